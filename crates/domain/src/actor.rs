@@ -1,0 +1,115 @@
+//! Who acts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Refusal;
+use crate::codes::open_enum;
+use crate::pieces::{Pieces, Slot};
+
+open_enum! {
+    /// What an actor is (document 000, ActorRef).
+    pub enum ActorKind as bare {
+        /// A person.
+        Human = 1 => "human",
+        /// An AI agent.
+        Agent = 2 => "agent",
+        /// Infrastructure.
+        System = 3 => "system",
+        /// A client of the Model Context Protocol.
+        McpClient = 4 => "mcp_client",
+    }
+}
+
+/// Who created or triggered something (document 000, ActorRef).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActorRef {
+    /// What the actor is.
+    pub kind: ActorKind,
+    /// The actor's id within its kind; not blank, at most 1,024 bytes.
+    pub id: String,
+    /// A name to show to people.
+    #[serde(default)]
+    pub display_name: Option<String>,
+    /// How the actor was authenticated.
+    #[serde(default)]
+    pub auth_context: Option<String>,
+}
+
+impl ActorRef {
+    /// An actor of any kind.
+    pub fn new(kind: ActorKind, id: impl Into<String>) -> ActorRef {
+        ActorRef {
+            kind,
+            id: id.into(),
+            display_name: None,
+            auth_context: None,
+        }
+    }
+
+    /// A person.
+    pub fn human(id: impl Into<String>) -> ActorRef {
+        ActorRef::new(ActorKind::Human, id)
+    }
+
+    /// An AI agent.
+    pub fn agent(id: impl Into<String>) -> ActorRef {
+        ActorRef::new(ActorKind::Agent, id)
+    }
+
+    /// Infrastructure.
+    pub fn system(id: impl Into<String>) -> ActorRef {
+        ActorRef::new(ActorKind::System, id)
+    }
+
+    /// A client of the Model Context Protocol.
+    pub fn mcp_client(id: impl Into<String>) -> ActorRef {
+        ActorRef::new(ActorKind::McpClient, id)
+    }
+
+    /// Checks what document 000 demands: neither kind nor id is blank.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`].
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.id.trim().is_empty() || self.id.len() > 1_024 {
+            return Err(Refusal::invalid(
+                "actor.id",
+                "it must not be blank and has at most 1,024 bytes",
+            ));
+        }
+        if self.kind.as_str().trim().is_empty() || self.kind.as_str().len() > 100 {
+            return Err(Refusal::invalid(
+                "actor.kind",
+                "it must not be blank and has at most 100 bytes",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// An actor inside an event's structure; the texts are content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredActor {
+    /// What the actor is.
+    pub kind: ActorKind,
+    /// The actor's id within its kind.
+    pub id: String,
+    /// A name to show to people.
+    pub display_name: Option<Slot>,
+    /// How the actor was authenticated.
+    pub auth_context: Option<Slot>,
+}
+
+impl StoredActor {
+    /// Splits an actor into structure and content.
+    pub fn store(actor: &ActorRef, pieces: &mut Pieces) -> StoredActor {
+        StoredActor {
+            kind: actor.kind.clone(),
+            id: actor.id.clone(),
+            display_name: pieces.optional_text(actor.display_name.as_deref()),
+            auth_context: pieces.optional_text(actor.auth_context.as_deref()),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! All aggregates side by side: any event, any state.
+
+use std::sync::Arc;
+
+use serde::{Deserializer, Serializer};
+use uuid::Uuid;
+
+use crate::event::EventSet;
+use crate::{Kind, StreamKind};
+use crate::{intent, pipeline, plan, run, snapshot, task};
+
+macro_rules! aggregates {
+    ($($variant:ident => $module:ident,)+) => {
+        /// An event of any aggregate. It exists in memory only: what is stored
+        /// is the struct inside, under its type's name.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum AnyEvent {
+            $(
+                #[doc = concat!("An event of `", stringify!($module), "`.")]
+                $variant($module::Event),
+            )+
+        }
+
+        /// The state of any aggregate: what its decider needs to know.
+        #[derive(Debug, Clone)]
+        pub enum AnyState {
+            $(
+                #[doc = concat!("The state of `", stringify!($module), "`.")]
+                $variant(Arc<$module::State>),
+            )+
+        }
+
+        impl AnyEvent {
+            /// The aggregate's kind.
+            pub fn stream_kind(&self) -> StreamKind {
+                match self { $(AnyEvent::$variant(_) => StreamKind::$variant,)+ }
+            }
+
+            /// The name under which the event is stored.
+            pub fn event_type(&self) -> &'static str {
+                match self { $(AnyEvent::$variant(event) => event.event_type(),)+ }
+            }
+
+            /// The version of the event's shape.
+            pub fn schema_version(&self) -> u16 {
+                match self { $(AnyEvent::$variant(event) => event.schema_version(),)+ }
+            }
+
+            /// The objects that the event creates or changes, the principal
+            /// one first.
+            pub fn touches(&self, stream_id: Uuid) -> Vec<(Kind, Uuid)> {
+                match self { $(AnyEvent::$variant(event) => event.touches(stream_id),)+ }
+            }
+
+            /// Writes the structure.
+            ///
+            /// # Errors
+            /// The serializer's.
+            pub fn serialize_structure<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self { $(AnyEvent::$variant(event) => event.serialize_structure(serializer),)+ }
+            }
+
+            /// Reads a structure; `None` when the aggregate has no such type.
+            ///
+            /// # Errors
+            /// The deserializer's.
+            pub fn deserialize_structure<'de, D: Deserializer<'de>>(
+                kind: StreamKind,
+                event_type: &str,
+                deserializer: D,
+            ) -> Option<Result<AnyEvent, D::Error>> {
+                match kind {
+                    $(StreamKind::$variant => <$module::Event as EventSet>::deserialize_structure(event_type, deserializer)
+                        .map(|read| read.map(AnyEvent::$variant)),)+
+                }
+            }
+
+            /// Every aggregate's event types with the current versions of
+            /// their shapes.
+            pub fn types() -> Vec<(StreamKind, &'static str, u16)> {
+                let mut types = Vec::new();
+                $(types.extend(<$module::Event as EventSet>::TYPES.iter()
+                    .map(|(name, version)| (StreamKind::$variant, *name, *version)));)+
+                types
+            }
+        }
+
+        impl AnyState {
+            /// The state of an aggregate that does not exist yet.
+            pub fn new(kind: StreamKind) -> AnyState {
+                match kind { $(StreamKind::$variant => AnyState::$variant(Arc::default()),)+ }
+            }
+
+            /// Folds one event into the state. An event of another aggregate
+            /// changes nothing; the log keeps each in its own streams.
+            pub fn evolve(&mut self, event: &AnyEvent) {
+                match (self, event) {
+                    $((AnyState::$variant(state), AnyEvent::$variant(event)) => {
+                        $module::evolve(Arc::make_mut(state), event);
+                    })+
+                    (state, _) => debug_assert!(false, "{state:?} got an event of another aggregate"),
+                }
+            }
+        }
+    };
+}
+
+aggregates! {
+    Intent => intent,
+    Plan => plan,
+    Task => task,
+    Run => run,
+    Snapshot => snapshot,
+    Pipeline => pipeline,
+}

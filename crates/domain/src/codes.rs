@@ -1,0 +1,286 @@
+//! Enums that are stored as explicit numbers and shown as words.
+//!
+//! A stored enum must not depend on the order of its variants in the source,
+//! so each variant names its number. In text formats the same enum is its
+//! snake_case word, which is what documents 000 to 002 write.
+
+/// Declares an enum whose variants are all known.
+///
+/// In binary formats it is its u16 code, in text formats its word.
+macro_rules! coded_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$vmeta])* $variant,)+ }
+
+        impl $name {
+            /// Every variant, in the order of the source.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The word that text formats use.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+
+            /// The number that is stored.
+            pub fn code(self) -> u16 {
+                match self { $($name::$variant => $code,)+ }
+            }
+
+            fn from_code(code: u16) -> Option<Self> {
+                match code { $($code => Some($name::$variant),)+ _ => None }
+            }
+
+            fn from_word(word: &str) -> Option<Self> {
+                match word { $($word => Some($name::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::codes::UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, Self::Err> {
+                Self::from_word(word).ok_or_else(|| $crate::codes::UnknownWord {
+                    word: word.to_owned(),
+                    what: stringify!($name),
+                    known: &[$($word,)+],
+                })
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() {
+                    serializer.serialize_str(self.as_str())
+                } else {
+                    serializer.serialize_u16(self.code())
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use serde::de::Error;
+                if deserializer.is_human_readable() {
+                    let word = String::deserialize(deserializer)?;
+                    word.parse().map_err(D::Error::custom)
+                } else {
+                    let code = u16::deserialize(deserializer)?;
+                    Self::from_code(code).ok_or_else(|| {
+                        D::Error::custom(format!("{code} is no {}", stringify!($name)))
+                    })
+                }
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "enum": [$($word,)+] })
+            }
+        }
+    };
+}
+
+/// Declares an enum that others may extend: `Other(String)` holds any word
+/// that is not listed.
+///
+/// `bare` writes another word as itself, `tagged` as `{"other": "word"}`; both
+/// occur in documents 000 to 002. In binary formats it is the code and the
+/// word, which is empty unless the code is 0.
+macro_rules! open_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident as $form:ident {
+            $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$vmeta])* $variant,)+
+            /// A word that is not listed here.
+            Other(String),
+        }
+
+        impl $name {
+            /// Every listed variant, in the order of the source.
+            pub const LISTED: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The word that text formats use.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $($name::$variant => $word,)+
+                    $name::Other(word) => word,
+                }
+            }
+
+            /// The number that is stored; 0 for a word that is not listed.
+            pub fn code(&self) -> u16 {
+                match self { $($name::$variant => $code,)+ $name::Other(_) => 0 }
+            }
+
+            /// The variant for a word; never fails.
+            pub fn from_word(word: &str) -> Self {
+                match word {
+                    $($word => $name::$variant,)+
+                    other => $name::Other(other.to_owned()),
+                }
+            }
+
+            fn from_code(code: u16, word: String) -> Option<Self> {
+                match code {
+                    0 => Some($name::Other(word)),
+                    $($code => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() {
+                    return $crate::codes::$form::serialize(
+                        self.as_str(), matches!(self, $name::Other(_)), serializer);
+                }
+                let word = match self { $name::Other(word) => word.as_str(), _ => "" };
+                (self.code(), word).serialize(serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use serde::de::Error;
+                if deserializer.is_human_readable() {
+                    let (word, other) = $crate::codes::$form::deserialize(deserializer)?;
+                    if other {
+                        return Ok($name::Other(word));
+                    }
+                    let read = Self::from_word(&word);
+                    if $crate::codes::$form::CLOSED && matches!(read, $name::Other(_)) {
+                        return Err(D::Error::custom($crate::codes::UnknownWord {
+                            word,
+                            what: stringify!($name),
+                            known: &[$($word,)+ "{\"other\": \"...\"}"],
+                        }));
+                    }
+                    return Ok(read);
+                }
+                let (code, word) = <(u16, String)>::deserialize(deserializer)?;
+                Self::from_code(code, word).ok_or_else(|| {
+                    D::Error::custom(format!("{code} is no {}", stringify!($name)))
+                })
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                $crate::codes::$form::schema(&[$($word,)+])
+            }
+        }
+    };
+}
+
+pub(crate) use {coded_enum, open_enum};
+
+/// A word that an enum does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is no {what}; known are {}", known.join(", "))]
+pub struct UnknownWord {
+    /// The word that was read.
+    pub word: String,
+    /// The enum that was asked.
+    pub what: &'static str,
+    /// The words that it has.
+    pub known: &'static [&'static str],
+}
+
+/// Open enums whose other words stand as they are.
+pub(crate) mod bare {
+    use schemars::{Schema, json_schema};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Any word is allowed.
+    pub(crate) const CLOSED: bool = false;
+
+    pub(crate) fn serialize<S: Serializer>(word: &str, _: bool, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(word)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<(String, bool), D::Error> {
+        Ok((String::deserialize(d)?, false))
+    }
+
+    pub(crate) fn schema(words: &[&str]) -> Schema {
+        json_schema!({ "type": "string", "examples": words })
+    }
+}
+
+/// Open enums whose other words stand in `{"other": "word"}`.
+pub(crate) mod tagged {
+    use schemars::{Schema, json_schema};
+    use serde::ser::SerializeMap;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// A bare word must be one of the listed ones.
+    pub(crate) const CLOSED: bool = true;
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Word(String),
+        Other { other: String },
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        word: &str,
+        other: bool,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        if !other {
+            return s.serialize_str(word);
+        }
+        let mut map = s.serialize_map(Some(1))?;
+        map.serialize_entry("other", word)?;
+        map.end()
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<(String, bool), D::Error> {
+        Ok(match Form::deserialize(d)? {
+            Form::Word(word) => (word, false),
+            Form::Other { other } => (other, true),
+        })
+    }
+
+    pub(crate) fn schema(words: &[&str]) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": words },
+            { "type": "object", "properties": { "other": { "type": "string" } },
+              "required": ["other"], "additionalProperties": false },
+        ] })
+    }
+}

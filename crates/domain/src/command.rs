@@ -1,0 +1,159 @@
+//! All commands by name.
+
+use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::world::{Decided, World};
+use crate::{Meta, intent, metadata, pipeline, plan, run, snapshot, task};
+
+/// A JSON text that is no command.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// No command has this name.
+    #[error("there is no command {name:?}{}; `annals commands` lists them all", did_you_mean(.name))]
+    UnknownName {
+        /// The name that was read.
+        name: String,
+    },
+    /// A field is missing, unknown or of the wrong type.
+    #[error("{name}: {source}; `annals commands {name}` shows its fields")]
+    Fields {
+        /// The command's name.
+        name: &'static str,
+        /// What serde_json says.
+        source: serde_json::Error,
+    },
+}
+
+fn did_you_mean(name: &str) -> String {
+    let shared = |candidate: &str| {
+        name.split('_')
+            .filter(|word| candidate.split('_').any(|other| other == *word))
+            .count()
+    };
+    let best = Command::NAMES
+        .iter()
+        .max_by_key(|candidate| shared(candidate));
+    match best {
+        Some(best) if shared(best) > 0 => format!(" (did you mean {best}?)"),
+        _ => String::new(),
+    }
+}
+
+macro_rules! commands {
+    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lane:expr;)+) => {
+        /// Any command.
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Command {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $variant($type),
+            )+
+        }
+
+        $(
+            impl From<$type> for Command {
+                fn from(command: $type) -> Command {
+                    Command::$variant(command)
+                }
+            }
+        )+
+
+        impl Command {
+            /// The names of all commands.
+            pub const NAMES: &'static [&'static str] = &[$($name,)+];
+
+            /// The command's name.
+            pub fn name(&self) -> &'static str {
+                match self { $(Command::$variant(_) => $name,)+ }
+            }
+
+            /// Reads a command from its name and the JSON object of its fields.
+            ///
+            /// # Errors
+            /// [`CommandError`].
+            pub fn from_json(name: &str, fields: &str) -> Result<Command, CommandError> {
+                match name {
+                    $($name => serde_json::from_str::<$type>(fields)
+                        .map(Command::$variant)
+                        .map_err(|source| CommandError::Fields { name: $name, source }),)+
+                    _ => Err(CommandError::UnknownName { name: name.chars().take(64).collect() }),
+                }
+            }
+
+            /// The JSON Schema of the command's fields.
+            pub fn schema(name: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+                match name {
+                    $($name => Some(generator.subschema_for::<$type>()),)+
+                    _ => None,
+                }
+            }
+
+            /// The object that the command is mostly about. Commands that name
+            /// the same one are best executed one after the other.
+            pub fn lane(&self) -> Option<Uuid> {
+                match self { $(Command::$variant($c) => $lane,)+ }
+            }
+
+            /// Decides what happens: a pure function of the world, the command
+            /// and what comes with it.
+            ///
+            /// # Errors
+            /// [`crate::DecideError`].
+            pub fn decide(&self, world: &mut World, meta: &Meta) -> Decided {
+                meta.actor.check()?;
+                match self { $(Command::$variant(command) => $decide(world, command, meta),)+ }
+            }
+        }
+    };
+}
+
+commands! {
+    CreateIntent(intent::CreateIntent) = "create_intent", intent::decide::create, |c| c.id.map(|id| id.0);
+    AnalyzeIntent(intent::AnalyzeIntent) = "analyze_intent", intent::decide::analyze, |c| Some(c.intent.0);
+    ActivateIntent(intent::ActivateIntent) = "activate_intent", intent::decide::activate, |c| Some(c.intent.0);
+    SelectPlan(intent::SelectPlan) = "select_plan", intent::decide::select_plan, |c| Some(c.intent.0);
+    RecordCommit(intent::RecordCommit) = "record_commit", intent::decide::record_commit, |c| Some(c.intent.0);
+    CompleteIntent(intent::CompleteIntent) = "complete_intent", intent::decide::complete, |c| Some(c.intent.0);
+    CancelIntent(intent::CancelIntent) = "cancel_intent", intent::decide::cancel, |c| Some(c.intent.0);
+    CreatePlan(plan::CreatePlan) = "create_plan", plan::decide::create, |c| c.intent.map(|id| id.0);
+    AddStep(plan::AddStep) = "add_step", plan::decide::add_step, |c| Some(c.plan.0);
+    SetStepStatus(plan::SetStepStatus) = "set_step_status", plan::decide::set_step_status, |c| Some(c.plan.0);
+    LinkStepFrames(plan::LinkStepFrames) = "link_step_frames", plan::decide::link_step_frames, |c| Some(c.plan.0);
+    SpawnStepTask(plan::SpawnStepTask) = "spawn_step_task", plan::decide::spawn_step_task, |c| Some(c.plan.0);
+    RecordStepOutput(plan::RecordStepOutput) = "record_step_output", plan::decide::record_step_output, |c| Some(c.plan.0);
+    CreateTask(task::CreateTask) = "create_task", task::decide::create, |c| c.id.map(|id| id.0);
+    AddConstraint(task::AddConstraint) = "add_constraint", task::decide::add_constraint, |c| Some(c.task.0);
+    AddAcceptanceCriterion(task::AddAcceptanceCriterion) = "add_acceptance_criterion", task::decide::add_acceptance_criterion, |c| Some(c.task.0);
+    AddDependency(task::AddDependency) = "add_dependency", task::decide::add_dependency, |c| Some(c.task.0);
+    FailTask(task::FailTask) = "fail_task", task::decide::fail, |c| Some(c.task.0);
+    CancelTask(task::CancelTask) = "cancel_task", task::decide::cancel, |c| Some(c.task.0);
+    CreateRun(run::CreateRun) = "create_run", run::decide::create, |c| Some(c.task.0);
+    AttachSnapshot(run::AttachSnapshot) = "attach_snapshot", run::decide::attach_snapshot, |c| Some(c.run.0);
+    StartPatching(run::StartPatching) = "start_patching", run::decide::start_patching, |c| Some(c.run.0);
+    StartValidation(run::StartValidation) = "start_validation", run::decide::start_validation, |c| Some(c.run.0);
+    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::decide::record_tool_invocation, |c| Some(c.run.0);
+    ProposePatchSet(run::ProposePatchSet) = "propose_patch_set", run::decide::propose_patch_set, |c| Some(c.run.0);
+    ApplyPatchSet(run::ApplyPatchSet) = "apply_patch_set", run::decide::apply_patch_set, |c| Some(c.patch_set.0);
+    RejectPatchSet(run::RejectPatchSet) = "reject_patch_set", run::decide::reject_patch_set, |c| Some(c.patch_set.0);
+    OverrideRationale(run::OverrideRationale) = "override_rationale", run::decide::override_rationale, |c| Some(c.patch_set.0);
+    RecordEvidence(run::RecordEvidence) = "record_evidence", run::decide::record_evidence, |c| Some(c.run.0);
+    RecordProvenance(run::RecordProvenance) = "record_provenance", run::decide::record_provenance, |c| Some(c.run.0);
+    RecordUsage(run::RecordUsage) = "record_usage", run::decide::record_usage, |c| Some(c.run.0);
+    RecordMetrics(run::RecordMetrics) = "record_metrics", run::decide::record_metrics, |c| Some(c.run.0);
+    Decide(run::Decide) = "decide", run::decide::decide, |c| Some(c.run.0);
+    FailRun(run::FailRun) = "fail_run", run::decide::fail, |c| Some(c.run.0);
+    OpenSnapshot(snapshot::OpenSnapshot) = "open_snapshot", snapshot::decide::open, |c| c.id.map(|id| id.0);
+    AddItem(snapshot::AddItem) = "add_item", snapshot::decide::add_item, |c| Some(c.snapshot.0);
+    AttachBlob(snapshot::AttachBlob) = "attach_blob", snapshot::decide::attach_blob, |c| Some(c.snapshot.0);
+    FinalizeSnapshot(snapshot::FinalizeSnapshot) = "finalize_snapshot", snapshot::decide::finalize, |c| Some(c.snapshot.0);
+    CreatePipeline(pipeline::CreatePipeline) = "create_pipeline", pipeline::decide::create, |c| c.id.map(|id| id.0);
+    PushFrame(pipeline::PushFrame) = "push_frame", pipeline::decide::push_frame, |c| Some(c.pipeline.0);
+    SetMaxFrames(pipeline::SetMaxFrames) = "set_max_frames", pipeline::decide::set_max_frames, |c| Some(c.pipeline.0);
+    SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);
+    SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
+    Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
+}

@@ -1,0 +1,53 @@
+//! The machine that a run is executed on (document 000, Environment).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Ordered;
+use crate::pieces::{Json, Pieces, Slot};
+
+/// Operating system, architecture and working directory, and whatever else
+/// is worth knowing. It is captured by the caller: this crate does no I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// The operating system, for example `linux`.
+    pub os: String,
+    /// The processor architecture, for example `x86_64`.
+    pub arch: String,
+    /// The working directory.
+    pub cwd: String,
+    /// More, by name, in the order given.
+    #[serde(default, skip_serializing_if = "Ordered::is_empty")]
+    pub extra: Ordered<Json>,
+}
+
+/// An environment inside an event's structure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredEnvironment {
+    /// The operating system.
+    pub os: Slot,
+    /// The processor architecture.
+    pub arch: Slot,
+    /// The working directory.
+    pub cwd: Slot,
+    /// More: names and JSON.
+    pub extra: Vec<(Slot, Slot)>,
+}
+
+impl StoredEnvironment {
+    /// Splits an environment into structure and content.
+    pub fn store(environment: &Environment, pieces: &mut Pieces) -> StoredEnvironment {
+        StoredEnvironment {
+            os: pieces.text(environment.os.as_str()),
+            arch: pieces.text(environment.arch.as_str()),
+            cwd: pieces.text(environment.cwd.as_str()),
+            extra: environment
+                .extra
+                .0
+                .iter()
+                .map(|(name, json)| (pieces.text(name.as_str()), pieces.json(json)))
+                .collect(),
+        }
+    }
+}

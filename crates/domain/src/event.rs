@@ -1,0 +1,96 @@
+//! Events as plain data: the trait that `annals-wire` works with, and the
+//! macro that lists an aggregate's events.
+
+use serde::{Deserializer, Serializer};
+use uuid::Uuid;
+
+use crate::Kind;
+
+/// The events of one aggregate.
+///
+/// Each event is a struct of its own, stored under its type's name and the
+/// version of its shape. The enum exists in memory only.
+pub trait EventSet: Sized {
+    /// Names of the event types and the current versions of their shapes.
+    const TYPES: &'static [(&'static str, u16)];
+
+    /// The name under which the event is stored.
+    fn event_type(&self) -> &'static str;
+
+    /// The version of the event's shape.
+    fn schema_version(&self) -> u16;
+
+    /// Writes the event's structure, without its type's name.
+    ///
+    /// # Errors
+    /// The serializer's.
+    fn serialize_structure<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+
+    /// Reads the structure of the event type with this name, in the current
+    /// version of its shape; `None` when the aggregate has no such type.
+    ///
+    /// # Errors
+    /// The deserializer's.
+    fn deserialize_structure<'de, D: Deserializer<'de>>(
+        event_type: &str,
+        deserializer: D,
+    ) -> Option<Result<Self, D::Error>>;
+
+    /// The objects that the event creates or changes, the principal one first.
+    /// `stream_id` is the id of the aggregate whose stream holds the event.
+    fn touches(&self, stream_id: Uuid) -> Vec<(Kind, Uuid)>;
+}
+
+/// Lists an aggregate's events. Each name is a struct in scope.
+macro_rules! events {
+    (
+        $(#[$meta:meta])*
+        pub enum Event {
+            $($(#[$vmeta:meta])* $name:ident = $event_type:literal v $version:literal,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Event { $($(#[$vmeta])* $name($name),)+ }
+
+        $(
+            impl From<$name> for Event {
+                fn from(event: $name) -> Event {
+                    Event::$name(event)
+                }
+            }
+        )+
+
+        impl $crate::event::EventSet for Event {
+            const TYPES: &'static [(&'static str, u16)] = &[$(($event_type, $version),)+];
+
+            fn event_type(&self) -> &'static str {
+                match self { $(Event::$name(_) => $event_type,)+ }
+            }
+
+            fn schema_version(&self) -> u16 {
+                match self { $(Event::$name(_) => $version,)+ }
+            }
+
+            fn serialize_structure<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self { $(Event::$name(event) => serde::Serialize::serialize(event, serializer),)+ }
+            }
+
+            fn deserialize_structure<'de, D: serde::Deserializer<'de>>(
+                event_type: &str,
+                deserializer: D,
+            ) -> Option<Result<Event, D::Error>> {
+                match event_type {
+                    $($event_type => Some(<$name as serde::Deserialize>::deserialize(deserializer).map(Event::$name)),)+
+                    _ => None,
+                }
+            }
+
+            fn touches(&self, stream_id: uuid::Uuid) -> Vec<($crate::Kind, uuid::Uuid)> {
+                touches(self, stream_id)
+            }
+        }
+    };
+}
+
+pub(crate) use events;

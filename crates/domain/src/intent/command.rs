@@ -1,0 +1,84 @@
+//! What can be asked of an intent.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{GitOid, IntentId, PlanId};
+
+/// Records a user's request as a Draft intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateIntent {
+    /// The new intent's id; left out, it gets one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<IntentId>,
+    /// The request, verbatim; not blank.
+    pub prompt: String,
+    /// The intent that this one refines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<IntentId>,
+}
+
+/// Records the interpretation of an intent's prompt. It may be refined while
+/// the intent is Draft or Active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnalyzeIntent {
+    /// The intent.
+    pub intent: IntentId,
+    /// The structured interpretation; not blank.
+    pub content: String,
+}
+
+/// Lets work on an analysed Draft begin: it becomes Active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActivateIntent {
+    /// The intent.
+    pub intent: IntentId,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Makes a plan revision the current one of an Active intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelectPlan {
+    /// The intent.
+    pub intent: IntentId,
+    /// The plan.
+    pub plan: PlanId,
+}
+
+/// Records the git commit that an Active intent led to; the last one wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordCommit {
+    /// The intent.
+    pub intent: IntentId,
+    /// The commit.
+    pub commit: GitOid,
+}
+
+/// Finishes an Active intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompleteIntent {
+    /// The intent.
+    pub intent: IntentId,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Abandons a Draft or Active intent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CancelIntent {
+    /// The intent.
+    pub intent: IntentId,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}

@@ -1,0 +1,98 @@
+//! What happens to an intent.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::event::events;
+use crate::metadata::{MetadataSet, Sealed, subject};
+use crate::pieces::Slot;
+use crate::{GitOid, IntentId, Kind, PlanId};
+
+events! {
+    /// An event of an intent's stream.
+    pub enum Event {
+        /// The user's request was recorded.
+        Submitted = "intent.submitted" v 1,
+        /// The request was interpreted.
+        Analyzed = "intent.analyzed" v 1,
+        /// Work on it may begin.
+        Activated = "intent.activated" v 1,
+        /// A plan revision became the current one.
+        PlanSelected = "intent.plan_selected" v 1,
+        /// The resulting git commit was recorded.
+        CommitRecorded = "intent.commit_recorded" v 1,
+        /// All work on it is finished.
+        Completed = "intent.completed" v 1,
+        /// It was abandoned.
+        Cancelled = "intent.cancelled" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "intent.metadata_set" v 1,
+        /// It was sealed.
+        Sealed = "intent.sealed" v 1,
+    }
+}
+
+/// The user's request was recorded; the intent is a Draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    /// The intent that this one refines (document 000 calls it `parent`).
+    pub refines: Option<IntentId>,
+    /// The request, verbatim.
+    pub prompt: Slot,
+}
+
+/// The request was interpreted; `content` replaces an earlier interpretation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analyzed {
+    /// The structured interpretation.
+    pub content: Slot,
+}
+
+/// The intent became Active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activated {
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// A plan revision became the current one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanSelected {
+    /// The plan.
+    pub plan: PlanId,
+}
+
+/// The resulting git commit was recorded; the last one wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitRecorded {
+    /// The commit.
+    pub commit: GitOid,
+}
+
+/// All work on the intent is finished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completed {
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// The intent was abandoned before completion.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cancelled {
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    match event {
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Sealed(event) => subject(event.kind, event.object),
+        Event::Submitted(_)
+        | Event::Analyzed(_)
+        | Event::Activated(_)
+        | Event::PlanSelected(_)
+        | Event::CommitRecorded(_)
+        | Event::Completed(_)
+        | Event::Cancelled(_) => vec![(Kind::Intent, id)],
+    }
+}

@@ -1,0 +1,10 @@
+//! Intents: the entry point of every workflow (document 000, Intent).
+
+pub(crate) mod command;
+pub(crate) mod decide;
+mod event;
+mod evolve;
+
+pub use command::*;
+pub use event::*;
+pub use evolve::{State, evolve};

@@ -1,0 +1,262 @@
+//! The registry of object kinds: numbers, both names, and streams.
+//!
+//! Document 000 gives every object type a number and a string identifier, and
+//! writes a third word into `object_type`. This table is the only place that
+//! knows them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use crate::codes::UnknownWord;
+
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $variant:ident = $number:literal, $object_type:literal, $identifier:literal, $stream:expr;)+) => {
+        /// One of the eleven kinds of objects of document 000.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind { $($(#[$meta])* $variant,)+ }
+
+        impl Kind {
+            /// All eleven, by number.
+            pub const ALL: &'static [Kind] = &[$(Kind::$variant,)+];
+
+            /// The number in git-internal's type registry, 8 to 18.
+            pub fn number(self) -> u8 {
+                match self { $(Kind::$variant => $number,)+ }
+            }
+
+            /// The word in the `object_type` field.
+            pub fn object_type(self) -> &'static str {
+                match self { $(Kind::$variant => $object_type,)+ }
+            }
+
+            /// The string identifier, which the object's hash begins with.
+            pub fn identifier(self) -> &'static str {
+                match self { $(Kind::$variant => $identifier,)+ }
+            }
+
+            /// The kind of stream that holds the object's events: its own, or
+            /// its run's.
+            pub fn stream_kind(self) -> StreamKind {
+                match self { $(Kind::$variant => $stream,)+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Static capture of what an agent observed when a run began.
+    ContextSnapshot = 8, "context_snapshot", "snapshot", StreamKind::Snapshot;
+    /// Terminal verdict of a run.
+    Decision = 9, "decision", "decision", StreamKind::Run;
+    /// Output of one validation step.
+    Evidence = 10, "evidence", "evidence", StreamKind::Run;
+    /// A candidate diff.
+    PatchSet = 11, "patch_set", "patchset", StreamKind::Run;
+    /// A sequence of steps derived from an intent.
+    Plan = 12, "plan", "plan", StreamKind::Plan;
+    /// How a run was executed: provider, model, tokens.
+    Provenance = 13, "provenance", "provenance", StreamKind::Run;
+    /// One execution attempt of a task.
+    Run = 14, "run", "run", StreamKind::Run;
+    /// A unit of work, stable across retries.
+    Task = 15, "task", "task", StreamKind::Task;
+    /// A request with its structured interpretation.
+    Intent = 16, "intent", "intent", StreamKind::Intent;
+    /// One tool call of a run.
+    ToolInvocation = 17, "tool_invocation", "invocation", StreamKind::Run;
+    /// Context frames that accumulate throughout the work.
+    ContextPipeline = 18, "context_pipeline", "pipeline", StreamKind::Pipeline;
+}
+
+/// A type number outside git's own pack types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "object type {number} cannot stand in a pack header, whose three bits hold 1 to 7 only; store the object as JSON instead"
+)]
+pub struct NotAPackType {
+    /// The number that was asked for.
+    pub number: u8,
+}
+
+impl Kind {
+    /// The kind with this number, 8 to 18.
+    pub fn from_number(number: u8) -> Option<Kind> {
+        Kind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.number() == number)
+    }
+
+    /// Always an error: the objects cannot be written into git packs.
+    ///
+    /// # Errors
+    /// [`NotAPackType`], for every kind.
+    pub fn to_pack_type(self) -> Result<u8, NotAPackType> {
+        Err(NotAPackType {
+            number: self.number(),
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.object_type())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = UnknownWord;
+
+    /// Reads either name.
+    fn from_str(word: &str) -> Result<Kind, UnknownWord> {
+        let known = |kind: &&Kind| kind.object_type() == word || kind.identifier() == word;
+        Kind::ALL
+            .iter()
+            .find(known)
+            .copied()
+            .ok_or_else(|| UnknownWord {
+                word: word.to_owned(),
+                what: "Kind",
+                known: &[
+                    "intent",
+                    "plan",
+                    "task",
+                    "run",
+                    "patch_set",
+                    "evidence",
+                    "decision",
+                    "provenance",
+                    "tool_invocation",
+                    "context_snapshot",
+                    "context_pipeline",
+                ],
+            })
+    }
+}
+
+macro_rules! stream_kinds {
+    ($($(#[$meta:meta])* $variant:ident => $word:literal, $kind:ident;)+) => {
+        /// The kinds of aggregates, each with a stream per instance.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum StreamKind { $($(#[$meta])* $variant,)+ }
+
+        impl StreamKind {
+            /// All of them.
+            pub const ALL: &'static [StreamKind] = &[$(StreamKind::$variant,)+];
+
+            /// What a stream's name begins with.
+            pub fn as_str(self) -> &'static str {
+                match self { $(StreamKind::$variant => $word,)+ }
+            }
+
+            /// The object that the aggregate itself is.
+            pub fn kind(self) -> Kind {
+                match self { $(StreamKind::$variant => Kind::$kind,)+ }
+            }
+        }
+    };
+}
+
+stream_kinds! {
+    /// An intent.
+    Intent => "intent", Intent;
+    /// A plan.
+    Plan => "plan", Plan;
+    /// A task.
+    Task => "task", Task;
+    /// A run and all that happens in it.
+    Run => "run", Run;
+    /// A context snapshot.
+    Snapshot => "snapshot", ContextSnapshot;
+    /// A context pipeline.
+    Pipeline => "pipeline", ContextPipeline;
+}
+
+impl fmt::Display for StreamKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One aggregate: its kind and id. Its stream is named `<kind>-<uuid>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamRef {
+    /// What it is.
+    pub kind: StreamKind,
+    /// Which one it is.
+    pub id: Uuid,
+}
+
+impl fmt::Display for StreamRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.kind, self.id)
+    }
+}
+
+impl FromStr for StreamRef {
+    type Err = UnknownStream;
+
+    fn from_str(name: &str) -> Result<StreamRef, UnknownStream> {
+        let parse = || {
+            let (word, id) = name.split_once('-')?;
+            let kind = StreamKind::ALL
+                .iter()
+                .copied()
+                .find(|kind| kind.as_str() == word)?;
+            // Uuid reads several spellings; a stream's name has only one.
+            let id = Uuid::parse_str(id)
+                .ok()
+                .filter(|uuid| uuid.to_string() == id)?;
+            Some(StreamRef { kind, id })
+        };
+        parse().ok_or_else(|| UnknownStream {
+            name: name.to_owned(),
+        })
+    }
+}
+
+/// A stream that belongs to no aggregate of this model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is not the stream of an aggregate: <kind>-<uuid> is expected")]
+pub struct UnknownStream {
+    /// The stream's name.
+    pub name: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_number_and_names() {
+        for (kind, number) in Kind::ALL.iter().zip(8_u8..) {
+            assert_eq!(kind.number(), number);
+            assert_eq!(Kind::from_number(number), Some(*kind));
+            assert_eq!(kind.object_type().parse(), Ok(*kind));
+            assert_eq!(kind.identifier().parse(), Ok(*kind));
+            assert_eq!(kind.to_pack_type(), Err(NotAPackType { number }));
+        }
+        assert_eq!(Kind::ALL.len(), 11);
+        assert_eq!(Kind::from_number(7), None);
+        assert_eq!(Kind::from_number(19), None);
+    }
+
+    #[test]
+    fn streams_read_back() {
+        for kind in StreamKind::ALL {
+            let stream = StreamRef {
+                kind: *kind,
+                id: Uuid::from_u128(7),
+            };
+            assert_eq!(stream.to_string().parse(), Ok(stream));
+        }
+        assert!("run-7".parse::<StreamRef>().is_err());
+        assert!(
+            "run-00000000000000000000000000000007"
+                .parse::<StreamRef>()
+                .is_err()
+        );
+    }
+}

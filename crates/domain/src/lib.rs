@@ -1,0 +1,54 @@
+//! The vocabulary and the aggregates: commands, events, decide and evolve.
+//!
+//! Everything here is a pure function of its arguments: no clock, no
+//! randomness, no I/O, no async. Time, actor and new ids arrive with the
+//! command ([`Meta`]).
+//!
+//! - A [`Command`] is decided against a [`World`] of loaded states and leads to
+//!   events ([`Emitted`]), or is refused with a [`Refusal`].
+//! - Each aggregate ([`intent`], [`plan`], [`task`], [`run`], [`snapshot`],
+//!   [`pipeline`]) has its events, its state with `evolve`, its commands and its
+//!   decider, in files of those names.
+//! - An event is structure and content apart: [`Pieces`].
+
+mod actor;
+mod aggregate;
+mod artifact;
+mod codes;
+mod command;
+mod environment;
+mod event;
+mod git_oid;
+mod hash;
+mod ids;
+pub mod intent;
+mod kind;
+pub mod metadata;
+mod ordered;
+mod pieces;
+pub mod pipeline;
+pub mod plan;
+mod refusal;
+pub mod run;
+pub mod snapshot;
+pub mod task;
+mod time;
+mod world;
+
+pub use actor::{ActorKind, ActorRef, StoredActor};
+pub use aggregate::{AnyEvent, AnyState};
+pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
+pub use codes::UnknownWord;
+pub use command::{Command, CommandError};
+pub use environment::{Environment, StoredEnvironment};
+pub use event::EventSet;
+pub use git_oid::{GitOid, InvalidGitOid};
+pub use hash::{IntegrityHash, InvalidHash};
+pub use ids::*;
+pub use kind::{Kind, NotAPackType, StreamKind, StreamRef, UnknownStream};
+pub use metadata::Visibility;
+pub use ordered::Ordered;
+pub use pieces::{Json, NewPiece, Pieces, Slot};
+pub use refusal::Refusal;
+pub use time::Timestamp;
+pub use world::{DecideError, Decided, Dependence, Emitted, Loaded, Meta, Need, World};

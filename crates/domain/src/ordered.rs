@@ -1,0 +1,100 @@
+//! Maps that keep the order in which they were read.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A JSON object as a list of pairs in the order given. Where a key stands
+/// twice, the last value counts, at the first one's place.
+///
+/// ```
+/// use annals_domain::Ordered;
+/// let map: Ordered<u8> = serde_json::from_str(r#"{"b":1,"a":2,"b":3}"#)?;
+/// assert_eq!(serde_json::to_string(&map)?, r#"{"b":3,"a":2}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ordered<V>(pub Vec<(String, V)>);
+
+impl<V> Ordered<V> {
+    /// Whether there are no pairs.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&V> {
+        self.0
+            .iter()
+            .find(|(k, _)| k == key)
+            .map(|(_, value)| value)
+    }
+}
+
+impl<V> Default for Ordered<V> {
+    fn default() -> Ordered<V> {
+        Ordered(Vec::new())
+    }
+}
+
+impl<V> FromIterator<(String, V)> for Ordered<V> {
+    fn from_iter<I: IntoIterator<Item = (String, V)>>(pairs: I) -> Ordered<V> {
+        Ordered(pairs.into_iter().collect())
+    }
+}
+
+impl<V: Serialize> Serialize for Ordered<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ordered<V>, D::Error> {
+        struct Pairs<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Pairs<V> {
+            type Value = Ordered<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<V>, A::Error> {
+                let mut pairs: Vec<(String, V)> = Vec::new();
+                let mut places = std::collections::HashMap::new();
+                while let Some((key, value)) = map.next_entry::<String, V>()? {
+                    match places.get(&key) {
+                        Some(&place) => {
+                            let pair: Option<&mut (String, V)> = pairs.get_mut(place);
+                            if let Some(pair) = pair {
+                                pair.1 = value;
+                            }
+                        }
+                        None => {
+                            places.insert(key.clone(), pairs.len());
+                            pairs.push((key, value));
+                        }
+                    }
+                }
+                Ok(Ordered(pairs))
+            }
+        }
+
+        deserializer.deserialize_map(Pairs(PhantomData))
+    }
+}
+
+impl<V: JsonSchema> JsonSchema for Ordered<V> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("MapOf{}", V::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let values = generator.subschema_for::<V>();
+        schemars::json_schema!({ "type": "object", "additionalProperties": values })
+    }
+}

@@ -1,0 +1,130 @@
+//! What happens to a context pipeline.
+//!
+//! Evictions are no events: the window is a pure function of the frames that
+//! were pushed and the limit in force ([`super::Window`]).
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::codes::open_enum;
+use crate::event::events;
+use crate::metadata::{MetadataSet, Sealed, subject};
+use crate::pieces::Slot;
+use crate::{FrameId, Kind, PlanId};
+
+open_enum! {
+    /// What a frame captures (document 001, FrameKind).
+    pub enum FrameKind as tagged {
+        /// The interpretation of an intent; the seed. Protected.
+        IntentAnalysis = 1 => "intent_analysis",
+        /// What a plan's step accomplished.
+        StepSummary = 2 => "step_summary",
+        /// A digest of a code change.
+        CodeChange = 3 => "code_change",
+        /// The state of a system or an environment.
+        SystemState = 4 => "system_state",
+        /// What went wrong, and what was done about it.
+        ErrorRecovery = 5 => "error_recovery",
+        /// An explicit save-point. Protected.
+        Checkpoint = 6 => "checkpoint",
+        /// The result of a tool call.
+        ToolCall = 7 => "tool_call",
+    }
+}
+
+impl FrameKind {
+    /// Whether frames of this kind are never evicted.
+    pub fn is_protected(&self) -> bool {
+        match self {
+            FrameKind::IntentAnalysis | FrameKind::Checkpoint => true,
+            FrameKind::StepSummary
+            | FrameKind::CodeChange
+            | FrameKind::SystemState
+            | FrameKind::ErrorRecovery
+            | FrameKind::ToolCall
+            | FrameKind::Other(_) => false,
+        }
+    }
+}
+
+events! {
+    /// An event of a pipeline's stream.
+    pub enum Event {
+        /// It was created, without frames.
+        Created = "pipeline.created" v 1,
+        /// A frame was appended.
+        FramePushed = "pipeline.frame_pushed" v 1,
+        /// A plan's step consumed frames.
+        FramesUsed = "pipeline.frames_used" v 1,
+        /// The limit was set.
+        MaxFramesSet = "pipeline.max_frames_set" v 1,
+        /// The summary across all frames was set.
+        GlobalSummarySet = "pipeline.global_summary_set" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "pipeline.metadata_set" v 1,
+        /// It was sealed.
+        Sealed = "pipeline.sealed" v 1,
+    }
+}
+
+/// The pipeline was created, without frames.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Created {
+    /// How many frames the window may hold; 0 is unlimited.
+    pub max_frames: u32,
+}
+
+/// A frame was appended. Whether it or older ones are evicted then follows
+/// from the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FramePushed {
+    /// The frame's number.
+    pub frame_id: FrameId,
+    /// What it captures.
+    pub kind: FrameKind,
+    /// A few sentences for people.
+    pub summary: Slot,
+    /// The payload for machines (JSON).
+    pub data: Option<Slot>,
+    /// How many tokens it takes in a model's context.
+    pub token_estimate: Option<u64>,
+}
+
+/// A plan's step consumed frames; policies that look at uses need to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FramesUsed {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step's number.
+    pub step: u32,
+    /// The frames, which may have been evicted.
+    pub frames: Vec<FrameId>,
+}
+
+/// The limit was set. It evicts nothing until the next push.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaxFramesSet {
+    /// How many frames the window may hold; 0 is unlimited.
+    pub max_frames: u32,
+}
+
+/// The summary across all frames was set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GlobalSummarySet {
+    /// The summary; `None` takes it away.
+    pub summary: Option<Slot>,
+}
+
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    match event {
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Sealed(event) => subject(event.kind, event.object),
+        // The association belongs to the step; the pipeline stays as it was
+        // (document 000, Step-Frame Association).
+        Event::FramesUsed(_) => Vec::new(),
+        Event::Created(_)
+        | Event::FramePushed(_)
+        | Event::MaxFramesSet(_)
+        | Event::GlobalSummarySet(_) => vec![(Kind::ContextPipeline, id)],
+    }
+}

@@ -1,0 +1,168 @@
+//! What can be asked of a plan.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::StepStatus;
+use crate::task::GoalType;
+use crate::{ActorRef, FrameId, IntentId, Json, PipelineId, PlanId, TaskId};
+
+/// Draws up a plan, or a revision of one. A revision takes nothing over from
+/// the plan before it but the link.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreatePlan {
+    /// The new plan's id; left out, it gets one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<PlanId>,
+    /// The Active intent that it is for; it becomes that intent's current plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<IntentId>,
+    /// The plan that this one revises.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<PlanId>,
+    /// The pipeline that it takes its context from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<PipelineId>,
+    /// The visible part of the pipeline's window as it stands now: a half-open
+    /// range of indices, `[start, end]` with start <= end <= the window's length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fwindow: Option<(u32, u32)>,
+    /// The first steps, numbered from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<NewStep>,
+}
+
+/// One unit of work within a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewStep {
+    /// What it should accomplish; not blank.
+    pub description: String,
+    /// The expected inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Json>,
+    /// The outputs, if they are known already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Json>,
+    /// How it is checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<Json>,
+    /// The frames of the plan's pipeline that it consumes; they may have been
+    /// evicted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iframes: Vec<FrameId>,
+    /// The frames of the plan's pipeline that it produces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oframes: Vec<FrameId>,
+    /// The task that it is handed to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+}
+
+impl NewStep {
+    /// A step with a description and nothing else.
+    pub fn new(description: impl Into<String>) -> NewStep {
+        NewStep {
+            description: description.into(),
+            inputs: None,
+            outputs: None,
+            checks: None,
+            iframes: Vec::new(),
+            oframes: Vec::new(),
+            task: None,
+        }
+    }
+}
+
+/// Appends a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddStep {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step; it gets the next number.
+    pub step: NewStep,
+}
+
+/// Moves a step on: from pending to progressing, failed or skipped, from
+/// progressing to completed or failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetStepStatus {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step's number, from 0.
+    pub step: u32,
+    /// The status that it gets.
+    pub status: StepStatus,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// Records which frames a step consumed and produced. Frames that are linked
+/// already change nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkStepFrames {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step's number, from 0.
+    pub step: u32,
+    /// The frames of the plan's pipeline that it consumed; they may have been
+    /// evicted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iframes: Vec<FrameId>,
+    /// The frames of the plan's pipeline that it produced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oframes: Vec<FrameId>,
+}
+
+/// Defines a task and hands a step to it. A step has at most one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SpawnStepTask {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step's number, from 0.
+    pub step: u32,
+    /// The new task's id; left out, it gets one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<TaskId>,
+    /// Short summary: not blank, under 100 characters.
+    pub title: String,
+    /// Extended context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Work classification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<GoalType>,
+    /// Hard rules that the solution must satisfy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// Testable success conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acceptance_criteria: Vec<String>,
+    /// The task that the new one is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<TaskId>,
+    /// The intent that it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<IntentId>,
+    /// Who requested the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requester: Option<ActorRef>,
+}
+
+/// Records what a step brought about; the last outputs win.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordStepOutput {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step's number, from 0.
+    pub step: u32,
+    /// The outputs.
+    pub outputs: Json,
+}

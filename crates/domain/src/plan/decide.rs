@@ -1,0 +1,301 @@
+//! What is accepted of a plan, and what happens then.
+
+use std::collections::BTreeSet;
+
+use super::{
+    AddStep, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput, SetStepStatus,
+    SpawnStepTask, State, StepAdded, StepFramesLinked, StepOutputRecorded, StepState, StepStatus,
+    StepStatusChanged, StepTaskSpawned, StoredStep,
+};
+use crate::pieces::Pieces;
+use crate::pipeline::decide::{frames_used, occupancy};
+use crate::world::{Decided, Emitted, World};
+use crate::{
+    AnyEvent, DecideError, FrameId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind, StreamRef,
+    TaskId, intent, task,
+};
+
+fn stream(id: PlanId) -> StreamRef {
+    StreamRef {
+        kind: StreamKind::Plan,
+        id: id.0,
+    }
+}
+
+fn emit(id: PlanId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
+    Emitted {
+        stream: stream(id),
+        event: AnyEvent::Plan(event.into()),
+        pieces,
+    }
+}
+
+pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> Decided {
+    let id = command.id.unwrap_or(PlanId(meta.new_id));
+    world.absent(stream(id))?;
+    if let Some(intent) = command.intent {
+        intent::decide::require_active(world, intent, "create_plan")?;
+    }
+    if let Some(previous) = command.previous {
+        world.require(StreamKind::Plan, previous)?;
+    }
+    if let Some(pipeline) = command.pipeline {
+        world.require(StreamKind::Pipeline, pipeline)?;
+    }
+    check_fwindow(world, command)?;
+    let (mut pieces, mut steps, mut uses) = (Pieces::new(), Vec::new(), Vec::new());
+    for (index, step) in command.steps.iter().enumerate() {
+        let index = next_index(index)?;
+        let step = store_step(world, command.pipeline, index, step, &mut pieces)?;
+        uses.extend(use_of(command.pipeline, id, index, &step.iframes));
+        steps.push(step);
+    }
+    let event = Drafted {
+        previous: command.previous,
+        intent: command.intent,
+        pipeline: command.pipeline,
+        fwindow: command.fwindow,
+        steps,
+    };
+    let mut emitted = vec![emit(id, event, pieces)];
+    emitted.extend(command.intent.map(|intent| {
+        intent::decide::emit(intent, intent::PlanSelected { plan: id }, Pieces::new())
+    }));
+    emitted.extend(uses);
+    Ok(emitted)
+}
+
+/// `fwindow` is a half-open range of indices into the pipeline's window as it
+/// stands now.
+fn check_fwindow(world: &mut World, command: &CreatePlan) -> Result<(), DecideError> {
+    let Some((start, end)) = command.fwindow else {
+        return Ok(());
+    };
+    let Some(pipeline) = command.pipeline else {
+        let reason = "it is a range of a pipeline's window, and the plan names no pipeline";
+        return Err(Refusal::invalid("fwindow", reason).into());
+    };
+    let len = occupancy(world, pipeline)?.len();
+    if start > end || u64::from(end) > len {
+        let reason = format!(
+            "[{start}, {end}] is no range of the window, which holds {len} frames now; \
+             start <= end <= {len} is expected"
+        );
+        return Err(Refusal::invalid("fwindow", reason).into());
+    }
+    Ok(())
+}
+
+/// The number of the step that comes after `count` others.
+fn next_index(count: usize) -> Result<u32, Refusal> {
+    u32::try_from(count).map_err(|_| Refusal::invalid("step", "the plan has too many steps"))
+}
+
+fn store_step(
+    world: &mut World,
+    pipeline: Option<PipelineId>,
+    index: u32,
+    step: &NewStep,
+    pieces: &mut Pieces,
+) -> Result<StoredStep, DecideError> {
+    if step.description.trim().is_empty() {
+        let reason = format!("it must not be blank, which it is in step {index}");
+        return Err(Refusal::invalid("description", reason).into());
+    }
+    if let Some(task) = step.task {
+        world.require(StreamKind::Task, task)?;
+    }
+    let none = BTreeSet::new();
+    let iframes = new_frames(world, pipeline, "iframes", &step.iframes, &none)?;
+    let oframes = new_frames(world, pipeline, "oframes", &step.oframes, &none)?;
+    Ok(StoredStep {
+        description: pieces.text(step.description.as_str()),
+        inputs: pieces.optional_json(step.inputs.as_ref()),
+        outputs: pieces.optional_json(step.outputs.as_ref()),
+        checks: pieces.optional_json(step.checks.as_ref()),
+        iframes,
+        oframes,
+        task: step.task,
+    })
+}
+
+/// Checks that the frames were pushed into the plan's pipeline, evicted or not,
+/// and returns those that the step does not have yet, each once.
+fn new_frames(
+    world: &mut World,
+    pipeline: Option<PipelineId>,
+    field: &'static str,
+    frames: &[FrameId],
+    known: &BTreeSet<FrameId>,
+) -> Result<Vec<FrameId>, DecideError> {
+    if frames.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(pipeline) = pipeline else {
+        let reason = "they are frames of the plan's pipeline, and the plan has none";
+        return Err(Refusal::invalid(field, reason).into());
+    };
+    let next = occupancy(world, pipeline)?.next_frame_id();
+    let (mut seen, mut new) = (BTreeSet::new(), Vec::new());
+    for frame in frames {
+        if *frame >= next {
+            let reason = format!(
+                "frame {frame} was never pushed into pipeline {pipeline}, \
+                 whose next frame is {next}"
+            );
+            return Err(Refusal::invalid(field, reason).into());
+        }
+        if !known.contains(frame) && seen.insert(*frame) {
+            new.push(*frame);
+        }
+    }
+    Ok(new)
+}
+
+/// The consumed frames as the pipeline's stream records them.
+fn use_of(
+    pipeline: Option<PipelineId>,
+    plan: PlanId,
+    step: u32,
+    iframes: &[FrameId],
+) -> Option<Emitted> {
+    let pipeline = pipeline.filter(|_| !iframes.is_empty())?;
+    Some(frames_used(pipeline, plan, step, iframes.to_vec()))
+}
+
+/// The step with this number.
+fn require_step(state: &State, index: u32) -> Result<&StepState, Refusal> {
+    state.steps.get(index as usize).ok_or_else(|| {
+        let count = state.steps.len();
+        let reason =
+            format!("there is no step {index}; the plan has {count} steps, numbered from 0");
+        Refusal::invalid("step", reason)
+    })
+}
+
+pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decided {
+    let state = world.plan(command.plan)?;
+    let index = next_index(state.steps.len())?;
+    let mut pieces = Pieces::new();
+    let step = store_step(world, state.pipeline, index, &command.step, &mut pieces)?;
+    let used = use_of(state.pipeline, command.plan, index, &step.iframes);
+    let mut emitted = vec![emit(command.plan, StepAdded { index, step }, pieces)];
+    emitted.extend(used);
+    Ok(emitted)
+}
+
+pub(crate) fn set_step_status(world: &mut World, command: &SetStepStatus, _: &Meta) -> Decided {
+    let state = world.plan(command.plan)?;
+    let current = require_step(&state, command.step)?.status;
+    if !current.may_become(command.status) {
+        let (asked, allowed) = allowed_before(command.status);
+        return Err(Refusal::Transition {
+            kind: Kind::Plan,
+            id: command.plan.0,
+            state: format!("at step {}, which is {current}", command.step),
+            asked,
+            allowed,
+        }
+        .into());
+    }
+    let mut pieces = Pieces::new();
+    let event = StepStatusChanged {
+        index: command.step,
+        status: command.status,
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    Ok(vec![emit(command.plan, event, pieces)])
+}
+
+/// What a refusal calls the change to a status, and from which ones it goes.
+fn allowed_before(status: StepStatus) -> (&'static str, &'static str) {
+    match status {
+        StepStatus::Pending => ("set_step_status pending", "new, and only by being added"),
+        StepStatus::Progressing => ("set_step_status progressing", "pending"),
+        StepStatus::Completed => ("set_step_status completed", "progressing"),
+        StepStatus::Failed => ("set_step_status failed", "pending or progressing"),
+        StepStatus::Skipped => ("set_step_status skipped", "pending"),
+    }
+}
+
+pub(crate) fn link_step_frames(world: &mut World, command: &LinkStepFrames, _: &Meta) -> Decided {
+    let (plan, index) = (command.plan, command.step);
+    let state = world.plan(plan)?;
+    let step = require_step(&state, index)?;
+    let iframes = new_frames(
+        world,
+        state.pipeline,
+        "iframes",
+        &command.iframes,
+        &step.iframes,
+    )?;
+    let oframes = new_frames(
+        world,
+        state.pipeline,
+        "oframes",
+        &command.oframes,
+        &step.oframes,
+    )?;
+    if iframes.is_empty() && oframes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let used = use_of(state.pipeline, plan, index, &iframes);
+    let mut emitted = vec![emit(
+        plan,
+        StepFramesLinked {
+            index,
+            iframes,
+            oframes,
+        },
+        Pieces::new(),
+    )];
+    emitted.extend(used);
+    Ok(emitted)
+}
+
+pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: &Meta) -> Decided {
+    let state = world.plan(command.plan)?;
+    if let Some(existing) = require_step(&state, command.step)?.task {
+        let reason = format!(
+            "step {} has task {existing} already; a step has at most one",
+            command.step
+        );
+        return Err(Refusal::invalid("step", reason).into());
+    }
+    // The same rule by which the task gets its id.
+    let task = command.id.unwrap_or(TaskId(meta.new_id));
+    let create = task::CreateTask {
+        id: command.id,
+        title: command.title.clone(),
+        description: command.description.clone(),
+        goal: command.goal.clone(),
+        constraints: command.constraints.clone(),
+        acceptance_criteria: command.acceptance_criteria.clone(),
+        requester: command.requester.clone(),
+        parent: command.parent,
+        intent: command.intent,
+        dependencies: Vec::new(),
+    };
+    let mut emitted = task::decide::create(world, &create, meta)?;
+    let event = StepTaskSpawned {
+        index: command.step,
+        task,
+    };
+    emitted.push(emit(command.plan, event, Pieces::new()));
+    Ok(emitted)
+}
+
+pub(crate) fn record_step_output(
+    world: &mut World,
+    command: &RecordStepOutput,
+    _: &Meta,
+) -> Decided {
+    let state = world.plan(command.plan)?;
+    require_step(&state, command.step)?;
+    let mut pieces = Pieces::new();
+    let event = StepOutputRecorded {
+        index: command.step,
+        outputs: pieces.json(&command.outputs),
+    };
+    Ok(vec![emit(command.plan, event, pieces)])
+}

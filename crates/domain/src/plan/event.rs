@@ -1,0 +1,163 @@
+//! What happens to a plan.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::codes::coded_enum;
+use crate::event::events;
+use crate::metadata::{MetadataSet, Sealed, subject};
+use crate::pieces::Slot;
+use crate::{FrameId, IntentId, Kind, PipelineId, PlanId, TaskId};
+
+coded_enum! {
+    /// Where a step is in its life (document 000, Step status transitions).
+    pub enum StepStatus {
+        /// Not begun; every step starts here.
+        Pending = 1 => "pending",
+        /// Being executed.
+        Progressing = 2 => "progressing",
+        /// Done.
+        Completed = 3 => "completed",
+        /// It did not succeed.
+        Failed = 4 => "failed",
+        /// Left out.
+        Skipped = 5 => "skipped",
+    }
+}
+
+impl StepStatus {
+    /// Whether a step in this status may go to that one.
+    pub fn may_become(self, to: StepStatus) -> bool {
+        match self {
+            StepStatus::Pending => {
+                matches!(
+                    to,
+                    StepStatus::Progressing | StepStatus::Failed | StepStatus::Skipped
+                )
+            }
+            StepStatus::Progressing => matches!(to, StepStatus::Completed | StepStatus::Failed),
+            StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped => false,
+        }
+    }
+}
+
+events! {
+    /// An event of a plan's stream.
+    pub enum Event {
+        /// The plan was drawn up.
+        Drafted = "plan.drafted" v 1,
+        /// A step was appended.
+        StepAdded = "plan.step_added" v 1,
+        /// A step's status changed.
+        StepStatusChanged = "plan.step_status_changed" v 1,
+        /// A step consumed or produced frames.
+        StepFramesLinked = "plan.step_frames_linked" v 1,
+        /// A step was handed to a task of its own.
+        StepTaskSpawned = "plan.step_task_spawned" v 1,
+        /// A step's outputs were recorded.
+        StepOutputRecorded = "plan.step_output_recorded" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "plan.metadata_set" v 1,
+        /// It was sealed.
+        Sealed = "plan.sealed" v 1,
+    }
+}
+
+/// The plan was drawn up. A revision takes nothing over from the plan before
+/// it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drafted {
+    /// The plan that this one revises.
+    pub previous: Option<PlanId>,
+    /// The intent that it is for.
+    pub intent: Option<IntentId>,
+    /// The pipeline that it takes its context from.
+    pub pipeline: Option<PipelineId>,
+    /// The visible part of the pipeline's window as it stood now: a half-open
+    /// range of indices.
+    pub fwindow: Option<(u32, u32)>,
+    /// The first steps, all of them pending.
+    pub steps: Vec<StoredStep>,
+}
+
+/// A step inside an event's structure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredStep {
+    /// What it should accomplish.
+    pub description: Slot,
+    /// The expected inputs (JSON).
+    pub inputs: Option<Slot>,
+    /// The outputs (JSON).
+    pub outputs: Option<Slot>,
+    /// How it is checked (JSON).
+    pub checks: Option<Slot>,
+    /// The frames that it consumes, without duplicates.
+    pub iframes: Vec<FrameId>,
+    /// The frames that it produces, without duplicates.
+    pub oframes: Vec<FrameId>,
+    /// The task that it is handed to.
+    pub task: Option<TaskId>,
+}
+
+/// A step was appended; it is pending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepAdded {
+    /// The step's number, from 0.
+    pub index: u32,
+    /// The step.
+    pub step: StoredStep,
+}
+
+/// A step's status changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepStatusChanged {
+    /// The step's number.
+    pub index: u32,
+    /// Its status from now on.
+    pub status: StepStatus,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// A step consumed or produced frames. They are appended to the step's lists
+/// and were not in them before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepFramesLinked {
+    /// The step's number.
+    pub index: u32,
+    /// The frames that it consumed.
+    pub iframes: Vec<FrameId>,
+    /// The frames that it produced.
+    pub oframes: Vec<FrameId>,
+}
+
+/// A step was handed to a task of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTaskSpawned {
+    /// The step's number.
+    pub index: u32,
+    /// The task.
+    pub task: TaskId,
+}
+
+/// A step's outputs were recorded; the last ones win.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepOutputRecorded {
+    /// The step's number.
+    pub index: u32,
+    /// The outputs (JSON).
+    pub outputs: Slot,
+}
+
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    match event {
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Sealed(event) => subject(event.kind, event.object),
+        Event::Drafted(_)
+        | Event::StepAdded(_)
+        | Event::StepStatusChanged(_)
+        | Event::StepFramesLinked(_)
+        | Event::StepTaskSpawned(_)
+        | Event::StepOutputRecorded(_) => vec![(Kind::Plan, id)],
+    }
+}

@@ -1,0 +1,74 @@
+//! The state of a plan: what its decider needs to know.
+
+use std::collections::BTreeSet;
+
+use super::{Event, StepStatus, StoredStep};
+use crate::{FrameId, PipelineId, TaskId};
+
+/// A plan has no life of its own: its steps have. The default is a plan that
+/// does not exist.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Whether it exists.
+    pub exists: bool,
+    /// The pipeline whose frames the steps name.
+    pub pipeline: Option<PipelineId>,
+    /// The steps, by their numbers.
+    pub steps: Vec<StepState>,
+}
+
+/// What is known of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepState {
+    /// Where it is in its life.
+    pub status: StepStatus,
+    /// The task that it was handed to.
+    pub task: Option<TaskId>,
+    /// The frames that it consumed.
+    pub iframes: BTreeSet<FrameId>,
+    /// The frames that it produced.
+    pub oframes: BTreeSet<FrameId>,
+}
+
+impl StepState {
+    fn new(step: &StoredStep) -> StepState {
+        StepState {
+            status: StepStatus::Pending,
+            task: step.task,
+            iframes: step.iframes.iter().copied().collect(),
+            oframes: step.oframes.iter().copied().collect(),
+        }
+    }
+}
+
+/// Folds one event into the state.
+pub fn evolve(state: &mut State, event: &Event) {
+    match event {
+        Event::Drafted(event) => {
+            let steps = event.steps.iter().map(StepState::new).collect();
+            *state = State {
+                exists: true,
+                pipeline: event.pipeline,
+                steps,
+            };
+        }
+        Event::StepAdded(event) => state.steps.push(StepState::new(&event.step)),
+        Event::StepStatusChanged(event) => {
+            on_step(state, event.index, |step| step.status = event.status);
+        }
+        Event::StepFramesLinked(event) => on_step(state, event.index, |step| {
+            step.iframes.extend(&event.iframes);
+            step.oframes.extend(&event.oframes);
+        }),
+        Event::StepTaskSpawned(event) => {
+            on_step(state, event.index, |step| step.task = Some(event.task));
+        }
+        Event::StepOutputRecorded(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+    }
+}
+
+fn on_step(state: &mut State, index: u32, change: impl FnOnce(&mut StepState)) {
+    if let Some(step) = state.steps.get_mut(index as usize) {
+        change(step);
+    }
+}

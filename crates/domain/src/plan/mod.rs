@@ -1,0 +1,13 @@
+//! Plans: sequences of steps derived from an intent (document 000, Plan).
+
+pub(crate) mod command;
+pub(crate) mod decide;
+mod event;
+mod evolve;
+
+#[cfg(test)]
+mod tests;
+
+pub use command::*;
+pub use event::*;
+pub use evolve::{State, StepState, evolve};

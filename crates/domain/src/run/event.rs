@@ -1,0 +1,305 @@
+//! What happens in a run.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
+use crate::event::events;
+use crate::metadata::{MetadataSet, Sealed, subject};
+use crate::pieces::Slot;
+use crate::{
+    DecisionId, EvidenceId, GitOid, Kind, PatchSetId, PlanId, ProvenanceId, RunId, SnapshotId,
+    StoredArtifact, StoredEnvironment, TaskId, ToolInvocationId,
+};
+
+events! {
+    /// An event of a run's stream.
+    pub enum Event {
+        /// An attempt was begun.
+        Created = "run.created" v 1,
+        /// The context that it started with was attached.
+        SnapshotAttached = "run.snapshot_attached" v 1,
+        /// The agent began to change code.
+        PatchingStarted = "run.patching_started" v 1,
+        /// The agent began to check its changes.
+        ValidationStarted = "run.validation_started" v 1,
+        /// A tool was called.
+        ToolInvoked = "run.tool_invoked" v 1,
+        /// A candidate diff was proposed.
+        PatchSetProposed = "run.patch_set_proposed" v 1,
+        /// A patch set was applied.
+        PatchSetApplied = "run.patch_set_applied" v 1,
+        /// A patch set was turned down.
+        PatchSetRejected = "run.patch_set_rejected" v 1,
+        /// An applied patch set was taken back.
+        PatchSetReverted = "run.patch_set_reverted" v 1,
+        /// A patch set's rationale was replaced.
+        RationaleOverridden = "run.rationale_overridden" v 1,
+        /// A validation step was recorded.
+        EvidenceRecorded = "run.evidence_recorded" v 1,
+        /// Provider, model and parameters were recorded.
+        ProvenanceRecorded = "run.provenance_recorded" v 1,
+        /// Tokens were used.
+        UsageRecorded = "run.usage_recorded" v 1,
+        /// Metrics were recorded.
+        MetricsRecorded = "run.metrics_recorded" v 1,
+        /// The verdict was given.
+        DecisionMade = "run.decision_made" v 1,
+        /// The run could not go on.
+        Failed = "run.failed" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "run.metadata_set" v 1,
+        /// An object of the run was sealed.
+        Sealed = "run.sealed" v 1,
+    }
+}
+
+/// An attempt was begun; the run is Created.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Created {
+    /// The task.
+    pub task: TaskId,
+    /// The plan version that is executed; never changes.
+    pub plan: Option<PlanId>,
+    /// The baseline commit; none before a repository's first one.
+    pub commit: Option<GitOid>,
+    /// The context that the run starts with.
+    pub snapshot: Option<SnapshotId>,
+    /// The machine.
+    pub environment: Option<StoredEnvironment>,
+    /// The applied patch set that this run is there to revert.
+    pub reverts: Option<PatchSetId>,
+}
+
+/// The context that the run started with was attached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotAttached {
+    /// The snapshot.
+    pub snapshot: SnapshotId,
+}
+
+/// The run became Patching.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchingStarted {}
+
+/// The run became Validating.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValidationStarted {}
+
+/// Files that a tool call read and wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredFootprint {
+    /// Files read, relative to the repository.
+    pub paths_read: Vec<Slot>,
+    /// Files written, relative to the repository.
+    pub paths_written: Vec<Slot>,
+}
+
+/// A tool was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolInvoked {
+    /// The call's id.
+    pub tool_invocation: ToolInvocationId,
+    /// The tool's registered name.
+    pub tool_name: Slot,
+    /// Files read and written.
+    pub io_footprint: Option<StoredFootprint>,
+    /// Arguments, JSON.
+    pub args: Option<Slot>,
+    /// How it ended.
+    pub status: ToolStatus,
+    /// Short summary of the output.
+    pub result_summary: Option<Slot>,
+    /// Full output files.
+    pub artifacts: Vec<StoredArtifact>,
+}
+
+/// One file of a patch set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredTouchedFile {
+    /// The path, relative to the repository.
+    pub path: Slot,
+    /// What happened to it.
+    pub change_type: ChangeType,
+    /// Lines added.
+    pub lines_added: u32,
+    /// Lines deleted.
+    pub lines_deleted: u32,
+}
+
+/// A candidate diff was proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchSetProposed {
+    /// The patch set's id.
+    pub patch_set: PatchSetId,
+    /// The commit that the diff applies to.
+    pub commit: Option<GitOid>,
+    /// How the diff is written.
+    pub format: DiffFormat,
+    /// Where the diff is.
+    pub artifact: Option<StoredArtifact>,
+    /// The files it touches.
+    pub touched: Vec<StoredTouchedFile>,
+    /// What was changed and why.
+    pub rationale: Option<Slot>,
+}
+
+/// A patch set was applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchSetApplied {
+    /// The patch set.
+    pub patch_set: PatchSetId,
+}
+
+/// A patch set was turned down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchSetRejected {
+    /// The patch set.
+    pub patch_set: PatchSetId,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// An applied patch set was taken back by a run of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchSetReverted {
+    /// The patch set.
+    pub patch_set: PatchSetId,
+    /// The run whose Rollback decision took it back.
+    pub reverted_by: RunId,
+}
+
+/// A patch set's rationale was replaced, for example by a reviewer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RationaleOverridden {
+    /// The patch set.
+    pub patch_set: PatchSetId,
+    /// The new rationale; none removes it.
+    pub rationale: Option<Slot>,
+}
+
+/// A validation step was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceRecorded {
+    /// The evidence's id.
+    pub evidence: EvidenceId,
+    /// The patch set that was validated; none for the whole run.
+    pub patch_set: Option<PatchSetId>,
+    /// What kind of step it was.
+    pub kind: EvidenceKind,
+    /// The tool's name.
+    pub tool: Slot,
+    /// The full command line.
+    pub command: Option<Slot>,
+    /// The process's exit code.
+    pub exit_code: Option<i32>,
+    /// Short summary of the result.
+    pub summary: Option<Slot>,
+    /// Full report files.
+    pub report_artifacts: Vec<StoredArtifact>,
+}
+
+/// Tokens in and out. The total is always their sum and therefore not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StoredTokens {
+    /// Tokens in the prompt.
+    pub input_tokens: u64,
+    /// Tokens in the completion.
+    pub output_tokens: u64,
+    /// Estimated cost in USD.
+    pub cost_usd: Option<f64>,
+}
+
+/// Provider, model and parameters were recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvenanceRecorded {
+    /// The provenance's id.
+    pub provenance: ProvenanceId,
+    /// The provider.
+    pub provider: Slot,
+    /// The model.
+    pub model: Slot,
+    /// The provider's own parameters, JSON.
+    pub parameters: Option<Slot>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Maximum generation length in tokens.
+    pub max_tokens: Option<u64>,
+    /// Tokens used so far.
+    pub token_usage: Option<StoredTokens>,
+}
+
+/// Tokens were used, on top of what was recorded before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UsageRecorded {
+    /// The model.
+    pub model: Option<Slot>,
+    /// Prompt tokens that came neither from a cache nor went into one.
+    pub uncached_input_tokens: u64,
+    /// Prompt tokens read from a cache.
+    pub cache_read_tokens: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_write_tokens: u64,
+    /// Completion tokens.
+    pub output_tokens: u64,
+    /// Estimated cost in USD.
+    pub cost_usd: Option<f64>,
+}
+
+/// Metrics were recorded; they replace earlier ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricsRecorded {
+    /// Free JSON.
+    pub metrics: Slot,
+}
+
+/// The verdict was given. On a run that had not failed it completes the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionMade {
+    /// The decision's id.
+    pub decision: DecisionId,
+    /// The verdict.
+    pub decision_type: DecisionType,
+    /// The patch set that was chosen (Commit) or reverted (Rollback).
+    pub chosen_patch_set: Option<PatchSetId>,
+    /// The git commit that it led to.
+    pub result_commit: Option<GitOid>,
+    /// The id of the saved state.
+    pub checkpoint_id: Option<Slot>,
+    /// Why this decision was made.
+    pub rationale: Option<Slot>,
+}
+
+/// The run could not go on; it is Failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What went wrong.
+    pub error: Slot,
+}
+
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    let run = (Kind::Run, id);
+    let patch_set = |id: PatchSetId| (Kind::PatchSet, id.0);
+    match event {
+        Event::Created(_)
+        | Event::SnapshotAttached(_)
+        | Event::PatchingStarted(_)
+        | Event::ValidationStarted(_)
+        | Event::MetricsRecorded(_)
+        | Event::Failed(_) => vec![run],
+        Event::ToolInvoked(event) => vec![(Kind::ToolInvocation, event.tool_invocation.0)],
+        Event::PatchSetProposed(event) => vec![patch_set(event.patch_set), run],
+        Event::PatchSetApplied(event) => vec![patch_set(event.patch_set)],
+        Event::PatchSetRejected(event) => vec![patch_set(event.patch_set)],
+        Event::PatchSetReverted(event) => vec![patch_set(event.patch_set)],
+        Event::RationaleOverridden(event) => vec![patch_set(event.patch_set)],
+        Event::EvidenceRecorded(event) => vec![(Kind::Evidence, event.evidence.0)],
+        Event::ProvenanceRecorded(event) => vec![(Kind::Provenance, event.provenance.0)],
+        // The provenance that it adds to is the run's only one; which one that
+        // is, the fold knows.
+        Event::UsageRecorded(_) => vec![run],
+        Event::DecisionMade(event) => vec![(Kind::Decision, event.decision.0), run],
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Sealed(event) => subject(event.kind, event.object),
+    }
+}

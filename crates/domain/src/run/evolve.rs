@@ -1,0 +1,113 @@
+//! The state of a run: what its decider needs to know.
+//!
+//! Tool invocations and evidence are not in it, so that the hundred-thousandth
+//! tool call of a run costs what the first did.
+
+use std::collections::BTreeMap;
+
+use super::{ApplyStatus, Event};
+use crate::{DecisionId, GitOid, PatchSetId, ProvenanceId, TaskId};
+
+/// Where a run is in its life (document 000, Run status transitions).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It does not exist.
+    #[default]
+    Absent,
+    /// Begun, nothing done yet.
+    Created,
+    /// The agent changes code.
+    Patching,
+    /// The agent checks its changes.
+    Validating,
+    /// A decision was made.
+    Completed,
+    /// It could not go on.
+    Failed,
+}
+
+impl Status {
+    /// The status as document 000 writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Absent => "absent",
+            Status::Created => "created",
+            Status::Patching => "patching",
+            Status::Validating => "validating",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+        }
+    }
+}
+
+/// What the decider knows of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Where it is in its life.
+    pub status: Status,
+    /// The task that it is an attempt at; `None` only while absent.
+    pub task: Option<TaskId>,
+    /// The baseline commit.
+    pub commit: Option<GitOid>,
+    /// Whether it has a snapshot.
+    pub has_snapshot: bool,
+    /// The patch set that it is there to revert.
+    pub reverts: Option<PatchSetId>,
+    /// Its patch sets and what became of them.
+    pub patch_sets: BTreeMap<PatchSetId, ApplyStatus>,
+    /// Its provenance.
+    pub provenance: Option<ProvenanceId>,
+    /// Its decision.
+    pub decision: Option<DecisionId>,
+}
+
+/// Folds one event into the state.
+pub fn evolve(state: &mut State, event: &Event) {
+    match event {
+        Event::Created(created) => {
+            state.status = Status::Created;
+            state.task = Some(created.task);
+            state.commit = created.commit;
+            state.has_snapshot = created.snapshot.is_some();
+            state.reverts = created.reverts;
+        }
+        Event::SnapshotAttached(_) => state.has_snapshot = true,
+        Event::PatchingStarted(_) => state.status = Status::Patching,
+        Event::ValidationStarted(_) => state.status = Status::Validating,
+        Event::PatchSetProposed(event) => {
+            state
+                .patch_sets
+                .insert(event.patch_set, ApplyStatus::Proposed);
+        }
+        Event::PatchSetApplied(event) => {
+            state
+                .patch_sets
+                .insert(event.patch_set, ApplyStatus::Applied);
+        }
+        Event::PatchSetRejected(event) => {
+            state
+                .patch_sets
+                .insert(event.patch_set, ApplyStatus::Rejected);
+        }
+        Event::PatchSetReverted(event) => {
+            state
+                .patch_sets
+                .insert(event.patch_set, ApplyStatus::Reverted);
+        }
+        Event::ProvenanceRecorded(event) => state.provenance = Some(event.provenance),
+        Event::DecisionMade(event) => {
+            state.decision = Some(event.decision);
+            if state.status != Status::Failed {
+                state.status = Status::Completed;
+            }
+        }
+        Event::Failed(_) => state.status = Status::Failed,
+        Event::ToolInvoked(_)
+        | Event::RationaleOverridden(_)
+        | Event::EvidenceRecorded(_)
+        | Event::UsageRecorded(_)
+        | Event::MetricsRecorded(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => {}
+    }
+}

@@ -1,0 +1,15 @@
+//! Runs: execution attempts of a task, with all that happens in them: tool
+//! invocations, patch sets, evidence, provenance and the decision
+//! (document 000, Run and the objects with a `run_id`).
+
+pub(crate) mod command;
+pub(crate) mod decide;
+mod event;
+mod evolve;
+mod verdict;
+mod words;
+
+pub use command::*;
+pub use event::*;
+pub use evolve::{State, Status, evolve};
+pub use words::*;

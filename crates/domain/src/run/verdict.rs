@@ -1,0 +1,254 @@
+//! The decision of a run: one verdict, and all that it changes at once.
+//!
+//! | Verdict | Run | Patch sets | Task |
+//! | --- | --- | --- | --- |
+//! | Commit | Completed | the chosen one Applied | Done |
+//! | Retry | Completed | the open ones Rejected | stays Running |
+//! | Abandon | Completed | left | Failed |
+//! | Checkpoint, other | Completed | left | stays Running |
+//! | Rollback | Completed | the named one Reverted, in its own run | stays |
+//!
+//! A Failed run may have a decision too, but for Commit and Rollback, and
+//! stays Failed. No decision of a run that reverts changes the task.
+
+use super::decide::{emit, fresh_id, owning_run, refuse, require_patch_set};
+use super::{
+    ApplyStatus, Decide, DecisionMade, DecisionType, PatchSetApplied, PatchSetRejected,
+    PatchSetReverted, State, Status,
+};
+use crate::pieces::Pieces;
+use crate::world::{Decided, Emitted, World};
+use crate::{DecideError, Kind, Meta, PatchSetId, Refusal, RunId, TaskId, intent, task};
+
+pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decided {
+    let run = command.run;
+    let state = world.run(run)?;
+    check_state(command, &state)?;
+    if let Some(existing) = state.decision {
+        return Err(Refusal::OnlyOne {
+            kind: Kind::Decision,
+            run,
+            existing: existing.0,
+        }
+        .into());
+    }
+    check_fields(command, &state)?;
+    let consequences = match &command.decision_type {
+        DecisionType::Commit => commit(world, command, &state)?,
+        DecisionType::Retry => reject_open(run, &state),
+        DecisionType::Abandon => abandon(world, command, &state)?,
+        DecisionType::Rollback => roll_back(world, run, &state)?,
+        DecisionType::Checkpoint | DecisionType::Other(_) => Vec::new(),
+    };
+    let decision = fresh_id(world, command.id, meta)?;
+    let chosen = match command.decision_type {
+        DecisionType::Rollback => state.reverts,
+        _ => command.chosen_patchset_id,
+    };
+    let mut pieces = Pieces::new();
+    let made = DecisionMade {
+        decision,
+        decision_type: command.decision_type.clone(),
+        chosen_patch_set: chosen,
+        result_commit: command.result_commit_sha,
+        checkpoint_id: pieces.optional_text(command.checkpoint_id.as_deref()),
+        rationale: pieces.optional_text(command.rationale.as_deref()),
+    };
+    let mut events = vec![emit(run, made, pieces)];
+    events.extend(consequences);
+    Ok(events)
+}
+
+fn check_state(command: &Decide, state: &State) -> Result<(), Refusal> {
+    let needs_success = matches!(
+        command.decision_type,
+        DecisionType::Commit | DecisionType::Rollback
+    );
+    match state.status {
+        Status::Validating => Ok(()),
+        Status::Failed if !needs_success => Ok(()),
+        // A second decision is refused by name, not as a transition.
+        Status::Completed if state.decision.is_some() => Ok(()),
+        status if needs_success => Err(refuse(command.run, status, "this decision", "validating")),
+        status => Err(refuse(
+            command.run,
+            status,
+            "this decision",
+            "validating or failed",
+        )),
+    }
+}
+
+/// Fields that belong to other verdicts are refused rather than ignored.
+fn check_fields(command: &Decide, state: &State) -> Result<(), Refusal> {
+    let verdict = &command.decision_type;
+    if verdict.as_str().trim().is_empty() {
+        return Err(Refusal::invalid("decision_type", "it must not be blank"));
+    }
+    if command.chosen_patchset_id.is_some()
+        && !matches!(verdict, DecisionType::Commit | DecisionType::Rollback)
+    {
+        return Err(Refusal::invalid(
+            "chosen_patchset_id",
+            "only commit and rollback name a patch set",
+        ));
+    }
+    if command.result_commit_sha.is_some()
+        && !matches!(verdict, DecisionType::Commit | DecisionType::Rollback)
+    {
+        return Err(Refusal::invalid(
+            "result_commit_sha",
+            "only commit and rollback lead to a commit",
+        ));
+    }
+    if command.checkpoint_id.is_some()
+        && !matches!(verdict, DecisionType::Checkpoint | DecisionType::Other(_))
+    {
+        return Err(Refusal::invalid(
+            "checkpoint_id",
+            "only checkpoint names a saved state",
+        ));
+    }
+    if *verdict == DecisionType::Rollback {
+        check_rollback(command, state)?;
+    }
+    Ok(())
+}
+
+fn check_rollback(command: &Decide, state: &State) -> Result<(), Refusal> {
+    let Some(reverts) = state.reverts else {
+        let reason = "a rollback is a run of its own: create one with `reverts`, and decide there";
+        return Err(Refusal::invalid("decision_type", reason));
+    };
+    if command
+        .chosen_patchset_id
+        .is_some_and(|chosen| chosen != reverts)
+    {
+        let reason =
+            format!("the run reverts patch set {reverts}; leave this out or name that one");
+        return Err(Refusal::invalid("chosen_patchset_id", reason));
+    }
+    Ok(())
+}
+
+/// The task that a decision changes: none for a run that reverts.
+fn changed_task(state: &State) -> Option<TaskId> {
+    if state.reverts.is_some() {
+        None
+    } else {
+        state.task
+    }
+}
+
+fn require_running(world: &mut World, task: TaskId) -> Result<(), DecideError> {
+    match world.task(task)?.status {
+        task::Status::Running => Ok(()),
+        status => {
+            Err(task::decide::refuse(task, status, "this decision of its run", "running").into())
+        }
+    }
+}
+
+fn commit(world: &mut World, command: &Decide, state: &State) -> Result<Vec<Emitted>, DecideError> {
+    let run = command.run;
+    let Some(chosen) = command.chosen_patchset_id else {
+        return Err(Refusal::invalid(
+            "chosen_patchset_id",
+            "a commit names the patch set to apply",
+        )
+        .into());
+    };
+    let mut events = apply_chosen(run, state, chosen)?;
+    if let Some(task) = changed_task(state) {
+        require_running(world, task)?;
+        events.push(task::decide::emit(task, task::Done { run }, Pieces::new()));
+    }
+    // The intent takes the commit while it is Active; a later run of an intent
+    // that is finished changes the task alone.
+    if let (Some(task), Some(commit)) = (state.task, command.result_commit_sha)
+        && let Some(intent) = world.task(task)?.intent
+        && *world.intent(intent)? == intent::State::Active
+    {
+        let recorded = intent::CommitRecorded { commit };
+        events.push(intent::decide::emit(intent, recorded, Pieces::new()));
+    }
+    Ok(events)
+}
+
+fn apply_chosen(
+    run: RunId,
+    state: &State,
+    chosen: PatchSetId,
+) -> Result<Vec<Emitted>, DecideError> {
+    if state.patch_sets.get(&chosen) == Some(&ApplyStatus::Applied) {
+        return Ok(Vec::new());
+    }
+    let asked = "a commit of it";
+    require_patch_set(
+        state,
+        run,
+        chosen,
+        ApplyStatus::Proposed,
+        asked,
+        "proposed or applied",
+    )?;
+    Ok(vec![emit(
+        run,
+        PatchSetApplied { patch_set: chosen },
+        Pieces::new(),
+    )])
+}
+
+fn reject_open(run: RunId, state: &State) -> Vec<Emitted> {
+    let open = state
+        .patch_sets
+        .iter()
+        .filter(|(_, status)| **status == ApplyStatus::Proposed);
+    open.map(|(patch_set, _)| {
+        let rejected = PatchSetRejected {
+            patch_set: *patch_set,
+            reason: None,
+        };
+        emit(run, rejected, Pieces::new())
+    })
+    .collect()
+}
+
+fn abandon(
+    world: &mut World,
+    command: &Decide,
+    state: &State,
+) -> Result<Vec<Emitted>, DecideError> {
+    let Some(task) = changed_task(state) else {
+        return Ok(Vec::new());
+    };
+    require_running(world, task)?;
+    let mut pieces = Pieces::new();
+    let reason = pieces.optional_text(command.rationale.as_deref());
+    let failed = task::Failed {
+        run: Some(command.run),
+        reason,
+    };
+    Ok(vec![task::decide::emit(task, failed, pieces)])
+}
+
+fn roll_back(world: &mut World, run: RunId, state: &State) -> Result<Vec<Emitted>, DecideError> {
+    let Some(patch_set) = state.reverts else {
+        return Ok(Vec::new());
+    };
+    let (owner, owner_state) = owning_run(world, patch_set)?;
+    let asked = "a rollback of it";
+    require_patch_set(
+        &owner_state,
+        owner,
+        patch_set,
+        ApplyStatus::Applied,
+        asked,
+        "applied",
+    )?;
+    let reverted = PatchSetReverted {
+        patch_set,
+        reverted_by: run,
+    };
+    Ok(vec![emit(owner, reverted, Pieces::new())])
+}

@@ -1,0 +1,82 @@
+//! The closed and open vocabularies of a run's objects.
+
+use crate::codes::{coded_enum, open_enum};
+
+coded_enum! {
+    /// How a diff is written (document 000, PatchSet.format).
+    pub enum DiffFormat {
+        /// A unified diff.
+        Unified = 1 => "unified_diff",
+        /// A git diff, with its extended headers.
+        GitDiff = 2 => "git_diff",
+    }
+}
+
+coded_enum! {
+    /// What became of a patch set (document 000, ApplyStatus, and Reverted,
+    /// which git-internal shows as rejected).
+    pub enum ApplyStatus {
+        /// A candidate.
+        Proposed = 1 => "proposed",
+        /// Applied.
+        Applied = 2 => "applied",
+        /// Turned down.
+        Rejected = 3 => "rejected",
+        /// Applied, and later taken back by a run of its own.
+        Reverted = 4 => "reverted",
+    }
+}
+
+coded_enum! {
+    /// What happened to a touched file.
+    pub enum ChangeType {
+        /// It is new.
+        Add = 1 => "add",
+        /// Its content changed.
+        Modify = 2 => "modify",
+        /// It is gone.
+        Delete = 3 => "delete",
+        /// It has another name.
+        Rename = 4 => "rename",
+        /// It is a copy of another one.
+        Copy = 5 => "copy",
+    }
+}
+
+coded_enum! {
+    /// How a tool call ended (document 000, ToolStatus).
+    pub enum ToolStatus {
+        /// It worked.
+        Ok = 1 => "ok",
+        /// It did not.
+        Error = 2 => "error",
+    }
+}
+
+open_enum! {
+    /// What a validation step was (document 000, EvidenceKind).
+    pub enum EvidenceKind as bare {
+        /// Tests were run.
+        Test = 1 => "test",
+        /// A linter was run.
+        Lint = 2 => "lint",
+        /// It was built.
+        Build = 3 => "build",
+    }
+}
+
+open_enum! {
+    /// The verdict of a run (document 000, Decision types).
+    pub enum DecisionType as bare {
+        /// Apply the chosen patch set.
+        Commit = 1 => "commit",
+        /// Save intermediate progress.
+        Checkpoint = 2 => "checkpoint",
+        /// Give up on the task.
+        Abandon = 3 => "abandon",
+        /// Make another run of the same task.
+        Retry = 4 => "retry",
+        /// Revert an applied patch set.
+        Rollback = 5 => "rollback",
+    }
+}

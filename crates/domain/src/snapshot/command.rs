@@ -1,0 +1,74 @@
+//! What can be asked of a context snapshot.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ContextItemKind, SelectionStrategy};
+use crate::{GitOid, SnapshotId};
+
+/// Begins a snapshot of the context that a run starts with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenSnapshot {
+    /// The new snapshot's id; left out, it gets one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<SnapshotId>,
+    /// How the items are selected.
+    pub selection_strategy: SelectionStrategy,
+    /// The first items, numbered from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<NewItem>,
+    /// A summary of all items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+/// One input that the agent sees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewItem {
+    /// What it is.
+    pub kind: ContextItemKind,
+    /// The locator for people: a path, a URL, a command line, a label; not
+    /// blank.
+    pub path: String,
+    /// The beginning of the content, for quick display.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// The git blob of the full content; it may follow (`attach_blob`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<GitOid>,
+}
+
+/// Adds an item to an open snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddItem {
+    /// The snapshot.
+    pub snapshot: SnapshotId,
+    /// The item; it gets the next number.
+    pub item: NewItem,
+}
+
+/// Names the git blob that holds an item's full content; the last one wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachBlob {
+    /// The snapshot.
+    pub snapshot: SnapshotId,
+    /// The item's number, from 0.
+    pub item: u32,
+    /// The blob.
+    pub blob: GitOid,
+}
+
+/// Closes a snapshot whose items all have their blobs; it never changes again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FinalizeSnapshot {
+    /// The snapshot.
+    pub snapshot: SnapshotId,
+    /// A summary of all items; left out, the earlier one stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}

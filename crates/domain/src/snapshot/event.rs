@@ -1,0 +1,104 @@
+//! What happens to a context snapshot.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::codes::{coded_enum, open_enum};
+use crate::event::events;
+use crate::metadata::{MetadataSet, Sealed, subject};
+use crate::pieces::Slot;
+use crate::{GitOid, Kind};
+
+coded_enum! {
+    /// How the items were selected (document 002, SelectionStrategy).
+    pub enum SelectionStrategy {
+        /// By the user.
+        Explicit = 1 => "explicit",
+        /// Automatically.
+        Heuristic = 2 => "heuristic",
+    }
+}
+
+open_enum! {
+    /// What an item is (document 002, ContextItemKind).
+    pub enum ContextItemKind as tagged {
+        /// A file of the repository.
+        File = 1 => "file",
+        /// A fetched page.
+        Url = 2 => "url",
+        /// A piece of text.
+        Snippet = 3 => "snippet",
+        /// A command's output.
+        Command = 4 => "command",
+        /// An image.
+        Image = 5 => "image",
+    }
+}
+
+events! {
+    /// An event of a snapshot's stream.
+    pub enum Event {
+        /// The collection of items began.
+        Opened = "snapshot.opened" v 1,
+        /// An item was added.
+        ItemAdded = "snapshot.item_added" v 1,
+        /// An item's full content was stored in git.
+        BlobAttached = "snapshot.blob_attached" v 1,
+        /// It is complete and never changes again.
+        Finalized = "snapshot.finalized" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "snapshot.metadata_set" v 1,
+        /// It was sealed.
+        Sealed = "snapshot.sealed" v 1,
+    }
+}
+
+/// The collection of items began; the snapshot is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// How the items are selected.
+    pub strategy: SelectionStrategy,
+    /// A summary of all items.
+    pub summary: Option<Slot>,
+}
+
+/// An item was added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemAdded {
+    /// The item's number, from 0.
+    pub index: u32,
+    /// What it is.
+    pub kind: ContextItemKind,
+    /// The locator for people: a path, a URL, a command line, a label.
+    pub path: Slot,
+    /// The beginning of the content, for quick display.
+    pub preview: Option<Slot>,
+    /// The git blob of the full content at the time of capture.
+    pub blob: Option<GitOid>,
+}
+
+/// An item's full content was stored in git; the last blob wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlobAttached {
+    /// The item's number.
+    pub index: u32,
+    /// The git blob.
+    pub blob: GitOid,
+}
+
+/// Every item has its blob; the snapshot never changes again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finalized {
+    /// A summary of all items, if it replaces the earlier one.
+    pub summary: Option<Slot>,
+}
+
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    match event {
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Sealed(event) => subject(event.kind, event.object),
+        Event::Opened(_) | Event::ItemAdded(_) | Event::BlobAttached(_) | Event::Finalized(_) => {
+            vec![(Kind::ContextSnapshot, id)]
+        }
+    }
+}

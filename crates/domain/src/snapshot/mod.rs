@@ -1,0 +1,13 @@
+//! Context snapshots: what an agent saw when a run began (document 002).
+
+pub(crate) mod command;
+pub(crate) mod decide;
+mod event;
+mod evolve;
+
+#[cfg(test)]
+mod tests;
+
+pub use command::*;
+pub use event::*;
+pub use evolve::{State, evolve};

@@ -1,0 +1,208 @@
+//! What is accepted of a task, and what happens then.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::{
+    AddAcceptanceCriterion, AddConstraint, AddDependency, CancelTask, Cancelled, ConstraintAdded,
+    CreateTask, Created, CriterionAdded, DependencyAdded, Event, FailTask, Failed, State, Status,
+};
+use crate::pieces::Pieces;
+use crate::refusal::not_blank;
+use crate::world::{Decided, Emitted, World};
+use crate::{
+    AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, StreamRef, TaskId,
+};
+
+/// A title has fewer characters than this (document 000, Task.title).
+pub(crate) const TITLE_LIMIT: usize = 100;
+
+fn stream(id: TaskId) -> StreamRef {
+    StreamRef {
+        kind: StreamKind::Task,
+        id: id.0,
+    }
+}
+
+pub(crate) fn emit(id: TaskId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
+    Emitted {
+        stream: stream(id),
+        event: AnyEvent::Task(event.into()),
+        pieces,
+    }
+}
+
+pub(crate) fn refuse(
+    id: TaskId,
+    status: Status,
+    asked: &'static str,
+    allowed: &'static str,
+) -> Refusal {
+    Refusal::Transition {
+        kind: Kind::Task,
+        id: id.0,
+        state: status.name().into(),
+        asked,
+        allowed,
+    }
+}
+
+fn check_title(title: &str) -> Result<(), Refusal> {
+    not_blank("title", title)?;
+    let length = title.chars().count();
+    if length >= TITLE_LIMIT {
+        let reason = format!("it has {length} characters, fewer than {TITLE_LIMIT} are allowed");
+        return Err(Refusal::invalid("title", reason));
+    }
+    Ok(())
+}
+
+pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> Decided {
+    let id = command.id.unwrap_or(TaskId(meta.new_id));
+    check_title(&command.title)?;
+    if let Some(requester) = &command.requester {
+        requester.check()?;
+    }
+    world.absent(stream(id))?;
+    if let Some(parent) = command.parent {
+        world.require(StreamKind::Task, parent)?;
+    }
+    if let Some(intent) = command.intent {
+        world.require(StreamKind::Intent, intent)?;
+    }
+    let mut dependencies = Vec::new();
+    for dependency in &command.dependencies {
+        world.require(StreamKind::Task, *dependency)?;
+        if !dependencies.contains(dependency) {
+            dependencies.push(*dependency);
+        }
+    }
+    let mut pieces = Pieces::new();
+    let event = Created {
+        title: pieces.text(command.title.as_str()),
+        description: pieces.optional_text(command.description.as_deref()),
+        goal: command.goal.clone(),
+        constraints: pieces.texts(&command.constraints),
+        acceptance_criteria: pieces.texts(&command.acceptance_criteria),
+        requester: command
+            .requester
+            .as_ref()
+            .map(|actor| StoredActor::store(actor, &mut pieces)),
+        parent: command.parent,
+        intent: command.intent,
+        dependencies,
+    };
+    Ok(vec![emit(id, event, pieces)])
+}
+
+/// Demands that a task is Draft or Running.
+fn require_open(
+    world: &mut World,
+    task: TaskId,
+    asked: &'static str,
+) -> Result<Arc<State>, DecideError> {
+    let state = world.task(task)?;
+    match state.status {
+        Status::Draft | Status::Running => Ok(state),
+        status => Err(refuse(task, status, asked, "draft or running").into()),
+    }
+}
+
+pub(crate) fn add_constraint(world: &mut World, command: &AddConstraint, _: &Meta) -> Decided {
+    not_blank("constraint", &command.constraint)?;
+    require_open(world, command.task, "add_constraint")?;
+    let mut pieces = Pieces::new();
+    let event = ConstraintAdded {
+        constraint: pieces.text(command.constraint.as_str()),
+    };
+    Ok(vec![emit(command.task, event, pieces)])
+}
+
+pub(crate) fn add_acceptance_criterion(
+    world: &mut World,
+    command: &AddAcceptanceCriterion,
+    _: &Meta,
+) -> Decided {
+    not_blank("criterion", &command.criterion)?;
+    require_open(world, command.task, "add_acceptance_criterion")?;
+    let mut pieces = Pieces::new();
+    let event = CriterionAdded {
+        criterion: pieces.text(command.criterion.as_str()),
+    };
+    Ok(vec![emit(command.task, event, pieces)])
+}
+
+pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Meta) -> Decided {
+    let state = require_open(world, command.task, "add_dependency")?;
+    world.require(StreamKind::Task, command.dependency)?;
+    if state.dependencies.contains(&command.dependency) {
+        return Ok(Vec::new());
+    }
+    if let Some(path) = dependency_path(world, command.dependency, command.task)? {
+        let kind = Kind::Task;
+        let mut cycle = vec![command.task.0];
+        cycle.extend(path);
+        return Err(Refusal::Cycle {
+            kind,
+            id: command.task.0,
+            asked: "this dependency",
+            path: cycle,
+        }
+        .into());
+    }
+    let event = DependencyAdded {
+        dependency: command.dependency,
+    };
+    Ok(vec![emit(command.task, event, Pieces::new())])
+}
+
+/// A way along dependencies from one task to another, both included. Every
+/// task on the search is read, so the append is guarded on all of them.
+fn dependency_path(
+    world: &mut World,
+    from: TaskId,
+    to: TaskId,
+) -> Result<Option<Vec<Uuid>>, DecideError> {
+    let mut came_from: HashMap<TaskId, Option<TaskId>> = HashMap::from([(from, None)]);
+    let mut open = vec![from];
+    while let Some(task) = open.pop() {
+        if task == to {
+            let mut path = vec![task.0];
+            let mut at = task;
+            while let Some(Some(before)) = came_from.get(&at) {
+                path.push(before.0);
+                at = *before;
+            }
+            path.reverse();
+            return Ok(Some(path));
+        }
+        for dependency in &world.task(task)?.dependencies {
+            if !came_from.contains_key(dependency) {
+                came_from.insert(*dependency, Some(task));
+                open.push(*dependency);
+            }
+        }
+    }
+    Ok(None)
+}
+
+pub(crate) fn fail(world: &mut World, command: &FailTask, _: &Meta) -> Decided {
+    require_open(world, command.task, "fail_task")?;
+    let mut pieces = Pieces::new();
+    let event = Failed {
+        run: None,
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    Ok(vec![emit(command.task, event, pieces)])
+}
+
+pub(crate) fn cancel(world: &mut World, command: &CancelTask, _: &Meta) -> Decided {
+    require_open(world, command.task, "cancel_task")?;
+    let mut pieces = Pieces::new();
+    let event = Cancelled {
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    Ok(vec![emit(command.task, event, pieces)])
+}

@@ -1,0 +1,158 @@
+//! What happens to a task.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::codes::open_enum;
+use crate::event::events;
+use crate::metadata::{MetadataSet, Sealed, subject};
+use crate::pieces::Slot;
+use crate::{IntentId, Kind, RunId, StoredActor, TaskId};
+
+open_enum! {
+    /// What kind of work a task is (document 000, GoalType).
+    pub enum GoalType as tagged {
+        /// New behaviour.
+        Feature = 1 => "feature",
+        /// Wrong behaviour mended.
+        Bugfix = 2 => "bugfix",
+        /// The same behaviour, better built.
+        Refactor = 3 => "refactor",
+        /// Documentation.
+        Docs = 4 => "docs",
+        /// Speed or size.
+        Perf = 5 => "perf",
+        /// Tests.
+        Test = 6 => "test",
+        /// Upkeep.
+        Chore = 7 => "chore",
+        /// How it is built.
+        Build = 8 => "build",
+        /// Continuous integration.
+        Ci = 9 => "ci",
+        /// Layout of the code.
+        Style = 10 => "style",
+    }
+}
+
+events! {
+    /// An event of a task's stream.
+    pub enum Event {
+        /// The work was defined.
+        Created = "task.created" v 1,
+        /// A hard rule was added.
+        ConstraintAdded = "task.constraint_added" v 1,
+        /// A success condition was added.
+        CriterionAdded = "task.criterion_added" v 1,
+        /// A task that must be done first was added.
+        DependencyAdded = "task.dependency_added" v 1,
+        /// An execution attempt was added.
+        RunAdded = "task.run_added" v 1,
+        /// The first attempt began.
+        Started = "task.started" v 1,
+        /// The work is done.
+        Done = "task.done" v 1,
+        /// The work was given up.
+        Failed = "task.failed" v 1,
+        /// The work is not wanted any more.
+        Cancelled = "task.cancelled" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "task.metadata_set" v 1,
+        /// It was sealed.
+        Sealed = "task.sealed" v 1,
+    }
+}
+
+/// The work was defined; the task is a Draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Created {
+    /// Short summary, under 100 characters.
+    pub title: Slot,
+    /// Extended context.
+    pub description: Option<Slot>,
+    /// Work classification.
+    pub goal: Option<GoalType>,
+    /// Hard rules that the solution must satisfy.
+    pub constraints: Vec<Slot>,
+    /// Testable success conditions.
+    pub acceptance_criteria: Vec<Slot>,
+    /// Who requested the work.
+    pub requester: Option<StoredActor>,
+    /// The task that this one is a part of.
+    pub parent: Option<TaskId>,
+    /// The intent that it comes from.
+    pub intent: Option<IntentId>,
+    /// Tasks that must be done first.
+    pub dependencies: Vec<TaskId>,
+}
+
+/// A hard rule was added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConstraintAdded {
+    /// The rule.
+    pub constraint: Slot,
+}
+
+/// A success condition was added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriterionAdded {
+    /// The condition.
+    pub criterion: Slot,
+}
+
+/// A task that must be done first was added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DependencyAdded {
+    /// The other task.
+    pub dependency: TaskId,
+}
+
+/// An execution attempt was added.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunAdded {
+    /// The attempt.
+    pub run: RunId,
+}
+
+/// The first attempt began; the task is Running.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {}
+
+/// A run's Commit decision finished the work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// The run that did it.
+    pub run: RunId,
+}
+
+/// The work was given up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// The run whose Abandon decision gave it up, if it was one.
+    pub run: Option<RunId>,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// The work is not wanted any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cancelled {
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    match event {
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Sealed(event) => subject(event.kind, event.object),
+        Event::Created(_)
+        | Event::ConstraintAdded(_)
+        | Event::CriterionAdded(_)
+        | Event::DependencyAdded(_)
+        | Event::RunAdded(_)
+        | Event::Started(_)
+        | Event::Done(_)
+        | Event::Failed(_)
+        | Event::Cancelled(_) => vec![(Kind::Task, id)],
+    }
+}

@@ -1,0 +1,68 @@
+//! The state of a task: what its decider needs to know.
+
+use super::Event;
+use crate::{IntentId, TaskId};
+
+/// Where a task is in its life (document 000, Task status transitions).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It does not exist.
+    #[default]
+    Absent,
+    /// Defined, never run.
+    Draft,
+    /// At least one run began.
+    Running,
+    /// A run's commit was accepted.
+    Done,
+    /// Given up.
+    Failed,
+    /// Not wanted any more.
+    Cancelled,
+}
+
+impl Status {
+    /// The status as document 000 writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Absent => "absent",
+            Status::Draft => "draft",
+            Status::Running => "running",
+            Status::Done => "done",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What the decider knows of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct State {
+    /// Where it is in its life.
+    pub status: Status,
+    /// The intent that it comes from.
+    pub intent: Option<IntentId>,
+    /// Tasks that must be done first, without repetition.
+    pub dependencies: Vec<TaskId>,
+}
+
+/// Folds one event into the state.
+pub fn evolve(state: &mut State, event: &Event) {
+    match event {
+        Event::Created(created) => {
+            state.status = Status::Draft;
+            state.intent = created.intent;
+            state.dependencies.clone_from(&created.dependencies);
+        }
+        Event::DependencyAdded(added) => state.dependencies.push(added.dependency),
+        Event::Started(_) => state.status = Status::Running,
+        Event::Done(_) => state.status = Status::Done,
+        Event::Failed(_) => state.status = Status::Failed,
+        Event::Cancelled(_) => state.status = Status::Cancelled,
+        Event::ConstraintAdded(_)
+        | Event::CriterionAdded(_)
+        | Event::RunAdded(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => {}
+    }
+}

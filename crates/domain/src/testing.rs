@@ -1,0 +1,161 @@
+//! Given events, when a command, then events: how the deciders are tested.
+//!
+//! [`Given`] folds events into states and plays the caller of a decision: what
+//! the decision needs is loaded from the given events, or is absent.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use crate::{
+    ActorRef, AnyEvent, AnyState, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta,
+    Need, Refusal, StreamKind, StreamRef, Timestamp, World,
+};
+
+/// The stream of the aggregate with this number for an id.
+pub(crate) fn stream(kind: StreamKind, number: u128) -> StreamRef {
+    StreamRef {
+        kind,
+        id: Uuid::from_u128(number),
+    }
+}
+
+/// Free JSON from its text.
+pub(crate) fn json(text: &str) -> crate::Json {
+    crate::Json::parse(text).expect("the test's JSON is valid")
+}
+
+/// A decision with the streams that it depended on.
+pub(crate) type Guarded = (Vec<Emitted>, Vec<(StreamRef, Dependence, u64)>);
+
+/// What has happened so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    states: HashMap<StreamRef, Loaded>,
+    places: HashMap<Uuid, (Kind, StreamRef)>,
+    commands: u128,
+}
+
+impl Given {
+    /// Nothing has happened.
+    pub(crate) fn new() -> Given {
+        Given::default()
+    }
+
+    /// This has happened, next in its stream.
+    pub(crate) fn event(mut self, stream: StreamRef, event: AnyEvent) -> Given {
+        self.record(stream, &event);
+        self
+    }
+
+    /// This command was accepted, and its events happened. Panics when it is
+    /// refused.
+    pub(crate) fn command(mut self, command: impl Into<Command>) -> Given {
+        self.execute(command);
+        self
+    }
+
+    /// Decides a command, lets its events happen and returns them. Panics when
+    /// it is refused.
+    pub(crate) fn execute(&mut self, command: impl Into<Command>) -> Vec<Emitted> {
+        let command = command.into();
+        match self.try_execute(command.clone()) {
+            Ok(emitted) => emitted,
+            Err(refusal) => panic!("{} is refused: {refusal}", command.name()),
+        }
+    }
+
+    /// Decides a command and, where it is accepted, lets its events happen.
+    pub(crate) fn try_execute(
+        &mut self,
+        command: impl Into<Command>,
+    ) -> Result<Vec<Emitted>, Refusal> {
+        let emitted = self.decide(command)?;
+        self.commands += 1;
+        for one in &emitted {
+            self.record(one.stream, &one.event);
+        }
+        Ok(emitted)
+    }
+
+    /// Decides a command; nothing happens yet.
+    pub(crate) fn decide(&self, command: impl Into<Command>) -> Result<Vec<Emitted>, Refusal> {
+        self.decide_guarded(command).map(|(emitted, _)| emitted)
+    }
+
+    /// Decides a command and tells which streams the decision depended on.
+    pub(crate) fn decide_guarded(&self, command: impl Into<Command>) -> Result<Guarded, Refusal> {
+        let (command, meta) = (command.into(), self.meta());
+        let mut world = World::new();
+        // Each round loads one more thing; no decision looks at this many.
+        for _ in 0..10_000 {
+            match command.decide(&mut world, &meta) {
+                Ok(emitted) => return Ok((emitted, world.dependences().collect())),
+                Err(DecideError::Refused(refusal)) => return Err(refusal),
+                Err(DecideError::Needs(Need::State(stream))) => {
+                    world.insert_state(stream, self.loaded(stream));
+                }
+                Err(DecideError::Needs(Need::Place(id))) => {
+                    world.insert_place(id, self.places.get(&id).copied());
+                }
+            }
+        }
+        panic!("{} asks for the same things over and over", command.name());
+    }
+
+    /// What comes with the next command: each gets another new id, far from
+    /// the small numbers that tests use.
+    pub(crate) fn meta(&self) -> Meta {
+        Meta {
+            actor: ActorRef::agent("tester"),
+            at: Timestamp::EPOCH,
+            new_id: Uuid::from_u128((1 << 64) + self.commands),
+        }
+    }
+
+    /// An aggregate as the events left it.
+    pub(crate) fn loaded(&self, stream: StreamRef) -> Loaded {
+        let absent = || Loaded {
+            version: 0,
+            state: AnyState::new(stream.kind),
+        };
+        self.states.get(&stream).cloned().unwrap_or_else(absent)
+    }
+
+    fn record(&mut self, stream: StreamRef, event: &AnyEvent) {
+        let absent = || Loaded {
+            version: 0,
+            state: AnyState::new(stream.kind),
+        };
+        let loaded = self.states.entry(stream).or_insert_with(absent);
+        loaded.state.evolve(event);
+        loaded.version += 1;
+        for (kind, id) in event.touches(stream.id) {
+            // The event that creates an object comes first, and its stream
+            // is where the object is.
+            self.places.entry(id).or_insert((kind, stream));
+        }
+    }
+}
+
+/// The events alone, without their streams and pieces.
+pub(crate) fn events(emitted: &[Emitted]) -> Vec<AnyEvent> {
+    emitted.iter().map(|one| one.event.clone()).collect()
+}
+
+/// The pieces of each event, as texts.
+pub(crate) fn texts(emitted: &[Emitted]) -> Vec<Vec<String>> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    emitted
+        .iter()
+        .map(|one| {
+            one.pieces
+                .list()
+                .iter()
+                .map(|piece| text(&piece.bytes))
+                .collect()
+        })
+        .collect()
+}

@@ -1,0 +1,284 @@
+//! What a decision may look at, and what it depended on.
+//!
+//! A decision often spans aggregates: creating a run looks at its task and
+//! plan. It asks the [`World`] for their states. What is not loaded yet stops
+//! the decision with [`DecideError::Needs`]; the caller loads it and decides
+//! anew, which is harmless since a decision has no effects. The world notes
+//! what was looked at, so that the append can be guarded on all of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::{
+    ActorRef, AnyEvent, AnyState, IntentId, Kind, Pieces, PipelineId, PlanId, Refusal, RunId,
+    SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
+};
+use crate::{intent, pipeline, plan, run, snapshot, task};
+
+/// What comes with every command and is not part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meta {
+    /// Who gave the command.
+    pub actor: ActorRef,
+    /// When it was given.
+    pub at: Timestamp,
+    /// The id for the object that the command creates, unless it names one.
+    pub new_id: Uuid,
+}
+
+/// One event with the stream that it goes to and its content.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Emitted {
+    /// The aggregate that it happened to.
+    pub stream: StreamRef,
+    /// What happened.
+    pub event: AnyEvent,
+    /// Its content.
+    pub pieces: Pieces,
+}
+
+/// What a decision needs before it can be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The state of this aggregate.
+    State(StreamRef),
+    /// The kind of the object with this id, and the stream that holds it.
+    Place(Uuid),
+}
+
+/// Why there is no decision.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecideError {
+    /// Something is not loaded yet.
+    #[error("not loaded yet: {0:?}")]
+    Needs(Need),
+    /// The command is refused.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// The events that a command leads to, the principal one first; none at all
+/// when it changes nothing.
+pub type Decided = Result<Vec<Emitted>, DecideError>;
+
+/// How a decision depended on a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dependence {
+    /// Only on its being there.
+    Exists,
+    /// On its state.
+    State,
+}
+
+/// An aggregate's state and the version that it is folded from; version 0 is
+/// an aggregate that does not exist.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The version of the last event in the state.
+    pub version: u64,
+    /// The state.
+    pub state: AnyState,
+}
+
+/// A state in the world: as it was loaded, and what was decided since.
+#[derive(Debug, Clone)]
+struct Held {
+    loaded: Loaded,
+    /// Events decided since, in the same batch.
+    decided: u64,
+}
+
+impl Held {
+    fn version(&self) -> u64 {
+        self.loaded.version.saturating_add(self.decided)
+    }
+}
+
+/// The states that were loaded for one decision.
+#[derive(Debug, Clone, Default)]
+pub struct World {
+    states: HashMap<StreamRef, Held>,
+    places: HashMap<Uuid, Option<(Kind, StreamRef)>>,
+    dependences: BTreeMap<StreamRef, Dependence>,
+}
+
+macro_rules! state_of {
+    ($($(#[$meta:meta])* $name:ident($id:ty) -> $variant:ident, $state:ty;)+) => {
+        $(
+            $(#[$meta])*
+            pub fn $name(&mut self, id: $id) -> Result<Arc<$state>, DecideError> {
+                let stream = StreamRef { kind: StreamKind::$variant, id: id.0 };
+                match &self.existing(stream, Dependence::State)?.loaded.state {
+                    AnyState::$variant(state) => Ok(Arc::clone(state)),
+                    _ => Err(not_found(stream)),
+                }
+            }
+        )+
+    };
+}
+
+fn not_found(stream: StreamRef) -> DecideError {
+    Refusal::NotFound {
+        kind: stream.kind.kind(),
+        id: stream.id,
+    }
+    .into()
+}
+
+impl World {
+    /// Nothing is loaded yet.
+    pub fn new() -> World {
+        World::default()
+    }
+
+    /// Adds the state of an aggregate.
+    pub fn insert_state(&mut self, stream: StreamRef, loaded: Loaded) {
+        self.states.insert(stream, Held { loaded, decided: 0 });
+    }
+
+    /// Takes decided events in, so that the next command of the same batch is
+    /// decided as if they had happened.
+    pub fn apply(&mut self, events: &[Emitted]) {
+        for emitted in events {
+            if let Some(held) = self.states.get_mut(&emitted.stream) {
+                held.loaded.state.evolve(&emitted.event);
+                held.decided = held.decided.saturating_add(1);
+            }
+            for (kind, id) in emitted.event.touches(emitted.stream.id) {
+                self.places
+                    .entry(id)
+                    .or_insert(None)
+                    .get_or_insert((kind, emitted.stream));
+            }
+        }
+    }
+
+    /// The states as they are after all that was applied.
+    pub fn into_states(self) -> impl Iterator<Item = (StreamRef, Loaded)> {
+        self.states.into_iter().map(|(stream, held)| {
+            let version = held.version();
+            (
+                stream,
+                Loaded {
+                    version,
+                    state: held.loaded.state,
+                },
+            )
+        })
+    }
+
+    /// Adds where an object is, or that it is nowhere.
+    pub fn insert_place(&mut self, id: Uuid, place: Option<(Kind, StreamRef)>) {
+        self.places.insert(id, place);
+    }
+
+    /// What the decisions looked at, with the version that was loaded.
+    pub fn dependences(&self) -> impl Iterator<Item = (StreamRef, Dependence, u64)> + '_ {
+        self.dependences.iter().map(|(stream, dependence)| {
+            (
+                *stream,
+                *dependence,
+                self.states
+                    .get(stream)
+                    .map_or(0, |held| held.loaded.version),
+            )
+        })
+    }
+
+    fn depend(&mut self, stream: StreamRef, dependence: Dependence) -> Result<&Held, DecideError> {
+        let Some(held) = self.states.get(&stream) else {
+            return Err(DecideError::Needs(Need::State(stream)));
+        };
+        let noted = self.dependences.entry(stream).or_insert(dependence);
+        *noted = (*noted).max(dependence);
+        Ok(held)
+    }
+
+    fn existing(
+        &mut self,
+        stream: StreamRef,
+        dependence: Dependence,
+    ) -> Result<&Held, DecideError> {
+        let held = self.depend(stream, dependence)?;
+        if held.version() == 0 {
+            Err(not_found(stream))
+        } else {
+            Ok(held)
+        }
+    }
+
+    state_of! {
+        /// The state of an intent that exists.
+        intent(IntentId) -> Intent, intent::State;
+        /// The state of a plan that exists.
+        plan(PlanId) -> Plan, plan::State;
+        /// The state of a task that exists.
+        task(TaskId) -> Task, task::State;
+        /// The state of a run that exists.
+        run(RunId) -> Run, run::State;
+        /// The state of a snapshot that exists.
+        snapshot(SnapshotId) -> Snapshot, snapshot::State;
+        /// The state of a pipeline that exists.
+        pipeline(PipelineId) -> Pipeline, pipeline::State;
+    }
+
+    /// Demands that an aggregate exists, and depends on its state.
+    pub fn pin(&mut self, stream: StreamRef) -> Result<(), DecideError> {
+        self.existing(stream, Dependence::State).map(|_| ())
+    }
+
+    /// Demands that an aggregate exists, whatever its state.
+    pub fn touch(&mut self, stream: StreamRef) -> Result<(), DecideError> {
+        self.existing(stream, Dependence::Exists).map(|_| ())
+    }
+
+    /// Demands that an aggregate of this kind exists, whatever its state.
+    pub fn require(&mut self, kind: StreamKind, id: impl Into<Uuid>) -> Result<(), DecideError> {
+        self.touch(StreamRef {
+            kind,
+            id: id.into(),
+        })
+    }
+
+    /// Demands that no aggregate has this id, so that one can be created.
+    pub fn absent(&mut self, stream: StreamRef) -> Result<(), DecideError> {
+        if self.depend(stream, Dependence::State)?.version() > 0 {
+            return Err(Refusal::Exists {
+                kind: stream.kind.kind(),
+                id: stream.id,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Demands that no object at all has this id. Ids that the caller made
+    /// need not be asked for: they are new.
+    pub fn unused(&mut self, id: Uuid) -> Result<(), DecideError> {
+        match self.places.get(&id) {
+            None => Err(DecideError::Needs(Need::Place(id))),
+            Some(None) => Ok(()),
+            Some(Some((kind, _))) => Err(Refusal::Exists { kind: *kind, id }.into()),
+        }
+    }
+
+    /// Where an object is, whatever its kind.
+    pub fn locate(&mut self, id: Uuid) -> Result<(Kind, StreamRef), DecideError> {
+        match self.places.get(&id) {
+            None => Err(DecideError::Needs(Need::Place(id))),
+            Some(None) => Err(Refusal::Unknown { id }.into()),
+            Some(Some(place)) => Ok(*place),
+        }
+    }
+
+    /// Where an object of this kind is.
+    pub fn locate_kind(&mut self, id: Uuid, kind: Kind) -> Result<StreamRef, DecideError> {
+        match self.places.get(&id) {
+            None => Err(DecideError::Needs(Need::Place(id))),
+            Some(Some((found, stream))) if *found == kind => Ok(*stream),
+            Some(_) => Err(Refusal::NotFound { kind, id }.into()),
+        }
+    }
+}
