@@ -32,6 +32,8 @@ mod refusal;
 pub mod run;
 pub mod snapshot;
 pub mod task;
+#[cfg(test)]
+mod testing;
 mod time;
 mod world;
 
