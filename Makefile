@@ -1,0 +1,73 @@
+# Annals. `make` alone lists the targets.
+#
+# Everything shares one profile (dev: optimised, see Cargo.toml) and one target
+# folder outside the checkout, because compiling RocksDB takes about 16 minutes
+# on two cores. Cargo compiles it again for another set of features anywhere in
+# its build dependencies, and `-p annals` or `-p annals-store-rocks` alone gives
+# such a set; so every target here builds with --workspace.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+cache := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/annals
+override CARGO_TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(cache)/target)
+export CARGO_TARGET_DIR
+# Where rustup puts cargo, in case the shell's start-up files do not say so.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+
+# For example: make test CARGO_FLAGS=--locked
+CARGO_FLAGS ?=
+program := $(CARGO_TARGET_DIR)/debug/annals
+
+.PHONY: help setup build test test-long demo ci bench fmt lint doc deny events
+
+help: ## lists the targets
+	@printf 'make TARGET, where TARGET is:\n'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@printf 'Builds go to %s (set CARGO_TARGET_DIR for another folder).\n' '$(CARGO_TARGET_DIR)'
+
+setup: ## checks what the build needs; installs it on Debian and Ubuntu
+	@scripts/setup.sh
+	@scripts/build-time.sh
+
+# With the benches' targets the features of dev-dependencies count, as they do
+# for the tests: the program, the tests and the benches share every dependency.
+build: setup ## builds the program
+	cargo build --workspace $(CARGO_FLAGS) --bin annals --bench '*'
+
+test: build ## every test: unit, integration and doctests
+	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+
+test-long: build ## the same with many more random cases and kills (hours)
+	PROPTEST_CASES=4096 ANNALS_KILLS=1000 cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+
+demo: build ## imports this repository's history and looks at it
+	@ANNALS_BIN='$(program)' scripts/demo.sh
+
+ci: ## all that must hold before a change is taken; what .ci/run does
+	@scripts/ci.sh
+
+bench: setup ## benchmarks beside raw RocksDB, and their ratios
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench '*' 2>&1 | tee "$$log"; \
+	printf '\nRatios:\n'; \
+	grep -E ' ratio +[0-9]' "$$log" || { echo 'the benches printed no ratio' >&2; exit 1; }
+
+fmt: ## formats the source
+	cargo fmt --all
+
+lint: setup ## clippy, warnings denied
+	cargo clippy --workspace --all-targets $(CARGO_FLAGS) -- -D warnings
+
+doc: setup ## the documentation of all crates, warnings denied
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps $(CARGO_FLAGS)
+
+deny: ## dependencies: bans, licences, sources, advisories
+	@scripts/deny.sh
+
+# annals-wire has no RocksDB, so selecting it alone is safe. The test of the
+# change log fails until CHANGELOG.md has the line that it then prints.
+events: ## writes docs/events.md and missing goldens, after an event's shape changed
+	UPDATE_GOLDENS=1 cargo test -p annals-wire --no-fail-fast $(CARGO_FLAGS)

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The main job on real input: imports the git history of this repository into
+# a log beside it (.demo), then looks at the log. A second run changes nothing.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+annals_bin=${ANNALS_BIN:?run this with "make demo"}
+log=.demo
+
+say() { printf '\n%s\n' "$*"; }
+fail() {
+    printf 'demo: %s\n' "$@" >&2
+    exit 1
+}
+annals() { "$annals_bin" --log "$log" "$@"; }
+# Shows a command, then runs it.
+run() {
+    printf '\n$ annals --log %s %s\n' "$log" "$*"
+    annals "$@"
+}
+
+# The first value of a field in JSON: enough for what is asked for here.
+number_of() { grep -o "\"$1\"[[:space:]]*:[[:space:]]*[0-9]*" | sed -n '1s/.*[^0-9]//p'; }
+text_of() { grep -o "\"$1\"[[:space:]]*:[[:space:]]*\"[^\"]*\"" | sed -n '1s/.*"\([^"]*\)"$/\1/p'; }
+log_position() {
+    local stats position
+    stats=$(annals stats --json)
+    position=$(number_of position <<<"$stats") || position=
+    [ -n "$position" ] || fail "\"annals stats --json\" named no position: $stats"
+    printf '%s\n' "$position"
+}
+
+check_repository() {
+    local trouble
+    trouble=$(git rev-parse --git-dir 2>&1 >/dev/null) ||
+        fail "this folder is not a git repository, so there is no history to import." \
+            "Clone the repository instead of unpacking it, and run \"make demo\" there." \
+            "git said: $trouble"
+    git rev-parse --verify --quiet 'HEAD^{commit}' >/dev/null ||
+        fail "this repository has no commit yet. Make one (git commit), then run \"make demo\" again."
+}
+
+# Imports, and says whether the log grew.
+import_history() {
+    before=$(log_position)
+    run import git .
+    after=$(log_position)
+    if [ "$before" = "$after" ]; then
+        say "The log stood at position $before before this import and stands there now: unchanged."
+    else
+        say "The log stood at position $before before this import, and stands at $after now."
+    fi
+}
+
+check_repository
+if [ ! -e "$log" ]; then
+    run init
+fi
+import_history
+if [ "$before" != "$after" ]; then
+    say "Imports are idempotent. Once more:"
+    import_history
+    [ "$before" = "$after" ] || fail "the second import changed the log; it must not."
+fi
+
+say "What the log holds:"
+run stats
+
+say "The newest run, found by the event that created it:"
+run log --type run.created --limit 1 --backward
+event=$(annals log --type run.created --limit 1 --backward --json)
+stream=$(text_of stream <<<"$event") || stream=
+position=$(number_of position <<<"$event") || position=
+case $stream in
+run-?*) run_id=${stream#run-} ;;
+*) fail "the log has no run, although the history was imported: $event" ;;
+esac
+[ -n "$position" ] || fail "the event has no position: $event"
+
+say "This run as it stands:"
+run show "$run_id"
+say "The same run as it stood at position $position, when it had just been created:"
+run show "$run_id" --at "$position"
+say "All that happened to it:"
+run history "$run_id"
+say "And the whole log, verified:"
+run verify

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# Checks that this machine has what the build needs. On Debian and Ubuntu it
+# installs what is missing, after saying what and why; elsewhere it names it.
+# Safe to run again and again, and without a terminal.
+set -euo pipefail
+shopt -s nullglob
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Where rustup puts cargo, in case the shell's start-up files do not say so.
+PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin"
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 1
+}
+
+# Cargo and Rust -------------------------------------------------------------
+
+how_to_get_rust='Install or update Rust with rustup (https://rustup.rs; then "rustup update stable") and try again.'
+
+check_rust() {
+    local wanted found
+    wanted=$(sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' "$root/Cargo.toml" | head -n 1)
+    command -v cargo >/dev/null ||
+        fail "cargo was not found; Rust $wanted or newer builds this program." "$how_to_get_rust"
+    found=$(rustc --version 2>&1) ||
+        fail "cargo is here, but rustc does not run: $found" "$how_to_get_rust"
+    rust_version=$(printf '%s\n' "$found" | sed -n 's/^rustc \([0-9.]*\).*/\1/p')
+    [ -n "$rust_version" ] || fail "rustc did not say its version: $found" "$how_to_get_rust"
+    at_least "$rust_version" "$wanted" ||
+        fail "Rust $rust_version is too old; this program needs $wanted or newer." "$how_to_get_rust"
+}
+
+# at_least 1.95.0 1.89: compares the first two numbers.
+at_least() {
+    local have_major have_minor want_major want_minor
+    IFS=. read -r have_major have_minor _ <<<"$1"
+    IFS=. read -r want_major want_minor _ <<<"$2"
+    ((have_major > want_major || (have_major == want_major && have_minor >= want_minor)))
+}
+
+# The C++ compiler -----------------------------------------------------------
+
+have_compiler() {
+    command -v "${CXX:-c++}" >/dev/null && command -v "${CC:-cc}" >/dev/null
+}
+
+# RocksDB is C++20. A compiler that is there but too old would otherwise be
+# found out minutes later, in the middle of the build.
+check_cpp20() {
+    printf '#include <atomic>\n#include <concepts>\nint main() {}\n' |
+        "${CXX:-c++}" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null
+}
+
+# libclang -------------------------------------------------------------------
+
+# bindgen looks for these folders in this order; so do we.
+libclang_folders() {
+    if [ -n "${LIBCLANG_PATH:-}" ]; then
+        printf '%s\n' "$LIBCLANG_PATH" "$(dirname "$LIBCLANG_PATH")"
+        return
+    fi
+    local prefix
+    if prefix=$("${LLVM_CONFIG_PATH:-llvm-config}" --prefix 2>/dev/null); then
+        printf '%s\n' "$prefix/lib" "$prefix/lib64"
+    fi
+    printf '%s\n' "${LD_LIBRARY_PATH:-}" "${LIBRARY_PATH:-}" | tr ':' '\n'
+    printf '%s\n' /usr/local/llvm*/lib* /usr/local/lib*/*/* /usr/local/lib*/* /usr/local/lib* \
+        /usr/lib*/*/* /usr/lib*/* /usr/lib* \
+        /usr/local/opt/llvm*/lib /Library/Developer/CommandLineTools/usr/lib
+}
+
+# Prints the first libclang shared library found.
+find_libclang() {
+    local folder file
+    while IFS= read -r folder; do
+        [ -d "$folder" ] || continue
+        for file in "$folder"/libclang.so "$folder"/libclang-*.so "$folder"/libclang.so.* \
+            "$folder"/libclang-*.so.* "$folder"/libclang.dylib; do
+            case $file in *-cpp.*) continue ;; esac
+            [ -e "$file" ] || continue # a link to nowhere
+            printf '%s\n' "$file"
+            return 0
+        done
+    done < <(libclang_folders)
+    return 1
+}
+
+# libclang without its own stddef.h finds no C header at all.
+have_clang_headers() {
+    local found=("$(dirname "$libclang")"/clang/*/include/stddef.h
+        /usr/lib*/clang/*/include/stddef.h /usr/lib/llvm*/lib*/clang/*/include/stddef.h
+        /usr/local/lib*/clang/*/include/stddef.h /usr/local/llvm*/lib*/clang/*/include/stddef.h
+        /usr/local/opt/llvm*/lib/clang/*/include/stddef.h
+        /Library/Developer/CommandLineTools/usr/lib/clang/*/include/stddef.h)
+    ((${#found[@]} > 0))
+}
+
+have_libclang() {
+    libclang=$(find_libclang) && have_clang_headers
+}
+
+# Installing -----------------------------------------------------------------
+
+# Fills the two lists: what is missing with its reason, and Debian's packages.
+find_missing() {
+    reasons=()
+    packages=()
+    have_compiler || {
+        reasons+=("a C and C++ compiler (cc, c++): compiles RocksDB, the embedded store")
+        packages+=(g++)
+    }
+    have_libclang || {
+        reasons+=("libclang with its headers: bindgen reads RocksDB's C headers with it")
+        packages+=(libclang-dev)
+    }
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif ! command -v sudo >/dev/null; then
+        say "this needs root, and sudo is not here." >&2
+        return 1
+    elif [ -t 0 ]; then
+        sudo "$@"
+    else
+        sudo -n "$@" # nobody is there to type a password
+    fi
+}
+
+install_packages() {
+    local command=(env DEBIAN_FRONTEND=noninteractive
+        apt-get install -y --no-install-recommends "${packages[@]}")
+    say "missing on this machine:"
+    printf 'setup:   - %s\n' "${reasons[@]}"
+    say "installing ${packages[*]} with apt-get."
+    as_root apt-get update -q </dev/null ||
+        say "the package lists could not be refreshed; trying with those that are here." >&2
+    as_root "${command[@]}" </dev/null ||
+        fail "apt-get could not install ${packages[*]}. Install them and try again:" \
+            "  sudo apt-get install ${packages[*]}"
+}
+
+check_rust
+find_missing
+if ((${#reasons[@]} > 0)); then
+    if command -v apt-get >/dev/null && [ -e /etc/debian_version ]; then
+        install_packages
+        hash -r
+        find_missing
+        ((${#reasons[@]} == 0)) ||
+            fail "installed, but still not found:" "${reasons[@]/#/  - }"
+    else
+        fail "missing on this machine:" "${reasons[@]/#/  - }" \
+            "Install them and try again. Their packages: Fedora: gcc-c++ clang-devel;" \
+            "openSUSE: gcc-c++ clang-devel; Arch: gcc clang; Alpine: g++ clang-dev;" \
+            "macOS: xcode-select --install. LIBCLANG_PATH names a libclang elsewhere."
+    fi
+    say "done."
+fi
+check_cpp20 ||
+    fail "${CXX:-c++} does not compile C++20, which RocksDB is written in: $("${CXX:-c++}" --version | head -n 1)" \
+        "Install a newer one (g++ 11 or clang 14 and up), name it in CXX, and try again."
+say "all there: Rust $rust_version, ${CXX:-c++}, $libclang"
