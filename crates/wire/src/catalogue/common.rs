@@ -1,0 +1,82 @@
+//! Fields that several events have.
+
+use super::{FieldDoc, content, structure};
+
+/// Visibility, tags or external ids of an object.
+pub(super) const METADATA_SET: &[FieldDoc] = &[
+    structure("kind", "u8", "the object's kind, by its number (8 to 18)"),
+    structure("object", "uuid", "the object; a run's stream holds several"),
+    structure(
+        "visibility",
+        "word?",
+        "who may see it; absent leaves it as it was",
+    ),
+    content(
+        "tags",
+        "list of (text, text)?",
+        "search tags, keys and values in the order given; they replace all earlier ones",
+    ),
+    content(
+        "external_ids",
+        "list of (text, text)?",
+        "ids in other systems, names and values in the order given; they replace all earlier ones",
+    ),
+];
+
+/// An object's seal.
+pub(super) const SEALED: &[FieldDoc] = &[
+    structure("kind", "u8", "the object's kind, by its number (8 to 18)"),
+    structure("object", "uuid", "the object; a run's stream holds several"),
+    structure(
+        "checksum",
+        "SHA-256",
+        "the canonical hash of the object as it stood at this event",
+    ),
+];
+
+/// What every `metadata_set` means.
+pub(super) const METADATA_SET_MEANING: &str =
+    "Visibility, tags or external ids of an object of this stream were set.";
+
+/// What every `sealed` means.
+pub(super) const SEALED_MEANING: &str =
+    "An object of this stream was sealed. Any later event on it breaks the seal.";
+
+/// Who acted, inside an event.
+pub(super) const ACTOR: &[FieldDoc] = &[
+    structure("kind", "word", "what the actor is"),
+    structure("id", "text", "the actor's id within its kind"),
+    content("display_name", "text?", "a name to show to people"),
+    content("auth_context", "text?", "how the actor was authenticated"),
+];
+
+/// Where external content is.
+pub(super) const ARTIFACT: &[FieldDoc] = &[
+    content("store", "text", "the storage backend; `annals` is this log"),
+    content(
+        "key",
+        "text",
+        "the key in that store; in this log, the content's SHA-256",
+    ),
+    content("content_type", "text?", "the MIME type"),
+    structure("size_bytes", "u64?", "the size in bytes"),
+    structure("hash", "SHA-256?", "the hash of the content"),
+    structure("expires_at", "time?", "when the store may forget it"),
+    content(
+        "content",
+        "bytes?",
+        "the content itself, where this log holds it; an attachment",
+    ),
+];
+
+/// A machine.
+pub(super) const ENVIRONMENT: &[FieldDoc] = &[
+    content("os", "text", "the operating system"),
+    content("arch", "text", "the processor architecture"),
+    content("cwd", "text", "the working directory"),
+    content(
+        "extra",
+        "list of (text, JSON)",
+        "more, by name, in the order given",
+    ),
+];

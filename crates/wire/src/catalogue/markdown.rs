@@ -1,0 +1,175 @@
+//! `docs/events.md`, written from the tables and the examples.
+
+use std::fmt::Write as _;
+
+use annals_domain::{AnyEvent, Emitted, StreamKind};
+
+use super::words::{Vocabulary, vocabularies};
+use super::{EventDoc, FieldDoc, Part, current_version, events, stream_meaning};
+use crate::StructureJson;
+use crate::sample::samples;
+
+const INTRODUCTION: &str = "\
+# Events
+
+Every change is an event: a struct of its own, stored under its type's name and
+the version of its shape. An event has two parts. Its **structure** is what a
+fold needs (ids, numbers, times, words) and is never removed. Its **content** is
+what people read (prompts, summaries, paths, arguments): numbered pieces beside
+the structure, each of which can be removed without breaking anything. Where a
+field is content, the structure holds the piece's number, from 0.
+
+Who acted, when, and in which batch stands in the record's header, as
+`docs/storage-format.md` describes it. There the structure is one byte for its
+format, 1, and then the fields in the order given here, in the standard
+configuration of bincode 2:
+
+| Type | Bytes |
+| --- | --- |
+| u8 | one byte |
+| u16, u32, u64, a piece's number | up to 250: one byte; else 251, 252 or 253, and then 2, 4 or 8 bytes, little-endian |
+| i32, i64 | the same, after n became 2n, or -2n - 1 where it is negative |
+| f64 | 8 bytes, little-endian |
+| text, list | its length as a u64, in bytes or elements, and then these |
+| a type with `?` | 0 where it is absent, else 1 and then the value |
+| uuid, git id | its length as a u64 (16; 20 or 32), and then its bytes |
+| SHA-256 | its 32 bytes |
+| time | seconds since 1970 as an i64, nanoseconds as a u32 |
+| word | its number as a u16; where other words are allowed, also a text, which is the word where the number is 0, and empty otherwise |
+| range, pair, group of fields | the parts, one after the other |
+
+In the examples the structure is shown as JSON, with the content that it refers
+to beside it.
+
+This page is generated from the tables in `crates/wire/src/catalogue`. A test
+compares it with what they say.
+";
+
+/// The event catalogue, `docs/events.md`: every event's name, version, stream,
+/// meaning and fields, with an example.
+pub fn catalogue_markdown() -> String {
+    let mut out = String::from(INTRODUCTION);
+    overview(&mut out);
+    let samples = samples();
+    for kind in StreamKind::ALL {
+        let _ = write!(
+            out,
+            "\n## Stream `{kind}-<uuid>`\n\n{}\n",
+            stream_meaning(*kind)
+        );
+        for doc in events(*kind) {
+            let examples = samples
+                .iter()
+                .filter(|s| s.event.event_type() == doc.event_type);
+            one_event(&mut out, doc, examples);
+        }
+    }
+    out.push_str("\n## Words and their numbers\n");
+    for vocabulary in vocabularies() {
+        one_vocabulary(&mut out, &vocabulary);
+    }
+    out
+}
+
+fn overview(out: &mut String) {
+    out.push_str(
+        "\n## All events\n\n| Event | Version | Stream | Meaning |\n| --- | --- | --- | --- |\n",
+    );
+    for kind in StreamKind::ALL {
+        for doc in events(*kind) {
+            let version = current_version(doc.event_type).unwrap_or_default();
+            let anchor = doc.event_type.replace('.', "");
+            let _ = writeln!(
+                out,
+                "| [`{}`](#{anchor}) | {version} | {kind} | {} |",
+                doc.event_type, doc.meaning
+            );
+        }
+    }
+}
+
+fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item = &'a Emitted>) {
+    let version = current_version(doc.event_type).unwrap_or_default();
+    let _ = write!(
+        out,
+        "\n### `{}`\n\nVersion {version}. {}\n\n",
+        doc.event_type, doc.meaning
+    );
+    if doc.fields.is_empty() {
+        out.push_str("It has no fields: that it happened is all it says.\n");
+        return;
+    }
+    out.push_str("| Field | Type | Part | Meaning |\n| --- | --- | --- | --- |\n");
+    for field in doc.fields {
+        field_rows(out, "", field);
+    }
+    for example in examples {
+        out.push_str("\n```json\n");
+        out.push_str(&example_json(example));
+        out.push_str("\n```\n");
+    }
+}
+
+fn field_rows(out: &mut String, prefix: &str, field: &FieldDoc) {
+    let (part, inner, suffix): (_, &[FieldDoc], _) = match field.part {
+        Part::Structure => ("structure", &[], ""),
+        Part::Content => ("content", &[], ""),
+        Part::Group(inner) => ("", inner, "."),
+        Part::Groups(inner) => ("", inner, "[]."),
+    };
+    let FieldDoc {
+        name,
+        kind,
+        meaning,
+        ..
+    } = field;
+    let _ = writeln!(out, "| `{prefix}{name}` | {kind} | {part} | {meaning} |");
+    for field in inner {
+        field_rows(out, &format!("{prefix}{name}{suffix}"), field);
+    }
+}
+
+/// An example as JSON: its structure, and its content piece by piece.
+fn example_json(example: &Emitted) -> String {
+    let mut out = String::from("{\n  \"structure\": ");
+    out.push_str(&indented(&structure_json(&example.event)));
+    let pieces = example.pieces.list();
+    if !pieces.is_empty() {
+        out.push_str(",\n  \"content\": [");
+        for (number, piece) in pieces.iter().enumerate() {
+            let text = String::from_utf8_lossy(&piece.bytes).into_owned();
+            let separator = if number == 0 { "" } else { "," };
+            let _ = write!(out, "{separator}\n    {}", serde_json::Value::String(text));
+        }
+        out.push_str("\n  ]");
+    }
+    out.push_str("\n}");
+    out
+}
+
+/// A structure as JSON over several lines. The examples hold nothing that JSON
+/// cannot say; should one ever, the test that reads them back fails.
+fn structure_json(event: &AnyEvent) -> String {
+    serde_json::to_string_pretty(&StructureJson(event)).unwrap_or_default()
+}
+
+fn indented(json: &str) -> String {
+    json.replace('\n', "\n  ")
+}
+
+fn one_vocabulary(out: &mut String, vocabulary: &Vocabulary) {
+    let Vocabulary {
+        name,
+        fields,
+        open,
+        words,
+    } = vocabulary;
+    let _ = write!(out, "\n### {name}\n\nFor {fields}.");
+    if *open {
+        out.push_str(" Any other word may stand there too, with the number 0.");
+    }
+    out.push_str("\n\n| Number | Word |\n| --- | --- |\n");
+    for (number, word) in words {
+        let _ = writeln!(out, "| {number} | `{word}` |");
+    }
+}

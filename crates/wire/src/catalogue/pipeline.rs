@@ -1,0 +1,64 @@
+//! The events of a context pipeline's stream.
+
+use super::common::{METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::{EventDoc, content, event, structure};
+
+pub(super) const EVENTS: &[EventDoc] = &[
+    event(
+        "pipeline.created",
+        "The pipeline was created, without frames.",
+        &[structure(
+            "max_frames",
+            "u32",
+            "how many frames the window may hold; 0 is unlimited",
+        )],
+    ),
+    event(
+        "pipeline.frame_pushed",
+        "A frame was appended. Whether it or older ones are evicted follows from the policy.",
+        &[
+            structure("frame_id", "u64", "the frame's number"),
+            structure("kind", "word", "what it captures"),
+            content("summary", "text", "a few sentences for people"),
+            content("data", "JSON?", "the payload for machines"),
+            structure(
+                "token_estimate",
+                "u64?",
+                "how many tokens it takes in a model's context",
+            ),
+        ],
+    ),
+    event(
+        "pipeline.frames_used",
+        "A plan's step consumed frames.",
+        &[
+            structure("plan", "uuid", "the plan"),
+            structure("step", "u32", "the step's number"),
+            structure(
+                "frames",
+                "list of u64",
+                "the frames, which may have been evicted",
+            ),
+        ],
+    ),
+    event(
+        "pipeline.max_frames_set",
+        "The limit was set. It evicts nothing until the next push.",
+        &[structure(
+            "max_frames",
+            "u32",
+            "how many frames the window may hold; 0 is unlimited",
+        )],
+    ),
+    event(
+        "pipeline.global_summary_set",
+        "The summary across all frames was set.",
+        &[content(
+            "summary",
+            "text?",
+            "the summary; absent, it was taken away",
+        )],
+    ),
+    event("pipeline.metadata_set", METADATA_SET_MEANING, METADATA_SET),
+    event("pipeline.sealed", SEALED_MEANING, SEALED),
+];

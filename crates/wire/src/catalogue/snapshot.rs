@@ -1,0 +1,57 @@
+//! The events of a context snapshot's stream.
+
+use super::common::{METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::{EventDoc, content, event, structure};
+
+pub(super) const EVENTS: &[EventDoc] = &[
+    event(
+        "snapshot.opened",
+        "The collection of items began; the snapshot is open.",
+        &[
+            structure("strategy", "word", "how the items are selected"),
+            content("summary", "text?", "a summary of all items"),
+        ],
+    ),
+    event(
+        "snapshot.item_added",
+        "An item was added.",
+        &[
+            structure("index", "u32", "the item's number, from 0"),
+            structure("kind", "word", "what it is"),
+            content(
+                "path",
+                "text",
+                "the locator for people: a path, a URL, a command line, a label",
+            ),
+            content(
+                "preview",
+                "text?",
+                "the beginning of the content, for quick display",
+            ),
+            structure(
+                "blob",
+                "git id?",
+                "the git blob of the full content at the time of capture",
+            ),
+        ],
+    ),
+    event(
+        "snapshot.blob_attached",
+        "An item's full content was stored in git; the last blob wins.",
+        &[
+            structure("index", "u32", "the item's number"),
+            structure("blob", "git id", "the git blob"),
+        ],
+    ),
+    event(
+        "snapshot.finalized",
+        "Every item has its blob; the snapshot never changes again.",
+        &[content(
+            "summary",
+            "text?",
+            "a summary of all items, if it replaces the earlier one",
+        )],
+    ),
+    event("snapshot.metadata_set", METADATA_SET_MEANING, METADATA_SET),
+    event("snapshot.sealed", SEALED_MEANING, SEALED),
+];

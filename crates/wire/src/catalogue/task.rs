@@ -1,0 +1,83 @@
+//! The events of a task's stream.
+
+use super::common::{ACTOR, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::{EventDoc, content, event, group, structure};
+
+pub(super) const EVENTS: &[EventDoc] = &[
+    event(
+        "task.created",
+        "The work was defined; the task is a Draft.",
+        &[
+            content("title", "text", "short summary, under 100 characters"),
+            content("description", "text?", "extended context"),
+            structure("goal", "word?", "work classification"),
+            content(
+                "constraints",
+                "list of text",
+                "hard rules that the solution must satisfy",
+            ),
+            content(
+                "acceptance_criteria",
+                "list of text",
+                "testable success conditions",
+            ),
+            group("requester", "actor?", ACTOR, "who requested the work"),
+            structure("parent", "uuid?", "the task that this one is a part of"),
+            structure("intent", "uuid?", "the intent that it comes from"),
+            structure(
+                "dependencies",
+                "list of uuid",
+                "tasks that must be done first",
+            ),
+        ],
+    ),
+    event(
+        "task.constraint_added",
+        "A hard rule was added.",
+        &[content("constraint", "text", "the rule")],
+    ),
+    event(
+        "task.criterion_added",
+        "A success condition was added.",
+        &[content("criterion", "text", "the condition")],
+    ),
+    event(
+        "task.dependency_added",
+        "A task that must be done first was added.",
+        &[structure("dependency", "uuid", "the other task")],
+    ),
+    event(
+        "task.run_added",
+        "An execution attempt was added.",
+        &[structure("run", "uuid", "the attempt")],
+    ),
+    event(
+        "task.started",
+        "The first attempt began; the task is Running.",
+        &[],
+    ),
+    event(
+        "task.done",
+        "A run's Commit decision finished the work.",
+        &[structure("run", "uuid", "the run that did it")],
+    ),
+    event(
+        "task.failed",
+        "The work was given up.",
+        &[
+            structure(
+                "run",
+                "uuid?",
+                "the run whose Abandon decision gave it up, if it was one",
+            ),
+            content("reason", "text?", "why"),
+        ],
+    ),
+    event(
+        "task.cancelled",
+        "The work is not wanted any more.",
+        &[content("reason", "text?", "why")],
+    ),
+    event("task.metadata_set", METADATA_SET_MEANING, METADATA_SET),
+    event("task.sealed", SEALED_MEANING, SEALED),
+];

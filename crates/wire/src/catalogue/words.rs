@@ -1,0 +1,67 @@
+//! The enums of all events: their words and the numbers that are stored.
+
+use annals_domain::pipeline::FrameKind;
+use annals_domain::plan::StepStatus;
+use annals_domain::run::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
+use annals_domain::snapshot::{ContextItemKind, SelectionStrategy};
+use annals_domain::task::GoalType;
+use annals_domain::{ActorKind, Visibility};
+
+/// One enum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vocabulary {
+    /// What it says, and of what.
+    pub name: &'static str,
+    /// The fields that use it.
+    pub fields: &'static str,
+    /// Whether any other word is allowed too; it is stored with the number 0.
+    pub open: bool,
+    /// The numbers and their words.
+    pub words: Vec<(u16, String)>,
+}
+
+macro_rules! closed {
+    ($name:ident, $fields:literal) => {
+        Vocabulary {
+            name: stringify!($name),
+            fields: $fields,
+            open: false,
+            words: $name::ALL
+                .iter()
+                .map(|v| (v.code(), v.as_str().to_owned()))
+                .collect(),
+        }
+    };
+}
+
+macro_rules! open {
+    ($name:ident, $fields:literal) => {
+        Vocabulary {
+            name: stringify!($name),
+            fields: $fields,
+            open: true,
+            words: $name::LISTED
+                .iter()
+                .map(|v| (v.code(), v.as_str().to_owned()))
+                .collect(),
+        }
+    };
+}
+
+/// Every enum that an event has.
+pub fn vocabularies() -> Vec<Vocabulary> {
+    vec![
+        closed!(Visibility, "`visibility`"),
+        closed!(StepStatus, "`status` of a step"),
+        open!(ActorKind, "`kind` of an actor"),
+        open!(GoalType, "`goal`"),
+        closed!(ToolStatus, "`status` of a tool call"),
+        closed!(DiffFormat, "`format`"),
+        closed!(ChangeType, "`change_type`"),
+        open!(EvidenceKind, "`kind` of evidence"),
+        open!(DecisionType, "`decision_type`"),
+        closed!(SelectionStrategy, "`strategy`"),
+        open!(ContextItemKind, "`kind` of an item"),
+        open!(FrameKind, "`kind` of a frame"),
+    ]
+}

@@ -1,0 +1,35 @@
+//! Events to bytes and back: bincode, schema versions and upcasters.
+//!
+//! The domain's events are plain structs and the log's records are bytes. This
+//! crate is the only one that knows how the two belong together:
+//!
+//! - [`encode`] makes a [`annals_event_log::NewEvent`] of what a decider
+//!   emitted, [`decode`] reads a [`annals_event_log::Record`] back.
+//! - [`encode_structure`] and [`decode_structure`] do the same for the
+//!   structure alone. It is bincode behind a format byte; one module knows it.
+//! - [`upcast`] turns the shapes of older versions into today's.
+//! - [`sample`] has one full example of every event, [`catalogue`] describes
+//!   every field, and [`catalogue_markdown`] writes `docs/events.md` from both.
+//!
+//! No fold ever sees content: a structure decodes the same whether the pieces
+//! beside it are there or removed.
+
+mod bincode_format;
+pub mod catalogue;
+mod envelope;
+mod error;
+mod record;
+mod salt;
+pub mod sample;
+mod structure;
+pub mod upcast;
+
+pub use bincode_format::FormatError;
+pub use catalogue::markdown::catalogue_markdown;
+pub use envelope::{Encoded, Envelope, encode};
+pub use error::{DecodeError, EncodeError};
+pub use record::{Decoded, decode};
+pub use salt::random_salt;
+pub use structure::{
+    StructureJson, decode_event, decode_structure, encode_event, encode_structure,
+};

@@ -1,0 +1,37 @@
+//! Examples of the events of a context snapshot.
+
+use annals_domain::snapshot::{
+    BlobAttached, ContextItemKind, Event, Finalized, ItemAdded, Opened, SelectionStrategy,
+};
+use annals_domain::{AnyEvent, Emitted, Kind, Pieces, StreamKind};
+
+use super::{emitted, metadata_set, sealed, sha1, sha256};
+
+pub(super) fn samples() -> Vec<Emitted> {
+    vec![
+        sample(|pieces| Opened {
+            strategy: SelectionStrategy::Heuristic,
+            summary: Some(pieces.text("files near the change — дерево исходников")),
+        }),
+        sample(|pieces| ItemAdded {
+            index: 300,
+            kind: ContextItemKind::File,
+            path: pieces.text("src/größe.rs"),
+            preview: Some(pieces.text("//! Sizes.\n")),
+            blob: Some(sha1()),
+        }),
+        sample(|_| BlobAttached {
+            index: 1,
+            blob: sha256(),
+        }),
+        sample(|pieces| Finalized {
+            summary: Some(pieces.text("3 files, 1 page ✓")),
+        }),
+        sample(|pieces| metadata_set(StreamKind::Snapshot, pieces)),
+        sample(|_| sealed(Kind::ContextSnapshot)),
+    ]
+}
+
+fn sample<E: Into<Event>>(event: impl FnOnce(&mut Pieces) -> E) -> Emitted {
+    emitted(|pieces| AnyEvent::Snapshot(event(pieces).into()))
+}

@@ -1,0 +1,54 @@
+//! Examples of the events of a task.
+
+use annals_domain::task::{
+    Cancelled, ConstraintAdded, Created, CriterionAdded, DependencyAdded, Done, Event, Failed,
+    GoalType, RunAdded, Started,
+};
+use annals_domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, RunId, StreamKind, TaskId};
+
+use super::{actor, emitted, id, metadata_set, sealed};
+
+pub(super) fn samples() -> Vec<Emitted> {
+    vec![
+        sample(created),
+        sample(|pieces| ConstraintAdded {
+            constraint: pieces.text("no new dependency — ever"),
+        }),
+        sample(|pieces| CriterionAdded {
+            criterion: pieces.text("`list --json` prints an array"),
+        }),
+        sample(|_| DependencyAdded {
+            dependency: TaskId(id(6)),
+        }),
+        sample(|_| RunAdded { run: RunId(id(7)) }),
+        sample(|_| Started {}),
+        sample(|_| Done { run: RunId(id(7)) }),
+        sample(|pieces| Failed {
+            run: Some(RunId(id(7))),
+            reason: Some(pieces.text("die Abhängigkeit scheiterte")),
+        }),
+        sample(|pieces| Cancelled {
+            reason: Some(pieces.text("больше не нужно")),
+        }),
+        sample(|pieces| metadata_set(StreamKind::Task, pieces)),
+        sample(|_| sealed(Kind::Task)),
+    ]
+}
+
+fn created(pieces: &mut Pieces) -> Created {
+    Created {
+        title: pieces.text("Print JSON from “list”"),
+        description: Some(pieces.text("The table stays the default.")),
+        goal: Some(GoalType::Feature),
+        constraints: vec![pieces.text("Rust 1.89"), pieces.text("no unsafe")],
+        acceptance_criteria: vec![pieces.text("all tests pass")],
+        requester: Some(actor(pieces)),
+        parent: Some(TaskId(id(4))),
+        intent: Some(IntentId(id(2))),
+        dependencies: vec![TaskId(id(5)), TaskId(id(6))],
+    }
+}
+
+fn sample<E: Into<Event>>(event: impl FnOnce(&mut Pieces) -> E) -> Emitted {
+    emitted(|pieces| AnyEvent::Task(event(pieces).into()))
+}

@@ -1,0 +1,169 @@
+//! Older shapes of events, turned into today's.
+//!
+//! A stored event is never rewritten. When an event's struct changes, its
+//! version rises by one, the old struct moves into a file of this folder, named
+//! `<aggregate>_<event>_v<old version>.rs`, and that file says how it becomes
+//! the next version: one [`Upcaster`], listed in `steps` here. Reading goes from
+//! step to step until the current version is reached. No step knows any other,
+//! and no event of the domain knows its past.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::LazyLock;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{DecodeError, structure};
+
+/// One step of one event type: from one version of its shape to the next.
+pub trait Upcaster: Send + Sync {
+    /// The event's type.
+    fn event_type(&self) -> &'static str;
+
+    /// The version that it reads; it gives the one after it.
+    fn version(&self) -> u16;
+
+    /// The structure in the next version, from the structure in this one, both
+    /// with their format byte.
+    ///
+    /// # Errors
+    /// [`DecodeError`] when the bytes are not this version's.
+    fn upcast(&self, structure: &[u8]) -> Result<Vec<u8>, DecodeError>;
+}
+
+/// A step that is a function from the old struct to the new one.
+pub struct Step<Old, New> {
+    event_type: &'static str,
+    version: u16,
+    convert: fn(Old) -> New,
+}
+
+impl<Old, New> Step<Old, New> {
+    /// A step from `version` to the version after it.
+    pub const fn new(
+        event_type: &'static str,
+        version: u16,
+        convert: fn(Old) -> New,
+    ) -> Step<Old, New> {
+        Step {
+            event_type,
+            version,
+            convert,
+        }
+    }
+}
+
+impl<Old: DeserializeOwned, New: Serialize> Upcaster for Step<Old, New> {
+    fn event_type(&self) -> &'static str {
+        self.event_type
+    }
+
+    fn version(&self) -> u16 {
+        self.version
+    }
+
+    fn upcast(&self, bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
+        let old: Old = structure::read(PhantomData, self.event_type, bytes)?;
+        structure::write(&(self.convert)(old)).map_err(|source| DecodeError::Malformed {
+            event_type: self.event_type.to_owned(),
+            source,
+        })
+    }
+}
+
+/// All steps that a reader knows.
+#[derive(Default)]
+pub struct Upcasters {
+    steps: Vec<Box<dyn Upcaster>>,
+}
+
+impl fmt::Debug for Upcasters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self
+            .steps
+            .iter()
+            .map(|step| (step.event_type(), step.version()));
+        f.debug_list().entries(names).finish()
+    }
+}
+
+/// The steps of every shape that Annals ever stored. None yet: every event is
+/// in its first version.
+fn steps() -> Vec<Box<dyn Upcaster>> {
+    Vec::new()
+}
+
+impl Upcasters {
+    /// A reader that knows these steps. Where two begin at the same version of
+    /// the same event, the first one counts.
+    pub fn new(steps: Vec<Box<dyn Upcaster>>) -> Upcasters {
+        Upcasters { steps }
+    }
+
+    /// The steps of every shape that Annals ever stored.
+    pub fn standard() -> &'static Upcasters {
+        static STANDARD: LazyLock<Upcasters> = LazyLock::new(|| Upcasters::new(steps()));
+        &STANDARD
+    }
+
+    /// The steps' event types, and the versions that they begin at.
+    pub fn list(&self) -> impl Iterator<Item = (&'static str, u16)> + '_ {
+        self.steps
+            .iter()
+            .map(|step| (step.event_type(), step.version()))
+    }
+
+    /// The structure in version `to`, from the structure in version `from`.
+    ///
+    /// # Errors
+    /// [`DecodeError::UnknownVersion`] where a step is missing, and what a
+    /// step says of bytes that it cannot read.
+    pub fn upcast<'a>(
+        &self,
+        event_type: &str,
+        from: u16,
+        to: u16,
+        bytes: &'a [u8],
+    ) -> Result<Cow<'a, [u8]>, DecodeError> {
+        let mut current = Cow::Borrowed(bytes);
+        for version in from..to {
+            let step =
+                self.find(event_type, version)
+                    .ok_or_else(|| DecodeError::UnknownVersion {
+                        event_type: event_type.to_owned(),
+                        found: version,
+                        known: to,
+                    })?;
+            current = Cow::Owned(step.upcast(&current)?);
+        }
+        Ok(current)
+    }
+
+    fn find(&self, event_type: &str, from: u16) -> Option<&dyn Upcaster> {
+        let mut steps = self.steps.iter().map(AsRef::as_ref);
+        steps.find(|step| step.version() == from && step.event_type() == event_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use annals_domain::AnyEvent;
+
+    use super::*;
+
+    /// Every version but the current one has its step, once; no step leads
+    /// nowhere.
+    #[test]
+    fn the_standard_steps_cover_every_older_version() {
+        let mut expected: Vec<(&str, u16)> = AnyEvent::types()
+            .into_iter()
+            .flat_map(|(_, event_type, current)| (1..current).map(move |v| (event_type, v)))
+            .collect();
+        let mut listed: Vec<(&str, u16)> = Upcasters::standard().list().collect();
+        expected.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, expected);
+    }
+}

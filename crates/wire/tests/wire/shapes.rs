@@ -1,0 +1,80 @@
+//! A changed shape has a dated line in the change log.
+
+use std::fs;
+
+use annals_event_log::Digest;
+
+use crate::support::{golden_folder, read, workspace_file};
+
+/// The first 16 hex digits of SHA-256 over the names and contents of all
+/// golden files, sorted by name: name, 0, length (u64, big-endian), content.
+fn digest_of_shapes() -> String {
+    let folder = fs::read_dir(golden_folder()).expect("the folder of goldens");
+    let mut files: Vec<(String, Vec<u8>)> = folder
+        .map(|entry| {
+            let entry = entry.expect("an entry");
+            let content = fs::read(entry.path()).expect("a golden");
+            (entry.file_name().display().to_string(), content)
+        })
+        .collect();
+    files.sort();
+    let mut all = Vec::new();
+    for (name, content) in files {
+        all.extend_from_slice(name.as_bytes());
+        all.push(0);
+        all.extend_from_slice(&(content.len() as u64).to_be_bytes());
+        all.extend_from_slice(&content);
+    }
+    Digest::of(&all).to_string().chars().take(16).collect()
+}
+
+/// The list items under `### Shapes`, each in one line, the newest first.
+fn shape_lines(change_log: &str) -> Vec<String> {
+    let after = change_log
+        .split("### Shapes")
+        .nth(1)
+        .expect("CHANGELOG.md has a section Shapes");
+    let section = after.split("\n#").next().unwrap_or_default();
+    let mut lines: Vec<String> = Vec::new();
+    for line in section
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+    {
+        match lines.last_mut() {
+            Some(last) if !line.starts_with("- ") => last.extend([" ", line.trim_start()]),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    lines
+}
+
+fn is_dated(line: &str) -> bool {
+    let date = line
+        .strip_prefix("- **")
+        .and_then(|rest| rest.split("**:").next());
+    date.is_some_and(|date| chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").is_ok())
+}
+
+#[test]
+fn the_change_log_names_the_shapes() {
+    let digest = digest_of_shapes();
+    let lines = shape_lines(&read(&workspace_file("CHANGELOG.md")));
+    let latest = lines
+        .iter()
+        .find(|line| is_dated(line) && line.contains("(shapes `"));
+    assert!(
+        latest.is_some_and(|line| line.contains(&format!("(shapes `{digest}`)"))),
+        "an event's shape changed: add a dated line to CHANGELOG.md under Shapes with \
+         `(shapes `{digest}`)`; the topmost such line must have it, and is {latest:?}"
+    );
+}
+
+#[test]
+fn lines_are_found_and_joined() {
+    let log = "# C\n\n### Shapes\n\n- **2026-01-02**: b\n  (shapes `1`).\n- x\n\n## [0.1]\n- y\n";
+    let lines = shape_lines(log);
+    assert_eq!(lines, ["- **2026-01-02**: b (shapes `1`).", "- x"]);
+    assert!(is_dated(&lines[0]));
+    assert!(!is_dated(&lines[1]) && !is_dated("- **2026-13-02**: b"));
+}
