@@ -1,0 +1,151 @@
+//! A log in memory that counts what is asked of it and can refuse commits:
+//! for tests of the directory.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use annals_event_log::memory::MemoryLog;
+use annals_event_log::{
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
+    EventLog, Page, Position, Query, ReadError, ReadModels, Record, Row, Rows, Stats, StreamHead,
+    StreamName, Version,
+};
+use bytes::Bytes;
+use uuid::Uuid;
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Everything goes to the log inside, but for commits.
+pub(super) struct Watched<'l> {
+    pub(super) log: &'l MemoryLog,
+    pub(super) read_only: AtomicBool,
+    pub(super) commits: AtomicUsize,
+    pub(super) reads: AtomicUsize,
+}
+
+impl Watched<'_> {
+    pub(super) fn new(log: &MemoryLog) -> Watched<'_> {
+        let (read_only, commits, reads) = Default::default();
+        Watched {
+            log,
+            read_only,
+            commits,
+            reads,
+        }
+    }
+}
+
+/// What `async_trait` makes of an `async fn` that hands its arguments on.
+macro_rules! hand_on {
+    ($($name:ident(&self $(, $value:ident: $owned:ty)* $(; $borrowed:ident: $life:lifetime $target:ty)*) -> $answer:ty;)+) => {
+        $(
+            fn $name<'s, $($life,)* 'f>(
+                &'s self
+                $(, $value: $owned)*
+                $(, $borrowed: $target)*
+            ) -> Answer<'f, $answer>
+            where
+                's: 'f,
+                $($life: 'f,)*
+                Self: 'f,
+            {
+                self.log.$name($($value,)* $($borrowed,)*)
+            }
+        )+
+    };
+}
+
+impl Blobs for Watched<'_> {
+    hand_on! {
+        blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError>;
+    }
+}
+
+impl ReadModels for Watched<'_> {
+    hand_on! {
+        checkpoint(&self; model: 'm &'m str) -> Result<Position, ReadError>;
+        get(&self; model: 'm &'m str; key: 'k &'k [u8]) -> Result<Option<Bytes>, ReadError>;
+        drop_model(&self; model: 'm &'m str) -> Result<(), CommitError>;
+    }
+
+    fn scan<'s, 'm, 'p, 'a, 'f>(
+        &'s self,
+        model: &'m str,
+        prefix: &'p [u8],
+        after: Option<&'a [u8]>,
+        limit: usize,
+    ) -> Answer<'f, Result<Vec<Row>, ReadError>>
+    where
+        's: 'f,
+        'm: 'f,
+        'p: 'f,
+        'a: 'f,
+        Self: 'f,
+    {
+        self.log.scan(model, prefix, after, limit)
+    }
+
+    fn commit<'s, 'm, 'f>(
+        &'s self,
+        model: &'m str,
+        expected: Position,
+        rows: Rows,
+        checkpoint: Position,
+    ) -> Answer<'f, Result<(), CommitError>>
+    where
+        's: 'f,
+        'm: 'f,
+        Self: 'f,
+    {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        if self.read_only.load(Ordering::Relaxed) {
+            return Box::pin(async { Err(CommitError::ReadOnly) });
+        }
+        self.log.commit(model, expected, rows, checkpoint)
+    }
+}
+
+impl EventLog for Watched<'_> {
+    fn log_id(&self) -> Uuid {
+        self.log.log_id()
+    }
+
+    fn watermark(&self) -> Position {
+        self.log.watermark()
+    }
+
+    hand_on! {
+        wait_above(&self, seen: Position) -> Result<Position, ReadError>;
+        append(&self, append: Append) -> Result<Appended, AppendError>;
+        append_records(&self, records: Vec<Record>, blobs: Vec<Blob>) -> Result<Appended, AppendError>;
+        batch(&self, batch: BatchId; request: 'r &'r [u8]) -> Result<BatchStatus, ReadError>;
+        head(&self; stream: 'n &'n StreamName) -> Result<Version, ReadError>;
+        stats(&self) -> Result<Stats, ReadError>;
+        close(&self) -> ();
+    }
+
+    fn read<'s, 'f>(&'s self, query: Query) -> Answer<'f, Result<Page, ReadError>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.log.read(query)
+    }
+
+    fn streams<'s, 'p, 'a, 'f>(
+        &'s self,
+        prefix: &'p str,
+        after: Option<&'a StreamName>,
+        limit: usize,
+    ) -> Answer<'f, Result<Vec<StreamHead>, ReadError>>
+    where
+        's: 'f,
+        'p: 'f,
+        'a: 'f,
+        Self: 'f,
+    {
+        self.log.streams(prefix, after, limit)
+    }
+}

@@ -1,0 +1,219 @@
+//! One record decoded, with its content at hand.
+
+use std::collections::HashMap;
+
+use annals_domain::{
+    ActorKind, ActorRef, AnyEvent, Json, Kind, Slot, StoredActor, StreamRef, Timestamp,
+};
+use annals_event_log::{Content, Digest, Position, Record, Version};
+use annals_wire::{DecodeError, Decoded};
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::{JsonText, Text};
+
+/// The content of a piece as a reader has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PieceValue {
+    /// The content.
+    Bytes(Bytes),
+    /// Content that is fetched only when it is asked for by its digest.
+    Attachment {
+        /// The content's SHA-256.
+        digest: Digest,
+        /// The content's length in bytes.
+        size: u64,
+    },
+    /// Removed for good.
+    Removed,
+}
+
+/// One record decoded, with its content at hand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its place in the log.
+    pub position: Position,
+    /// Its place in its stream.
+    pub version: Version,
+    /// The event's own id.
+    pub event_id: Uuid,
+    /// The batch that it was appended with.
+    pub batch_id: Uuid,
+    /// When it happened, by its author's clock.
+    pub occurred_at: Timestamp,
+    /// When the log took it.
+    pub recorded_at: Timestamp,
+    /// Who caused it. A display name or auth context that was removed is
+    /// `[removed]`.
+    pub actor: ActorRef,
+    /// What it belongs to, beyond its batch.
+    pub correlation: Option<Uuid>,
+    /// The event that led to it.
+    pub causation: Option<Uuid>,
+    /// The aggregate that it happened to.
+    pub stream: StreamRef,
+    /// What happened.
+    pub event: AnyEvent,
+    /// Its content, by the numbers that the event has.
+    pub pieces: Vec<PieceValue>,
+}
+
+/// Why a record is no entry.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// The structure cannot be decoded.
+    #[error("record {position} cannot be decoded: {source}")]
+    Decode {
+        /// The record's position.
+        position: Position,
+        /// What is wrong with it.
+        source: DecodeError,
+    },
+    /// Content that the record refers to was not given.
+    #[error("record {position} refers to the blob {digest}, which is not there")]
+    MissingBlob {
+        /// The record's position.
+        position: Position,
+        /// The blob's digest.
+        digest: Digest,
+    },
+}
+
+impl EntryError {
+    /// Whether the same call can succeed later. It never can: it depends on
+    /// its arguments alone.
+    pub fn is_retryable(&self) -> bool {
+        false
+    }
+}
+
+impl Entry {
+    /// The blobs that must be fetched before [`Entry::new`]. Attachments are
+    /// not among them.
+    pub fn wanted(record: &Record) -> Vec<Digest> {
+        let blob = |piece: &Content| match piece {
+            Content::Blob { digest, .. } => Some(*digest),
+            Content::Inline { .. } | Content::Attachment { .. } | Content::Removed { .. } => None,
+        };
+        record.content().iter().filter_map(blob).collect()
+    }
+
+    /// Decodes a record.
+    ///
+    /// # Errors
+    /// [`EntryError`].
+    pub fn new(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Entry, EntryError> {
+        let position = record.position();
+        let Decoded { stream, event, .. } = annals_wire::decode(record)
+            .map_err(|source| EntryError::Decode { position, source })?;
+        let at_hand = |piece: Content| at_hand(piece, position, blobs);
+        let pieces: Vec<PieceValue> = record
+            .content()
+            .into_iter()
+            .map(at_hand)
+            .collect::<Result<_, _>>()?;
+        let named =
+            |piece: Option<u16>| piece.map(|piece| text_of(&pieces, Slot(piece)).to_string());
+        let actor = ActorRef {
+            kind: ActorKind::from_word(record.actor_kind()),
+            id: record.actor_id().to_owned(),
+            display_name: named(record.display_name_piece()),
+            auth_context: named(record.auth_context_piece()),
+        };
+        Ok(Entry {
+            position,
+            version: record.version(),
+            event_id: record.event_id(),
+            batch_id: record.batch_id(),
+            occurred_at: record.occurred_at().into(),
+            recorded_at: record.recorded_at().into(),
+            actor,
+            correlation: record.correlation(),
+            causation: record.causation(),
+            stream,
+            event,
+            pieces,
+        })
+    }
+
+    /// A piece as text. A piece that is not at hand counts as removed; bytes
+    /// that are not UTF-8 are shown as U+FFFD.
+    pub fn text(&self, slot: Slot) -> Text {
+        text_of(&self.pieces, slot)
+    }
+
+    /// A piece as free JSON. A piece that is not at hand counts as removed;
+    /// bytes that are no JSON are shown as one JSON text.
+    pub fn json(&self, slot: Slot) -> JsonText {
+        let Text::Present(text) = self.text(slot) else {
+            return JsonText::Removed;
+        };
+        let json = Json::parse(&text).or_else(|_| Json::from_value(&text));
+        json.map_or(JsonText::Removed, JsonText::Present)
+    }
+
+    /// The objects that the event creates or changes, the principal one first.
+    pub fn touches(&self) -> Vec<(Kind, Uuid)> {
+        self.event.touches(self.stream.id)
+    }
+
+    pub(crate) fn optional_text(&self, slot: Option<Slot>) -> Option<Text> {
+        slot.map(|slot| self.text(slot))
+    }
+
+    pub(crate) fn optional_json(&self, slot: Option<Slot>) -> Option<JsonText> {
+        slot.map(|slot| self.json(slot))
+    }
+
+    pub(crate) fn texts(&self, slots: &[Slot]) -> Vec<Text> {
+        slots.iter().map(|slot| self.text(*slot)).collect()
+    }
+
+    /// A piece as it is.
+    pub(crate) fn piece(&self, slot: Slot) -> PieceValue {
+        self.pieces
+            .get(usize::from(slot.0))
+            .cloned()
+            .unwrap_or(PieceValue::Removed)
+    }
+
+    /// An actor of the event's structure.
+    pub(crate) fn stored_actor(&self, actor: &StoredActor) -> ActorRef {
+        let named = |slot: Option<Slot>| slot.map(|slot| self.text(slot).to_string());
+        ActorRef {
+            kind: actor.kind.clone(),
+            id: actor.id.clone(),
+            display_name: named(actor.display_name),
+            auth_context: named(actor.auth_context),
+        }
+    }
+}
+
+fn at_hand(
+    piece: Content,
+    position: Position,
+    blobs: &HashMap<Digest, Bytes>,
+) -> Result<PieceValue, EntryError> {
+    match piece {
+        Content::Inline { bytes, .. } => Ok(PieceValue::Bytes(bytes)),
+        Content::Blob { digest, .. } => match blobs.get(&digest) {
+            Some(bytes) => Ok(PieceValue::Bytes(bytes.clone())),
+            None => Err(EntryError::MissingBlob { position, digest }),
+        },
+        Content::Attachment { digest, size, .. } => Ok(PieceValue::Attachment { digest, size }),
+        Content::Removed { .. } => Ok(PieceValue::Removed),
+    }
+}
+
+fn text_of(pieces: &[PieceValue], slot: Slot) -> Text {
+    match pieces.get(usize::from(slot.0)) {
+        Some(PieceValue::Bytes(bytes)) => {
+            Text::Present(String::from_utf8_lossy(bytes).into_owned())
+        }
+        Some(PieceValue::Attachment { .. } | PieceValue::Removed) | None => Text::Removed,
+    }
+}
+
+#[cfg(test)]
+mod tests;

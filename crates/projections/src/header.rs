@@ -1,0 +1,126 @@
+//! The common header: whose object it is, when it changed, its labels, its
+//! seal (document 000, Common Header).
+
+use annals_domain::metadata::{MetadataSet, Sealed};
+use annals_domain::{
+    ActorRef, AnyEvent, IntegrityHash, Kind, Slot, Timestamp, Visibility, intent, pipeline, plan,
+    run, snapshot, task,
+};
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+use crate::{Entry, Labels};
+
+/// The version of the header's format.
+const HEADER_VERSION: u32 = 1;
+/// The version of every object type's format.
+const SCHEMA_VERSION: u32 = 1;
+
+/// What all objects have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeaderView {
+    /// The object's id.
+    pub object_id: Uuid,
+    /// What it is.
+    #[serde(serialize_with = "object_type")]
+    pub object_type: Kind,
+    /// The version of the header's format.
+    pub header_version: u32,
+    /// The version of the object type's format.
+    pub schema_version: u32,
+    /// When the first event on the object happened.
+    pub created_at: Timestamp,
+    /// When the last event on the object happened.
+    pub updated_at: Timestamp,
+    /// Who caused the first event.
+    pub created_by: ActorRef,
+    /// Who may see it.
+    pub visibility: Visibility,
+    /// Search tags, in the order given.
+    pub tags: Labels,
+    /// Ids in other systems, in the order given.
+    pub external_ids: Labels,
+    /// The seal, unless there was an event on the object after it.
+    pub checksum: Option<IntegrityHash>,
+}
+
+fn object_type<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.object_type())
+}
+
+impl HeaderView {
+    /// The header of an object that an entry creates.
+    pub(crate) fn new(kind: Kind, id: Uuid, entry: &Entry) -> HeaderView {
+        HeaderView {
+            object_id: id,
+            object_type: kind,
+            header_version: HEADER_VERSION,
+            schema_version: SCHEMA_VERSION,
+            created_at: entry.occurred_at,
+            updated_at: entry.occurred_at,
+            created_by: entry.actor.clone(),
+            visibility: Visibility::Private,
+            tags: Labels::default(),
+            external_ids: Labels::default(),
+            checksum: None,
+        }
+    }
+
+    /// Takes note of an entry on the object.
+    pub(crate) fn touch(&mut self, entry: &Entry) {
+        self.updated_at = entry.occurred_at;
+        self.checksum = None;
+        match common(&entry.event) {
+            Some(Common::MetadataSet(event)) => self.set_metadata(event, entry),
+            Some(Common::Sealed(event)) => self.checksum = Some(event.checksum),
+            None => {}
+        }
+    }
+
+    fn set_metadata(&mut self, event: &MetadataSet, entry: &Entry) {
+        let labels = |pairs: &Vec<(Slot, Slot)>| Labels::read(pairs, entry);
+        if let Some(visibility) = event.visibility {
+            self.visibility = visibility;
+        }
+        if let Some(tags) = &event.tags {
+            self.tags = labels(tags);
+        }
+        if let Some(external_ids) = &event.external_ids {
+            self.external_ids = labels(external_ids);
+        }
+    }
+}
+
+/// An event that any object may have.
+pub(crate) enum Common<'a> {
+    /// Visibility, tags or external ids were set.
+    MetadataSet(&'a MetadataSet),
+    /// The object was sealed.
+    Sealed(&'a Sealed),
+}
+
+/// The event as one that any object may have, if it is one.
+pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
+    match event {
+        AnyEvent::Intent(intent::Event::MetadataSet(event))
+        | AnyEvent::Plan(plan::Event::MetadataSet(event))
+        | AnyEvent::Task(task::Event::MetadataSet(event))
+        | AnyEvent::Run(run::Event::MetadataSet(event))
+        | AnyEvent::Snapshot(snapshot::Event::MetadataSet(event))
+        | AnyEvent::Pipeline(pipeline::Event::MetadataSet(event)) => {
+            Some(Common::MetadataSet(event))
+        }
+        AnyEvent::Intent(intent::Event::Sealed(event))
+        | AnyEvent::Plan(plan::Event::Sealed(event))
+        | AnyEvent::Task(task::Event::Sealed(event))
+        | AnyEvent::Run(run::Event::Sealed(event))
+        | AnyEvent::Snapshot(snapshot::Event::Sealed(event))
+        | AnyEvent::Pipeline(pipeline::Event::Sealed(event)) => Some(Common::Sealed(event)),
+        AnyEvent::Intent(_)
+        | AnyEvent::Plan(_)
+        | AnyEvent::Task(_)
+        | AnyEvent::Run(_)
+        | AnyEvent::Snapshot(_)
+        | AnyEvent::Pipeline(_) => None,
+    }
+}

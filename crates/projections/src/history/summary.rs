@@ -1,0 +1,342 @@
+//! What an event changed, in one line.
+
+use annals_domain::metadata::{MetadataSet, Sealed};
+use annals_domain::pipeline::FramePushed;
+use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
+use annals_domain::{AnyEvent, FrameId, GitOid, Slot, intent, pipeline, plan, run, snapshot, task};
+use uuid::Uuid;
+
+use crate::views::TokenUsageView;
+use crate::{Entry, Text};
+
+/// Characters of a text that a line shows.
+const EXCERPT: usize = 60;
+
+pub(super) fn summary(entry: &Entry) -> String {
+    match &entry.event {
+        AnyEvent::Intent(event) => intent(event, entry),
+        AnyEvent::Plan(event) => plan(event, entry),
+        AnyEvent::Task(event) => task(event, entry),
+        AnyEvent::Run(event) => run(event, entry),
+        AnyEvent::Snapshot(event) => snapshot(event, entry),
+        AnyEvent::Pipeline(event) => pipeline(event, entry),
+    }
+}
+
+/// The last 8 digits of an id: the first ones are shared by all of a minute.
+fn short(id: impl Into<Uuid>) -> String {
+    let digits = id.into().simple().to_string();
+    digits.chars().skip(24).collect()
+}
+
+fn short_oid(oid: &GitOid) -> String {
+    oid.to_string().chars().take(12).collect()
+}
+
+/// A text on one line, cut where it is long.
+fn excerpt(text: &Text) -> String {
+    let Some(text) = text.as_str() else {
+        return text.to_string();
+    };
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    let mut cut: String = line.chars().take(EXCERPT).collect();
+    if cut.len() < line.len() {
+        cut.push('…');
+    }
+    format!("\"{cut}\"")
+}
+
+/// `: "text"`, if there is one.
+fn because(entry: &Entry, slot: Option<Slot>) -> String {
+    entry
+        .optional_text(slot)
+        .map_or(String::new(), |text| format!(": {}", excerpt(&text)))
+}
+
+fn quoted(entry: &Entry, slot: Slot) -> String {
+    excerpt(&entry.text(slot))
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn frame_list(frames: &[FrameId]) -> String {
+    let numbers: Vec<String> = frames.iter().map(FrameId::to_string).collect();
+    format!("[{}]", numbers.join(", "))
+}
+
+fn metadata(event: &MetadataSet) -> String {
+    let mut parts = Vec::new();
+    parts.extend(
+        event
+            .visibility
+            .map(|visibility| format!("visibility -> {visibility}")),
+    );
+    parts.extend(
+        event
+            .tags
+            .as_ref()
+            .map(|tags| count(tags.len(), "tag", "tags")),
+    );
+    let ids = event.external_ids.as_ref();
+    parts.extend(ids.map(|ids| count(ids.len(), "external id", "external ids")));
+    format!("set {}", parts.join(", "))
+}
+
+fn sealed(event: &Sealed) -> String {
+    format!("sealed, checksum {}", event.checksum)
+}
+
+fn intent(event: &intent::Event, entry: &Entry) -> String {
+    use intent::Event;
+    match event {
+        Event::Submitted(event) => {
+            let refines = event.refines.map(|id| format!(", refines {}", short(id)));
+            let prompt = quoted(entry, event.prompt);
+            format!("submitted {prompt}{}", refines.unwrap_or_default())
+        }
+        Event::Analyzed(event) => format!("content set to {}", quoted(entry, event.content)),
+        Event::Activated(event) => {
+            format!("status draft -> active{}", because(entry, event.reason))
+        }
+        Event::PlanSelected(event) => format!("plan {} selected", short(event.plan)),
+        Event::CommitRecorded(event) => format!("commit {} recorded", short_oid(&event.commit)),
+        Event::Completed(event) => {
+            format!("status active -> completed{}", because(entry, event.reason))
+        }
+        Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::MetadataSet(event) => metadata(event),
+        Event::Sealed(event) => sealed(event),
+    }
+}
+
+fn plan(event: &plan::Event, entry: &Entry) -> String {
+    use plan::Event;
+    match event {
+        Event::Drafted(event) => {
+            let previous = event.previous.map(|id| format!(", revises {}", short(id)));
+            let steps = count(event.steps.len(), "step", "steps");
+            format!("drafted with {steps}{}", previous.unwrap_or_default())
+        }
+        Event::StepAdded(event) => {
+            format!(
+                "step {} added: {}",
+                event.index,
+                quoted(entry, event.step.description)
+            )
+        }
+        Event::StepStatusChanged(event) => {
+            let reason = because(entry, event.reason);
+            format!("step {}: status -> {}{reason}", event.index, event.status)
+        }
+        Event::StepFramesLinked(event) => {
+            let (used, made) = (frame_list(&event.iframes), frame_list(&event.oframes));
+            format!(
+                "step {}: consumed frames {used}, produced frames {made}",
+                event.index
+            )
+        }
+        Event::StepTaskSpawned(event) => {
+            format!("step {}: task {} spawned", event.index, short(event.task))
+        }
+        Event::StepOutputRecorded(event) => format!("step {}: outputs recorded", event.index),
+        Event::MetadataSet(event) => metadata(event),
+        Event::Sealed(event) => sealed(event),
+    }
+}
+
+fn task(event: &task::Event, entry: &Entry) -> String {
+    use task::Event;
+    match event {
+        Event::Created(event) => format!("created {}", quoted(entry, event.title)),
+        Event::ConstraintAdded(event) => {
+            format!("constraint added: {}", quoted(entry, event.constraint))
+        }
+        Event::CriterionAdded(event) => {
+            format!(
+                "acceptance criterion added: {}",
+                quoted(entry, event.criterion)
+            )
+        }
+        Event::DependencyAdded(event) => format!("depends on task {}", short(event.dependency)),
+        Event::RunAdded(event) => format!("run {} added", short(event.run)),
+        Event::Started(_) => "status draft -> running".to_owned(),
+        Event::Done(event) => format!("status running -> done by run {}", short(event.run)),
+        Event::Failed(event) => {
+            let run = event.run.map(|run| format!(" by run {}", short(run)));
+            let reason = because(entry, event.reason);
+            format!("status -> failed{}{reason}", run.unwrap_or_default())
+        }
+        Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::MetadataSet(event) => metadata(event),
+        Event::Sealed(event) => sealed(event),
+    }
+}
+
+fn run(event: &run::Event, entry: &Entry) -> String {
+    use run::Event;
+    match event {
+        Event::Created(event) => {
+            let plan = event.plan.map(|plan| format!(", plan {}", short(plan)));
+            format!(
+                "created for task {}{}",
+                short(event.task),
+                plan.unwrap_or_default()
+            )
+        }
+        Event::SnapshotAttached(event) => format!("snapshot {} attached", short(event.snapshot)),
+        Event::PatchingStarted(_) => "status created -> patching".to_owned(),
+        Event::ValidationStarted(_) => "status patching -> validating".to_owned(),
+        Event::ToolInvoked(event) => {
+            let result = because(entry, event.result_summary);
+            format!(
+                "tool {} ended {}{result}",
+                quoted(entry, event.tool_name),
+                event.status
+            )
+        }
+        Event::PatchSetProposed(event) => proposed(event),
+        Event::PatchSetApplied(event) => format!("patch set {} applied", short(event.patch_set)),
+        Event::PatchSetRejected(event) => {
+            let reason = because(entry, event.reason);
+            format!("patch set {} rejected{reason}", short(event.patch_set))
+        }
+        Event::PatchSetReverted(event) => {
+            let by = short(event.reverted_by);
+            format!("patch set {} reverted by run {by}", short(event.patch_set))
+        }
+        Event::RationaleOverridden(event) => {
+            let rationale = because(entry, event.rationale);
+            format!(
+                "patch set {}: rationale replaced{rationale}",
+                short(event.patch_set)
+            )
+        }
+        Event::EvidenceRecorded(event) => evidence(event, entry),
+        Event::ProvenanceRecorded(event) => {
+            let (provider, model) = (quoted(entry, event.provider), quoted(entry, event.model));
+            format!("provenance {}: {provider} {model}", short(event.provenance))
+        }
+        Event::UsageRecorded(event) => usage(event),
+        Event::MetricsRecorded(_) => "metrics recorded".to_owned(),
+        Event::DecisionMade(event) => decision(event, entry),
+        Event::Failed(event) => format!("status -> failed: {}", quoted(entry, event.error)),
+        Event::MetadataSet(event) => metadata(event),
+        Event::Sealed(event) => sealed(event),
+    }
+}
+
+fn proposed(event: &PatchSetProposed) -> String {
+    let files = count(event.touched.len(), "file", "files");
+    format!("patch set {} proposed, {files}", short(event.patch_set))
+}
+
+fn evidence(event: &EvidenceRecorded, entry: &Entry) -> String {
+    let exit = event
+        .exit_code
+        .map(|code| format!(", exit code {code}"))
+        .unwrap_or_default();
+    let tool = quoted(entry, event.tool);
+    let summary = because(entry, event.summary);
+    format!(
+        "evidence {}: {} by {tool}{exit}{summary}",
+        short(event.evidence),
+        event.kind
+    )
+}
+
+fn usage(event: &UsageRecorded) -> String {
+    let used = TokenUsageView::of(event);
+    format!(
+        "{} tokens in, {} out",
+        used.input_tokens, used.output_tokens
+    )
+}
+
+fn decision(event: &DecisionMade, entry: &Entry) -> String {
+    let chosen = event
+        .chosen_patch_set
+        .map(|id| format!(", patch set {}", short(id)));
+    let commit = event
+        .result_commit
+        .map(|oid| format!(", commit {}", short_oid(&oid)));
+    let rationale = because(entry, event.rationale);
+    let (chosen, commit) = (chosen.unwrap_or_default(), commit.unwrap_or_default());
+    format!(
+        "decision {}: {}{chosen}{commit}{rationale}",
+        short(event.decision),
+        event.decision_type
+    )
+}
+
+fn snapshot(event: &snapshot::Event, entry: &Entry) -> String {
+    use snapshot::Event;
+    match event {
+        Event::Opened(event) => format!("opened, items selected by {}", event.strategy),
+        Event::ItemAdded(event) => {
+            format!(
+                "item {} added: {} {}",
+                event.index,
+                event.kind,
+                quoted(entry, event.path)
+            )
+        }
+        Event::BlobAttached(event) => {
+            format!(
+                "item {}: blob {} attached",
+                event.index,
+                short_oid(&event.blob)
+            )
+        }
+        Event::Finalized(event) => format!("finalized{}", because(entry, event.summary)),
+        Event::MetadataSet(event) => metadata(event),
+        Event::Sealed(event) => sealed(event),
+    }
+}
+
+fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
+    use pipeline::Event;
+    match event {
+        Event::Created(event) => format!("created with {}", limit(event.max_frames)),
+        Event::FramePushed(event) => frame(event, entry),
+        Event::FramesUsed(event) => {
+            let frames = frame_list(&event.frames);
+            format!(
+                "frames {frames} used by step {} of plan {}",
+                event.step,
+                short(event.plan)
+            )
+        }
+        Event::MaxFramesSet(event) => format!("changed to {}", limit(event.max_frames)),
+        Event::GlobalSummarySet(event) => match event.summary {
+            Some(summary) => format!("global summary set to {}", quoted(entry, summary)),
+            None => "global summary taken away".to_owned(),
+        },
+        Event::MetadataSet(event) => metadata(event),
+        Event::Sealed(event) => sealed(event),
+    }
+}
+
+fn limit(max_frames: u32) -> String {
+    match max_frames {
+        0 => "no limit of frames".to_owned(),
+        n => format!("a limit of {n} frames"),
+    }
+}
+
+fn frame(event: &FramePushed, entry: &Entry) -> String {
+    let tokens = event
+        .token_estimate
+        .map(|n| format!(", {n} tokens"))
+        .unwrap_or_default();
+    let summary = quoted(entry, event.summary);
+    format!(
+        "frame {} pushed: {} {summary}{tokens}",
+        event.frame_id, event.kind
+    )
+}

@@ -1,0 +1,36 @@
+//! Read models: what the log says, as people and programs ask for it.
+//!
+//! - An [`Entry`] is one record decoded, with its content at hand.
+//! - A [`Fold`] folds the entries of a stream into the view of one object: an
+//!   [`ObjectView`], one of eleven structs that serialise as document 000's
+//!   JSON. Folding a prefix of the stream gives the object as it was.
+//! - [`history_entry`] says in one line what an entry changed.
+//! - The [`Directory`] knows the kind and the stream of every object.
+//! - [`seal_hash`] is the checksum of an object.
+//!
+//! One more event costs the same however large its object has grown: no view
+//! is rewritten as a whole.
+
+mod directory;
+mod entry;
+mod fold;
+mod header;
+mod history;
+mod object;
+mod parts;
+mod seal;
+#[cfg(test)]
+mod testing;
+mod text;
+mod views;
+
+pub use directory::{Directory, DirectoryError};
+pub use entry::{Entry, EntryError, PieceValue};
+pub use fold::Fold;
+pub use header::HeaderView;
+pub use history::{HistoryEntry, history_entry};
+pub use object::{ObjectView, View};
+pub use parts::{ArtifactView, EnvironmentView, Labels};
+pub use seal::seal_hash;
+pub use text::{JsonText, Text};
+pub use views::*;

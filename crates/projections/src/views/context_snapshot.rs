@@ -1,0 +1,130 @@
+//! The view of a context snapshot (documents 000 and 002).
+
+use annals_domain::snapshot::{ContextItemKind, Event, ItemAdded, SelectionStrategy};
+use annals_domain::{AnyEvent, GitOid};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::object::Project;
+use crate::{Entry, HeaderView, Text};
+
+/// One item of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContextItem {
+    /// The item's number; not part of the JSON, where its place says it.
+    #[serde(skip)]
+    pub index: u32,
+    /// What it is.
+    pub kind: ContextItemKind,
+    /// The locator for people: a path, a URL, a command line, a label.
+    pub path: Text,
+    /// The beginning of the content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Text>,
+    /// The git blob of the full content.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "blob_bytes")]
+    pub blob: Option<GitOid>,
+}
+
+/// git-internal writes a blob's id as its algorithm and a list of numbers.
+fn blob_bytes<S: Serializer>(blob: &Option<GitOid>, serializer: S) -> Result<S::Ok, S::Error> {
+    let (algorithm, bytes): (_, &[u8]) = match blob {
+        None => return serializer.serialize_none(),
+        Some(GitOid::Sha1(bytes)) => ("Sha1", bytes),
+        Some(GitOid::Sha256(bytes)) => ("Sha256", bytes),
+    };
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(algorithm, bytes)?;
+    map.end()
+}
+
+impl ContextItem {
+    fn read(event: &ItemAdded, entry: &Entry) -> ContextItem {
+        ContextItem {
+            index: event.index,
+            kind: event.kind.clone(),
+            path: entry.text(event.path),
+            preview: entry.optional_text(event.preview),
+            blob: event.blob,
+        }
+    }
+}
+
+/// Static capture of what an agent observed when a run began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContextSnapshotView {
+    /// The common header.
+    #[serde(flatten)]
+    pub header: HeaderView,
+    /// How the items were selected.
+    pub selection_strategy: SelectionStrategy,
+    /// The items, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ContextItem>,
+    /// A summary of all items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Text>,
+    /// Whether it is complete and never changes again; not part of the JSON.
+    #[serde(skip)]
+    pub finalized: bool,
+}
+
+impl ContextSnapshotView {
+    /// The item with this number, from 0.
+    pub fn item(&self, index: u32) -> Option<&ContextItem> {
+        let place = self
+            .items
+            .binary_search_by_key(&index, |item| item.index)
+            .ok()?;
+        self.items.get(place)
+    }
+}
+
+impl Project for ContextSnapshotView {
+    fn create(header: HeaderView, entry: &Entry) -> Option<ContextSnapshotView> {
+        let AnyEvent::Snapshot(Event::Opened(event)) = &entry.event else {
+            return None;
+        };
+        Some(ContextSnapshotView {
+            header,
+            selection_strategy: event.strategy,
+            items: Vec::new(),
+            summary: entry.optional_text(event.summary),
+            finalized: false,
+        })
+    }
+
+    fn evolve(&mut self, entry: &Entry) {
+        let AnyEvent::Snapshot(event) = &entry.event else {
+            return;
+        };
+        match event {
+            Event::ItemAdded(event) => {
+                // Items are numbered as they come; one that is there already
+                // or came too late is no new item.
+                if self
+                    .items
+                    .last()
+                    .is_none_or(|last| last.index < event.index)
+                {
+                    self.items.push(ContextItem::read(event, entry));
+                }
+            }
+            Event::BlobAttached(event) => {
+                let found = self
+                    .items
+                    .binary_search_by_key(&event.index, |item| item.index);
+                if let Some(item) = found.ok().and_then(|place| self.items.get_mut(place)) {
+                    item.blob = Some(event.blob);
+                }
+            }
+            Event::Finalized(event) => {
+                self.finalized = true;
+                if let Some(summary) = event.summary {
+                    self.summary = Some(entry.text(summary));
+                }
+            }
+            Event::Opened(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The view of a decision (document 000, Decision).
+
+use annals_domain::run::{DecisionType, Event};
+use annals_domain::{AnyEvent, GitOid, PatchSetId, RunId};
+use serde::Serialize;
+
+use crate::object::Project;
+use crate::{Entry, HeaderView, Text};
+
+/// Terminal verdict of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecisionView {
+    /// The common header.
+    #[serde(flatten)]
+    pub header: HeaderView,
+    /// The run that it concludes.
+    pub run_id: RunId,
+    /// The verdict.
+    pub decision_type: DecisionType,
+    /// The patch set that was chosen, or that a rollback reverted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chosen_patchset_id: Option<PatchSetId>,
+    /// The git commit that it led to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result_commit_sha: Option<GitOid>,
+    /// The id of the saved state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Option<Text>,
+    /// Why this decision was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<Text>,
+}
+
+impl Project for DecisionView {
+    fn create(header: HeaderView, entry: &Entry) -> Option<DecisionView> {
+        let AnyEvent::Run(Event::DecisionMade(event)) = &entry.event else {
+            return None;
+        };
+        Some(DecisionView {
+            header,
+            run_id: RunId(entry.stream.id),
+            decision_type: event.decision_type.clone(),
+            chosen_patchset_id: event.chosen_patch_set,
+            result_commit_sha: event.result_commit,
+            checkpoint_id: entry.optional_text(event.checkpoint_id),
+            rationale: entry.optional_text(event.rationale),
+        })
+    }
+
+    /// A decision never changes; only its header does.
+    fn evolve(&mut self, _: &Entry) {}
+}

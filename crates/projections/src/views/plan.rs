@@ -1,0 +1,178 @@
+//! The view of a plan (document 000, Plan and PlanStep).
+
+use annals_domain::plan::{Event, StepStatus, StoredStep};
+use annals_domain::{AnyEvent, FrameId, IntentId, PipelineId, PlanId, TaskId, Timestamp};
+use serde::Serialize;
+
+use crate::object::Project;
+use crate::{Entry, HeaderView, JsonText, Text};
+
+/// One status of a step's history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StepStatusEntry {
+    /// The status.
+    pub status: StepStatus,
+    /// Since when.
+    pub changed_at: Timestamp,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Text>,
+}
+
+/// One step of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanStepView {
+    /// The step's number; not part of the JSON, where its place says it.
+    #[serde(skip)]
+    pub index: u32,
+    /// What it should accomplish.
+    pub description: Text,
+    /// The expected inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<JsonText>,
+    /// The outputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<JsonText>,
+    /// How it is checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checks: Option<JsonText>,
+    /// The frames that it consumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iframes: Vec<FrameId>,
+    /// The frames that it produced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub oframes: Vec<FrameId>,
+    /// The task that it was handed to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// Every status that it had, oldest first.
+    pub statuses: Vec<StepStatusEntry>,
+}
+
+impl PlanStepView {
+    fn new(index: u32, step: &StoredStep, entry: &Entry) -> PlanStepView {
+        let pending = StepStatusEntry {
+            status: StepStatus::Pending,
+            changed_at: entry.occurred_at,
+            reason: None,
+        };
+        PlanStepView {
+            index,
+            description: entry.text(step.description),
+            inputs: entry.optional_json(step.inputs),
+            outputs: entry.optional_json(step.outputs),
+            checks: entry.optional_json(step.checks),
+            iframes: step.iframes.clone(),
+            oframes: step.oframes.clone(),
+            task: step.task,
+            statuses: vec![pending],
+        }
+    }
+
+    /// Its status now.
+    pub fn status(&self) -> StepStatus {
+        self.statuses
+            .last()
+            .map_or(StepStatus::Pending, |entry| entry.status)
+    }
+}
+
+/// A sequence of steps derived from an intent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanView {
+    /// The common header.
+    #[serde(flatten)]
+    pub header: HeaderView,
+    /// The plan that it revises.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<PlanId>,
+    /// The pipeline that it takes its context from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<PipelineId>,
+    /// The visible part of the pipeline's window when it was drafted, as a
+    /// half-open range of indices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fwindow: Option<(u32, u32)>,
+    /// The steps, in order.
+    pub steps: Vec<PlanStepView>,
+    /// The intent that it is for; not part of the JSON.
+    #[serde(skip)]
+    pub intent: Option<IntentId>,
+}
+
+impl PlanView {
+    /// The step with this number, from 0.
+    pub fn step(&self, index: u32) -> Option<&PlanStepView> {
+        let place = self
+            .steps
+            .binary_search_by_key(&index, |step| step.index)
+            .ok()?;
+        self.steps.get(place)
+    }
+
+    fn change(&mut self, index: u32, change: impl FnOnce(&mut PlanStepView)) {
+        let found = self.steps.binary_search_by_key(&index, |step| step.index);
+        if let Some(step) = found.ok().and_then(|place| self.steps.get_mut(place)) {
+            change(step);
+        }
+    }
+}
+
+impl Project for PlanView {
+    fn create(header: HeaderView, entry: &Entry) -> Option<PlanView> {
+        let AnyEvent::Plan(Event::Drafted(event)) = &entry.event else {
+            return None;
+        };
+        let steps = (0..).zip(&event.steps);
+        Some(PlanView {
+            header,
+            previous: event.previous,
+            pipeline: event.pipeline,
+            fwindow: event.fwindow,
+            steps: steps
+                .map(|(index, step)| PlanStepView::new(index, step, entry))
+                .collect(),
+            intent: event.intent,
+        })
+    }
+
+    fn evolve(&mut self, entry: &Entry) {
+        let AnyEvent::Plan(event) = &entry.event else {
+            return;
+        };
+        match event {
+            Event::StepAdded(event) => {
+                // Steps are numbered as they come; one that is there already
+                // or came too late is no new step.
+                if self
+                    .steps
+                    .last()
+                    .is_none_or(|last| last.index < event.index)
+                {
+                    self.steps
+                        .push(PlanStepView::new(event.index, &event.step, entry));
+                }
+            }
+            Event::StepStatusChanged(event) => {
+                let status = StepStatusEntry {
+                    status: event.status,
+                    changed_at: entry.occurred_at,
+                    reason: entry.optional_text(event.reason),
+                };
+                self.change(event.index, |step| step.statuses.push(status));
+            }
+            Event::StepFramesLinked(event) => self.change(event.index, |step| {
+                step.iframes.extend(&event.iframes);
+                step.oframes.extend(&event.oframes);
+            }),
+            Event::StepTaskSpawned(event) => {
+                self.change(event.index, |step| step.task = Some(event.task));
+            }
+            Event::StepOutputRecorded(event) => {
+                let outputs = entry.json(event.outputs);
+                self.change(event.index, |step| step.outputs = Some(outputs));
+            }
+            Event::Drafted(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+        }
+    }
+}
