@@ -1,0 +1,381 @@
+//! What is appended, and how it is checked and encoded before a store sees it.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::record::{self, Fixed};
+use crate::{AppendError, BatchId, Blob, Content, Digest, EventId, Position, StreamName, Version};
+
+/// The sizes that an append may have. Beyond them it is refused, whole, with
+/// [`AppendError::TooLarge`].
+pub mod limits {
+    /// Bytes of one event's structure.
+    pub const STRUCTURE: usize = 64 * 1024;
+    /// Bytes of one piece of content inside a record; larger ones are blobs.
+    pub const INLINE: usize = 4 * 1024;
+    /// Pieces of content in one event.
+    pub const PIECES: usize = 10_000;
+    /// Bytes of one blob.
+    pub const BLOB: usize = 64 * 1024 * 1024;
+    /// Events in one batch.
+    pub const BATCH_EVENTS: usize = 10_000;
+    /// Bytes of one batch's records, and again of its blobs.
+    pub const BATCH_BYTES: usize = 64 * 1024 * 1024;
+    /// Bytes of an event type's name.
+    pub const EVENT_TYPE: usize = 100;
+    /// Bytes of an actor's kind.
+    pub const ACTOR_KIND: usize = 100;
+    /// Bytes of an actor's id.
+    pub const ACTOR_ID: usize = 1_024;
+    /// Bytes of a batch's request.
+    pub const REQUEST: usize = 64 * 1024 * 1024;
+}
+
+/// Who caused an event. Names shown to people and authentication context are
+/// content and therefore pieces; the header says which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// `human`, `agent`, `system`, `mcp_client` or another word.
+    pub kind: String,
+    /// The actor's id within its kind.
+    pub id: String,
+    /// Which piece holds the display name.
+    pub display_name: Option<u16>,
+    /// Which piece holds the authentication context.
+    pub auth_context: Option<u16>,
+}
+
+/// One event as its author gives it; the store adds position, version and
+/// recorded_at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// The stream that it goes to.
+    pub stream: StreamName,
+    /// Its own id.
+    pub id: EventId,
+    /// The name of its type, for example `run.created`.
+    pub event_type: String,
+    /// The version of that type's shape, from 1.
+    pub schema_version: u16,
+    /// When it happened, by its author's clock.
+    pub occurred_at: DateTime<Utc>,
+    /// Who caused it.
+    pub actor: Actor,
+    /// What it belongs to, beyond its batch.
+    pub correlation: Option<Uuid>,
+    /// The event that led to it.
+    pub causation: Option<EventId>,
+    /// What a fold needs; never removed.
+    pub structure: Bytes,
+    /// What a reader wants to see; each piece can be removed.
+    pub content: Vec<Content>,
+}
+
+/// How a stream must be for an append to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Expected {
+    /// In any state.
+    Any,
+    /// Not there.
+    NoStream,
+    /// There, at any version.
+    Exists,
+    /// At exactly this version; `Exactly(Version::NONE)` is `NoStream`.
+    Exactly(Version),
+}
+
+impl Expected {
+    /// Whether a stream at `actual` is as expected.
+    pub fn holds(self, actual: Version) -> bool {
+        match self {
+            Expected::Any => true,
+            Expected::NoStream => actual == Version::NONE,
+            Expected::Exists => actual > Version::NONE,
+            Expected::Exactly(version) => actual == version,
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expected::Any => f.write_str("anything"),
+            Expected::NoStream => f.write_str("no such stream"),
+            Expected::Exists => f.write_str("a stream that exists"),
+            Expected::Exactly(version) => write!(f, "version {version}"),
+        }
+    }
+}
+
+/// An expectation on a stream, whether the append writes to it or only read
+/// it to decide (a *guard*). All hold for the state before the batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expectation {
+    /// The stream.
+    pub stream: StreamName,
+    /// How it must be.
+    pub expected: Expected,
+}
+
+/// One batch: all of it or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    /// The idempotency key.
+    pub batch: BatchId,
+    /// The request's canonical bytes, of which the store keeps a salted digest.
+    pub request: Bytes,
+    /// The events, in the order in which they get their positions.
+    pub events: Vec<NewEvent>,
+    /// What must hold of streams, written or only read.
+    pub expectations: Vec<Expectation>,
+    /// Content that the events refer to by digest.
+    pub blobs: Vec<Blob>,
+}
+
+/// What an append was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// The position of the batch's first record.
+    pub first: Position,
+    /// The position of its last record.
+    pub last: Position,
+}
+
+/// What is known of a batch id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchStatus {
+    /// Never used.
+    Unknown,
+    /// Used for this very request; this was the answer.
+    Known(Appended),
+    /// Used for another request.
+    Mismatch,
+}
+
+/// An event checked and encoded, but for position, version and recorded_at,
+/// which [`EncodedEvent::stamp`] fills in.
+#[derive(Debug, Clone)]
+pub struct EncodedEvent {
+    /// The stream that it goes to.
+    pub stream: StreamName,
+    /// The name of its type.
+    pub event_type: String,
+    bytes: Vec<u8>,
+}
+
+impl EncodedEvent {
+    /// Fills in what only the store knows and gives the record's bytes.
+    pub fn stamp(
+        &mut self,
+        position: Position,
+        version: Version,
+        recorded_at: DateTime<Utc>,
+    ) -> &[u8] {
+        record::stamp(&mut self.bytes, position, version, recorded_at);
+        &self.bytes
+    }
+
+    /// The record's length in bytes, stamped or not.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Never true: a record has a header.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+}
+
+/// An append that is well formed and within the limits, encoded: all the work
+/// that can be done outside a store's writer.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The idempotency key.
+    pub batch: BatchId,
+    /// The request's canonical bytes.
+    pub request: Bytes,
+    /// The encoded events, in order.
+    pub events: Vec<EncodedEvent>,
+    /// What must hold of streams.
+    pub expectations: Vec<Expectation>,
+    /// Content that comes with the batch, each digest once.
+    pub blobs: Vec<Blob>,
+    /// Digests that events refer to and that do not come with the batch: the
+    /// store must have them.
+    pub required_blobs: Vec<Digest>,
+}
+
+pub(crate) fn within(
+    what: impl FnOnce() -> String,
+    limit: usize,
+    actual: usize,
+) -> Result<(), AppendError> {
+    if actual <= limit {
+        return Ok(());
+    }
+    Err(AppendError::TooLarge {
+        what: what(),
+        limit: limit as u64,
+        actual: actual as u64,
+    })
+}
+
+fn invalid(reason: impl Into<String>) -> AppendError {
+    AppendError::Invalid {
+        reason: reason.into(),
+    }
+}
+
+impl Prepared {
+    /// Checks an append against [`limits`] and encodes its events.
+    ///
+    /// # Errors
+    /// [`AppendError::TooLarge`] and [`AppendError::Invalid`].
+    pub fn new(append: Append) -> Result<Prepared, AppendError> {
+        if append.events.is_empty() {
+            return Err(invalid("it has no events"));
+        }
+        within(
+            || "the number of events".into(),
+            limits::BATCH_EVENTS,
+            append.events.len(),
+        )?;
+        within(
+            || "the request".into(),
+            limits::REQUEST,
+            append.request.len(),
+        )?;
+        let blobs = distinct_blobs(append.blobs)?;
+        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
+        let mut required = HashSet::new();
+        let mut events = Vec::with_capacity(append.events.len());
+        let mut total = 0_usize;
+        for (index, event) in append.events.iter().enumerate() {
+            check_event(index, event)?;
+            required.extend(
+                event
+                    .content
+                    .iter()
+                    .filter_map(Content::blob)
+                    .filter(|d| !supplied.contains(d)),
+            );
+            let encoded = encode(append.batch, event);
+            total += encoded.len();
+            within(
+                || "the batch's records, in bytes,".into(),
+                limits::BATCH_BYTES,
+                total,
+            )?;
+            events.push(encoded);
+        }
+        Ok(Prepared {
+            batch: append.batch,
+            request: append.request,
+            events,
+            expectations: append.expectations,
+            blobs,
+            required_blobs: required.into_iter().collect(),
+        })
+    }
+}
+
+/// Checks the blobs of an append or a copy, and drops repeated ones.
+pub(crate) fn distinct_blobs(blobs: Vec<Blob>) -> Result<Vec<Blob>, AppendError> {
+    let mut total = 0_usize;
+    let mut seen = HashSet::new();
+    let mut distinct = Vec::with_capacity(blobs.len());
+    for blob in blobs {
+        let what = || format!("the blob {}, in bytes,", blob.digest());
+        within(what, limits::BLOB, blob.bytes().len())?;
+        if seen.insert(blob.digest()) {
+            total += blob.bytes().len();
+            distinct.push(blob);
+        }
+    }
+    within(
+        || "the batch's blobs, in bytes,".into(),
+        limits::BATCH_BYTES,
+        total,
+    )?;
+    Ok(distinct)
+}
+
+/// Whether a text can be the name of an event's type.
+pub(crate) fn is_event_type(text: &str) -> bool {
+    // Nearly all names are plain ASCII, and every record that is read is checked.
+    let plain = |b: u8| (b' '..=b'~').contains(&b);
+    let printable = text.bytes().all(plain) || !text.chars().any(char::is_control);
+    printable && (1..=limits::EVENT_TYPE).contains(&text.len())
+}
+
+fn check_event(index: usize, event: &NewEvent) -> Result<(), AppendError> {
+    let at = |what: &str| format!("{what} of event {index} ({})", event.event_type);
+    within(
+        || format!("the type of event {index}, in bytes,"),
+        limits::EVENT_TYPE,
+        event.event_type.len(),
+    )?;
+    if !is_event_type(&event.event_type) {
+        let reason = format!("the type of event {index} is empty or has control characters");
+        return Err(invalid(reason));
+    }
+    if event.schema_version == 0 {
+        return Err(invalid(at("the schema version 0")));
+    }
+    if event.actor.kind.trim().is_empty() || event.actor.id.trim().is_empty() {
+        return Err(invalid(at("the blank actor")));
+    }
+    within(
+        || at("the actor's kind"),
+        limits::ACTOR_KIND,
+        event.actor.kind.len(),
+    )?;
+    within(
+        || at("the actor's id"),
+        limits::ACTOR_ID,
+        event.actor.id.len(),
+    )?;
+    within(
+        || at("the structure"),
+        limits::STRUCTURE,
+        event.structure.len(),
+    )?;
+    within(
+        || at("the number of pieces"),
+        limits::PIECES,
+        event.content.len(),
+    )?;
+    for slot in [event.actor.display_name, event.actor.auth_context]
+        .into_iter()
+        .flatten()
+    {
+        if usize::from(slot) >= event.content.len() {
+            return Err(invalid(at(
+                "a piece that is not there is named as the actor's",
+            )));
+        }
+    }
+    for piece in &event.content {
+        match piece {
+            Content::Inline { bytes, .. } => {
+                within(|| at("an inline piece"), limits::INLINE, bytes.len())?;
+            }
+            Content::Removed { .. } => return Err(invalid(at("a removed piece"))),
+            Content::Blob { .. } | Content::Attachment { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+fn encode(batch: BatchId, event: &NewEvent) -> EncodedEvent {
+    let fixed = Fixed { batch, event };
+    EncodedEvent {
+        stream: event.stream.clone(),
+        event_type: event.event_type.clone(),
+        bytes: record::encode(&fixed),
+    }
+}

@@ -1,0 +1,210 @@
+//! What can go wrong, one enum per operation; each says whether a retry helps.
+
+use std::error::Error as StdError;
+
+use crate::{BatchId, Digest, Expected, MalformedRecord, Position, StreamName, Version};
+
+type Source = Box<dyn StdError + Send + Sync>;
+
+/// Why an append was not made. Whatever the reason, nothing of it was stored,
+/// except with [`AppendError::Unavailable`], where it is unknown: repeat the
+/// append with the same batch id after reopening.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AppendError {
+    /// A stream is not as the append expected it.
+    #[error("stream {stream} is at version {actual}, but the append expects {expected}")]
+    Conflict {
+        /// The stream that differs.
+        stream: StreamName,
+        /// What the append said of it.
+        expected: Expected,
+        /// The stream's version now; 0 when it does not exist.
+        actual: Version,
+    },
+    /// The batch id was used before, for another request.
+    #[error("batch {batch} was used before for another request; use a new id for a new request")]
+    IdempotencyMismatch {
+        /// The id that was used twice.
+        batch: BatchId,
+    },
+    /// Something is over one of the [`crate::limits`].
+    #[error("{what} is too large: {actual}, the limit is {limit}")]
+    TooLarge {
+        /// What is too large, with its place in the batch.
+        what: String,
+        /// The limit, in bytes or in pieces as `what` says.
+        limit: u64,
+        /// The size that was asked for.
+        actual: u64,
+    },
+    /// The append makes no sense: no events, or an event type that is empty.
+    #[error("the append is malformed: {reason}")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An event refers to content that is neither in the store nor in the append.
+    #[error("an event refers to the blob {digest}, which is neither stored nor in the append")]
+    UnknownBlob {
+        /// The blob that is missing.
+        digest: Digest,
+    },
+    /// A record offered for a verbatim copy does not continue the log.
+    #[error("record {offered} does not continue the log: {reason}")]
+    NotContiguous {
+        /// The position of the record that was offered.
+        offered: Position,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The log was opened for reading only.
+    #[error("the log is open for reading only")]
+    ReadOnly,
+    /// The log is closed.
+    #[error("the log is closed")]
+    Closed,
+    /// The store failed, for example because the disk is full. It accepts
+    /// nothing more until it is reopened.
+    #[error("the store failed and must be reopened: {source}")]
+    Unavailable {
+        /// The store's own error.
+        #[source]
+        source: Source,
+    },
+    /// What is stored contradicts itself.
+    #[error("the store is corrupt: {reason}")]
+    Corrupt {
+        /// What was found, and where.
+        reason: String,
+    },
+}
+
+impl AppendError {
+    /// Whether the same append may succeed later without being changed:
+    /// after loading and deciding again for a conflict, after reopening for a
+    /// store that failed.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            AppendError::Conflict { .. } | AppendError::Unavailable { .. }
+        )
+    }
+}
+
+/// Why a read gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The log is closed.
+    #[error("the log is closed")]
+    Closed,
+    /// The store could not be read.
+    #[error("the store cannot be read: {source}")]
+    Unavailable {
+        /// The store's own error.
+        #[source]
+        source: Source,
+    },
+    /// What is stored contradicts itself.
+    #[error("the store is corrupt: {reason}")]
+    Corrupt {
+        /// What was found, and where.
+        reason: String,
+    },
+}
+
+impl ReadError {
+    /// Whether the same read may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, ReadError::Unavailable { .. })
+    }
+}
+
+/// Why rows of a read model were not committed. Nothing of them was stored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommitError {
+    /// Another writer moved the checkpoint; read it and fold on from there.
+    #[error("the read model {model} is at {actual}, but the commit expects {expected}")]
+    Checkpoint {
+        /// The read model.
+        model: String,
+        /// What the commit expected.
+        expected: Position,
+        /// Where the read model is.
+        actual: Position,
+    },
+    /// The checkpoint lies beyond what is stored.
+    #[error("the checkpoint {checkpoint} lies beyond the watermark {watermark}")]
+    BeyondWatermark {
+        /// What was to be committed.
+        checkpoint: Position,
+        /// The log's watermark.
+        watermark: Position,
+    },
+    /// The name of a read model is 1 to 100 bytes of `a-z`, `0-9`, `_` and `.`.
+    #[error("{model:?} is not the name of a read model: 1 to 100 bytes of a-z, 0-9, _ and .")]
+    InvalidName {
+        /// The name that was refused.
+        model: String,
+    },
+    /// The log was opened for reading only.
+    #[error("the log is open for reading only")]
+    ReadOnly,
+    /// The log is closed.
+    #[error("the log is closed")]
+    Closed,
+    /// The store failed and must be reopened.
+    #[error("the store failed and must be reopened: {source}")]
+    Unavailable {
+        /// The store's own error.
+        #[source]
+        source: Source,
+    },
+    /// What is stored contradicts itself.
+    #[error("the store is corrupt: {reason}")]
+    Corrupt {
+        /// What was found, and where.
+        reason: String,
+    },
+}
+
+impl CommitError {
+    /// Whether the commit may succeed later: after reading the checkpoint
+    /// anew, or after reopening.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            CommitError::Checkpoint { .. } | CommitError::Unavailable { .. }
+        )
+    }
+}
+
+impl From<ReadError> for AppendError {
+    fn from(error: ReadError) -> AppendError {
+        match error {
+            ReadError::Closed => AppendError::Closed,
+            ReadError::Unavailable { source } => AppendError::Unavailable { source },
+            ReadError::Corrupt { reason } => AppendError::Corrupt { reason },
+        }
+    }
+}
+
+impl From<ReadError> for CommitError {
+    fn from(error: ReadError) -> CommitError {
+        match error {
+            ReadError::Closed => CommitError::Closed,
+            ReadError::Unavailable { source } => CommitError::Unavailable { source },
+            ReadError::Corrupt { reason } => CommitError::Corrupt { reason },
+        }
+    }
+}
+
+impl From<MalformedRecord> for ReadError {
+    fn from(error: MalformedRecord) -> ReadError {
+        ReadError::Corrupt {
+            reason: error.to_string(),
+        }
+    }
+}

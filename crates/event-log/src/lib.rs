@@ -1,0 +1,38 @@
+//! The ports of the log, and everything that every store shares.
+//!
+//! A *log* is a dense sequence of immutable records. This crate says what a
+//! record is, byte for byte ([`Record`]), what a store must do
+//! ([`EventLog`], [`Blobs`], [`ReadModels`]), and proves it: the
+//! [`conformance`] suite runs over every store, beginning with the strictest
+//! one, [`memory::MemoryLog`].
+//!
+//! The crate knows nothing of what the events mean. Payloads are bytes here;
+//! `annals-wire` gives them their shape and `annals-domain` their meaning.
+
+mod append;
+mod blob;
+pub mod conformance;
+mod error;
+mod ids;
+mod log;
+pub mod memory;
+mod piece;
+mod read_models;
+mod record;
+pub mod store_support;
+mod watermark;
+
+pub use append::{
+    Actor, Append, Appended, BatchStatus, EncodedEvent, Expectation, Expected, NewEvent, Prepared,
+    limits,
+};
+pub use blob::{Blob, Blobs};
+pub use error::{AppendError, CommitError, ReadError};
+pub use ids::{
+    BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
+};
+pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead};
+pub use piece::{Content, Salt};
+pub use read_models::{ReadModels, Row, Rows};
+pub use record::{MalformedRecord, Record, RecordDigests, encode_timestamp};
+pub use watermark::Watermark;

@@ -1,0 +1,197 @@
+//! The port of the log itself.
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::{
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Position, ReadError,
+    ReadModels, Record, StreamName, Version,
+};
+
+/// What a read goes through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The whole log, by position.
+    All,
+    /// One stream, by version.
+    Stream(StreamName),
+    /// The records of one event type, by position.
+    EventType(String),
+}
+
+/// Which way a read goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Oldest first.
+    Forward,
+    /// Newest first.
+    Backward,
+}
+
+/// One page of a read.
+///
+/// `from` is inclusive, a position or (for a stream) a version. Forward,
+/// anything beyond the end gives an empty page; backward, it means the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// What to read.
+    pub source: Source,
+    /// Where to begin.
+    pub from: u64,
+    /// Which way to go.
+    pub direction: Direction,
+    /// The most records to give; 0 counts as 1.
+    pub limit: usize,
+}
+
+impl Query {
+    /// The whole log, forward, from `position`.
+    pub fn all(from: Position) -> Query {
+        Query {
+            source: Source::All,
+            from: from.0,
+            direction: Direction::Forward,
+            limit: 1_000,
+        }
+    }
+
+    /// One stream, forward, from `version`.
+    pub fn stream(stream: StreamName, from: Version) -> Query {
+        Query {
+            source: Source::Stream(stream),
+            from: from.0,
+            ..Query::all(Position::START)
+        }
+    }
+
+    /// The records of one event type, forward, from `position`.
+    pub fn event_type(event_type: impl Into<String>, from: Position) -> Query {
+        Query {
+            source: Source::EventType(event_type.into()),
+            ..Query::all(from)
+        }
+    }
+
+    /// The same, backward.
+    pub fn backward(self) -> Query {
+        Query {
+            direction: Direction::Backward,
+            ..self
+        }
+    }
+
+    /// The same, with at most `limit` records a page.
+    pub fn limit(self, limit: usize) -> Query {
+        Query { limit, ..self }
+    }
+}
+
+/// What a read gave.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The records, in the order that was asked for.
+    pub records: Vec<Record>,
+    /// The `from` of the next page; `None` when there is nothing more now.
+    pub next: Option<u64>,
+}
+
+/// A stream and how long it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamHead {
+    /// Its name.
+    pub name: StreamName,
+    /// The version of its last record.
+    pub version: Version,
+}
+
+/// Sizes of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// The watermark, which is also the number of events.
+    pub position: Position,
+    /// How many streams there are.
+    pub streams: u64,
+    /// How many batches were appended.
+    pub batches: u64,
+    /// How many blobs are stored.
+    pub blobs: u64,
+    /// Their content's bytes, before compression.
+    pub blob_bytes: u64,
+    /// Bytes on disk, everything included; 0 for a store in memory.
+    pub bytes: u64,
+}
+
+/// An append-only log of records in streams.
+///
+/// ```text
+///            append ─┐             ┌─ read, above
+/// position  1  2  3  4  5  6 │ 7  8
+///                  watermark ┘ └─┴── staged: not durable, seen by nobody
+/// ```
+///
+/// The contract, which [`crate::conformance`] checks:
+///
+/// - **Dense**: positions count from 1 without a gap in the order of commits,
+///   versions the same in each stream.
+/// - **All or nothing**: an append is stored whole or not at all, and only if
+///   every expectation holds at that moment.
+/// - **Durable**: when [`EventLog::append`] answers, the batch is on disk.
+/// - **Nothing unsafe is seen**: no read gives a record above the watermark.
+/// - **Idempotent**: the same batch id and request again give the first answer.
+/// - **Cancellation is safe**: dropping a future breaks nothing. A dropped
+///   append is *unknown*: repeat it with the same id.
+///
+/// The futures run on any executor; a store does its blocking work on its own
+/// threads.
+#[async_trait]
+pub trait EventLog: Blobs + ReadModels + Send + Sync {
+    /// The log's own id, given when it was created.
+    fn log_id(&self) -> Uuid;
+
+    /// Up to where the log is durable.
+    fn watermark(&self) -> Position;
+
+    /// Waits until the watermark is above `seen`; answers with it.
+    async fn wait_above(&self, seen: Position) -> Result<Position, ReadError>;
+
+    /// Appends one batch.
+    async fn append(&self, append: Append) -> Result<Appended, AppendError>;
+
+    /// Copies records verbatim, with the blobs that they refer to. The first
+    /// one has the position after the watermark, and all continue their streams.
+    ///
+    /// # Errors
+    /// [`AppendError::NotContiguous`], or [`AppendError::Invalid`] for a record
+    /// whose digests do not fit its payload.
+    async fn append_records(
+        &self,
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    ) -> Result<Appended, AppendError>;
+
+    /// Whether a batch id was used, and for the same request. Records that
+    /// were copied do not carry their requests: a batch that came with
+    /// [`EventLog::append_records`] is known whatever the request.
+    async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError>;
+
+    /// The version of a stream's last record; [`Version::NONE`] if there is none.
+    async fn head(&self, stream: &StreamName) -> Result<Version, ReadError>;
+
+    /// One page of records.
+    async fn read(&self, query: Query) -> Result<Page, ReadError>;
+
+    /// Streams whose name begins with `prefix`, in the order of their names,
+    /// from the one after `after`, at most `limit`.
+    async fn streams(
+        &self,
+        prefix: &str,
+        after: Option<&StreamName>,
+        limit: usize,
+    ) -> Result<Vec<StreamHead>, ReadError>;
+
+    /// Counts and sizes.
+    async fn stats(&self) -> Result<Stats, ReadError>;
+
+    /// Waits for what was accepted, and releases the log. Repeating it is harmless.
+    async fn close(&self);
+}

@@ -1,0 +1,200 @@
+//! The in-memory store: the strictest one, and the model that the others follow.
+//!
+//! It keeps nothing when the last handle goes, so it is for tests, for what-if
+//! histories and for `memory:` logs. What it stores are the very bytes that a
+//! store on disk would: each record is encoded, stamped, decoded and compared
+//! on every append.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::{
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
+    EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, Row, Rows, Stats,
+    StreamHead, StreamName, Version, Watermark,
+};
+
+mod models;
+mod reads;
+mod state;
+
+use models::Models;
+use state::State;
+
+/// A log in memory.
+#[derive(Debug)]
+pub struct MemoryLog {
+    log_id: Uuid,
+    watermark: Watermark,
+    closed: AtomicBool,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// What outlives a handle, as a directory outlives a process.
+#[derive(Debug, Default)]
+struct Shared {
+    state: State,
+    models: Models,
+}
+
+impl MemoryLog {
+    /// A new, empty log.
+    pub fn new(log_id: Uuid) -> MemoryLog {
+        MemoryLog::over(log_id, Arc::default())
+    }
+
+    /// Closes this handle and opens another one on the same log, as a store on
+    /// disk is closed and opened again.
+    pub fn reopen(&self) -> MemoryLog {
+        self.shut();
+        MemoryLog::over(self.log_id, Arc::clone(&self.shared))
+    }
+
+    fn over(log_id: Uuid, shared: Arc<Mutex<Shared>>) -> MemoryLog {
+        let watermark = Watermark::new(lock(&shared).state.watermark());
+        MemoryLog {
+            log_id,
+            watermark,
+            closed: AtomicBool::new(false),
+            shared,
+        }
+    }
+
+    fn shut(&self) {
+        // Under the lock: whoever holds it finishes first, nobody starts after.
+        let _shared = lock(&self.shared);
+        self.closed.store(true, Ordering::Release);
+        self.watermark.close();
+    }
+
+    /// The log, if this handle is still open.
+    fn opened(&self) -> Result<MutexGuard<'_, Shared>, ReadError> {
+        let shared = lock(&self.shared);
+        if self.closed.load(Ordering::Acquire) {
+            Err(ReadError::Closed)
+        } else {
+            Ok(shared)
+        }
+    }
+}
+
+/// A thread that panicked has left nothing half-made: every change is checked
+/// before the first of its steps.
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[async_trait]
+impl EventLog for MemoryLog {
+    fn log_id(&self) -> Uuid {
+        self.log_id
+    }
+
+    fn watermark(&self) -> Position {
+        self.watermark.get()
+    }
+
+    async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
+        drop(self.opened()?);
+        self.watermark.above(seen).await
+    }
+
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        let prepared = Prepared::new(append)?;
+        let mut shared = self.opened()?;
+        let appended = shared.state.append(prepared)?;
+        self.watermark.advance(appended.last);
+        Ok(appended)
+    }
+
+    async fn append_records(
+        &self,
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    ) -> Result<Appended, AppendError> {
+        let blobs = crate::store_support::distinct_blobs(blobs)?;
+        let mut shared = self.opened()?;
+        let appended = shared.state.append_records(records, blobs)?;
+        self.watermark.advance(appended.last);
+        Ok(appended)
+    }
+
+    async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
+        Ok(self.opened()?.state.batch(batch, request))
+    }
+
+    async fn head(&self, stream: &StreamName) -> Result<Version, ReadError> {
+        Ok(self.opened()?.state.head(stream))
+    }
+
+    async fn read(&self, query: Query) -> Result<Page, ReadError> {
+        Ok(self.opened()?.state.read(&query))
+    }
+
+    async fn streams(
+        &self,
+        prefix: &str,
+        after: Option<&StreamName>,
+        limit: usize,
+    ) -> Result<Vec<StreamHead>, ReadError> {
+        Ok(self.opened()?.state.streams(prefix, after, limit))
+    }
+
+    async fn stats(&self) -> Result<Stats, ReadError> {
+        Ok(self.opened()?.state.stats())
+    }
+
+    async fn close(&self) {
+        self.shut();
+    }
+}
+
+#[async_trait]
+impl Blobs for MemoryLog {
+    async fn blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
+        Ok(self.opened()?.state.blob(digest))
+    }
+}
+
+#[async_trait]
+impl ReadModels for MemoryLog {
+    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+        Ok(self.opened()?.models.checkpoint(model))
+    }
+
+    async fn commit(
+        &self,
+        model: &str,
+        expected: Position,
+        rows: Rows,
+        checkpoint: Position,
+    ) -> Result<(), CommitError> {
+        let mut shared = self.opened()?;
+        let watermark = shared.state.watermark();
+        shared
+            .models
+            .commit(model, expected, rows, checkpoint, watermark)
+    }
+
+    async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
+        Ok(self.opened()?.models.get(model, key))
+    }
+
+    async fn scan(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        Ok(self.opened()?.models.scan(model, prefix, after, limit))
+    }
+
+    async fn drop_model(&self, model: &str) -> Result<(), CommitError> {
+        self.opened()?.models.drop_model(model)
+    }
+}

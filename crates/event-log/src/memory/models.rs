@@ -1,0 +1,96 @@
+//! The read models of the in-memory log.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+
+use bytes::Bytes;
+
+use crate::store_support::{check_model_name, clamp_limit};
+use crate::{CommitError, Position, Row, Rows};
+
+/// All read models, by name.
+#[derive(Debug, Default)]
+pub(super) struct Models {
+    models: HashMap<String, Model>,
+}
+
+#[derive(Debug, Default)]
+struct Model {
+    checkpoint: Position,
+    rows: BTreeMap<Bytes, Bytes>,
+}
+
+impl Models {
+    pub(super) fn checkpoint(&self, model: &str) -> Position {
+        self.models
+            .get(model)
+            .map_or(Position::START, |model| model.checkpoint)
+    }
+
+    pub(super) fn commit(
+        &mut self,
+        model: &str,
+        expected: Position,
+        rows: Rows,
+        checkpoint: Position,
+        watermark: Position,
+    ) -> Result<(), CommitError> {
+        check_model_name(model)?;
+        let actual = self.checkpoint(model);
+        if actual != expected {
+            return Err(CommitError::Checkpoint {
+                model: model.to_owned(),
+                expected,
+                actual,
+            });
+        }
+        if checkpoint > watermark {
+            return Err(CommitError::BeyondWatermark {
+                checkpoint,
+                watermark,
+            });
+        }
+        let model = self.models.entry(model.to_owned()).or_default();
+        model.checkpoint = checkpoint;
+        for (key, value) in rows {
+            match value {
+                Some(value) => model.rows.insert(key, value),
+                None => model.rows.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(&self, model: &str, key: &[u8]) -> Option<Bytes> {
+        self.models.get(model)?.rows.get(key).cloned()
+    }
+
+    pub(super) fn scan(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Vec<Row> {
+        let Some(model) = self.models.get(model) else {
+            return Vec::new();
+        };
+        let start = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        model
+            .rows
+            .range::<[u8], _>((start, Bound::Unbounded))
+            .take_while(|(key, _)| key.starts_with(prefix))
+            .take(clamp_limit(limit))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    }
+
+    pub(super) fn drop_model(&mut self, model: &str) -> Result<(), CommitError> {
+        check_model_name(model)?;
+        self.models.remove(model);
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! What the in-memory log holds, and how an append changes it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+
+use crate::store_support::{BatchRow, CopyCheck, RequestDigest, random_salt, referenced_blobs};
+use crate::{
+    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
+    Prepared, Record, StreamName, Version,
+};
+
+/// The records and the indexes over them. A position is an index plus one; the
+/// watermark is the number of records, as nothing is ever staged here.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) records: Vec<Record>,
+    /// The positions of each stream's records, by version.
+    pub(super) streams: BTreeMap<StreamName, Vec<u64>>,
+    /// The positions of each event type's records.
+    pub(super) types: HashMap<String, Vec<u64>>,
+    pub(super) batches: HashMap<BatchId, BatchRow>,
+    pub(super) blobs: HashMap<Digest, Bytes>,
+    last_recorded_at: DateTime<Utc>,
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            records: Vec::new(),
+            streams: BTreeMap::new(),
+            types: HashMap::new(),
+            batches: HashMap::new(),
+            blobs: HashMap::new(),
+            last_recorded_at: DateTime::<Utc>::MIN_UTC,
+        }
+    }
+}
+
+/// The heads of streams as they are after the records staged so far.
+struct Heads<'a> {
+    state: &'a State,
+    staged: HashMap<StreamName, Version>,
+}
+
+impl Heads<'_> {
+    fn get(&self, stream: &StreamName) -> Version {
+        self.staged
+            .get(stream)
+            .copied()
+            .unwrap_or_else(|| self.state.head(stream))
+    }
+
+    fn set(&mut self, stream: StreamName, version: Version) {
+        self.staged.insert(stream, version);
+    }
+}
+
+impl State {
+    pub(super) fn watermark(&self) -> Position {
+        Position(self.records.len() as u64)
+    }
+
+    pub(super) fn head(&self, stream: &StreamName) -> Version {
+        Version(
+            self.streams
+                .get(stream)
+                .map_or(0, |positions| positions.len() as u64),
+        )
+    }
+
+    pub(super) fn batch(&self, batch: BatchId, request: &[u8]) -> BatchStatus {
+        self.batches
+            .get(&batch)
+            .map_or(BatchStatus::Unknown, |row| row.status(request))
+    }
+
+    pub(super) fn blob(&self, digest: Digest) -> Option<Bytes> {
+        self.blobs.get(&digest).cloned()
+    }
+
+    /// Makes one append, or changes nothing.
+    pub(super) fn append(&mut self, prepared: Prepared) -> Result<Appended, AppendError> {
+        let Prepared {
+            batch,
+            request,
+            events,
+            expectations,
+            blobs,
+            required_blobs,
+        } = prepared;
+        match self.batch(batch, &request) {
+            BatchStatus::Known(appended) => return Ok(appended),
+            BatchStatus::Mismatch => return Err(AppendError::IdempotencyMismatch { batch }),
+            BatchStatus::Unknown => {}
+        }
+        if let Some(digest) = required_blobs
+            .into_iter()
+            .find(|d| !self.blobs.contains_key(d))
+        {
+            return Err(AppendError::UnknownBlob { digest });
+        }
+        self.check_expectations(expectations)?;
+        let records = self.stamp_all(events, batch)?;
+        let first = self.watermark().next();
+        self.store(records, blobs);
+        let appended = Appended {
+            first,
+            last: self.watermark(),
+        };
+        let request = Some(RequestDigest::new(random_salt(), &request));
+        self.batches.insert(batch, BatchRow { appended, request });
+        Ok(appended)
+    }
+
+    fn check_expectations(&self, expectations: Vec<Expectation>) -> Result<(), AppendError> {
+        for Expectation { stream, expected } in expectations {
+            let actual = self.head(&stream);
+            if !expected.holds(actual) {
+                return Err(AppendError::Conflict {
+                    stream,
+                    expected,
+                    actual,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn stamp_all(
+        &self,
+        events: Vec<EncodedEvent>,
+        batch: BatchId,
+    ) -> Result<Vec<Record>, AppendError> {
+        // A clock that was set back must not turn the order of times around.
+        let recorded_at = Utc::now().max(self.last_recorded_at);
+        let mut heads = Heads {
+            state: self,
+            staged: HashMap::new(),
+        };
+        let mut position = self.watermark();
+        let mut records = Vec::with_capacity(events.len());
+        for mut event in events {
+            position = position.next();
+            let version = heads.get(&event.stream).next();
+            let bytes = Bytes::copy_from_slice(event.stamp(position, version, recorded_at));
+            let record = Record::decode(bytes).map_err(crate::ReadError::from)?;
+            let as_asked = record.position() == position
+                && record.version() == version
+                && record.recorded_at() == recorded_at
+                && record.batch_id() == batch
+                && record.stream() == event.stream.as_str()
+                && record.event_type() == event.event_type
+                && record.verify().is_ok();
+            if !as_asked {
+                let reason = format!("record {position} reads back differently: {record:?}");
+                return Err(AppendError::Corrupt { reason });
+            }
+            heads.set(event.stream, version);
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    /// Copies records verbatim, or changes nothing.
+    pub(super) fn append_records(
+        &mut self,
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    ) -> Result<Appended, AppendError> {
+        let (Some(first), Some(last)) = (records.first(), records.last()) else {
+            return Err(AppendError::Invalid {
+                reason: "it has no records".into(),
+            });
+        };
+        let appended = Appended {
+            first: first.position(),
+            last: last.position(),
+        };
+        let rows = self.check_copy(&records)?;
+        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
+        let known = |digest: &Digest| supplied.contains(digest) || self.blobs.contains_key(digest);
+        if let Some(digest) = referenced_blobs(&records).into_iter().find(|d| !known(d)) {
+            return Err(AppendError::UnknownBlob { digest });
+        }
+        self.store(records, blobs);
+        self.batches.extend(rows);
+        Ok(appended)
+    }
+
+    fn check_copy(&self, records: &[Record]) -> Result<HashMap<BatchId, BatchRow>, AppendError> {
+        let mut check = CopyCheck::new(self.watermark(), self.last_recorded_at);
+        let mut heads = Heads {
+            state: self,
+            staged: HashMap::new(),
+        };
+        let mut rows: HashMap<BatchId, BatchRow> = HashMap::new();
+        for record in records {
+            let stream = record.stream_name();
+            check.record(record, heads.get(&stream))?;
+            heads.set(stream, record.version());
+            let id = record.batch_id();
+            let known = rows.get(&id).or_else(|| self.batches.get(&id)).copied();
+            rows.insert(id, BatchRow::copied(known, record)?);
+        }
+        Ok(rows)
+    }
+
+    /// The only place where the log grows. It cannot fail: whoever calls it has
+    /// checked everything.
+    fn store(&mut self, records: Vec<Record>, blobs: Vec<Blob>) {
+        for blob in blobs {
+            self.blobs
+                .entry(blob.digest())
+                .or_insert_with(|| blob.bytes().clone());
+        }
+        for record in records {
+            let position = record.position().0;
+            self.streams
+                .entry(record.stream_name())
+                .or_default()
+                .push(position);
+            self.types
+                .entry(record.event_type().to_owned())
+                .or_default()
+                .push(position);
+            self.last_recorded_at = record.recorded_at();
+            self.records.push(record);
+        }
+    }
+}

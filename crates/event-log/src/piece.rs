@@ -1,0 +1,95 @@
+//! Content: the part of an event that can be removed without breaking a fold.
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use crate::Digest;
+
+/// 16 random bytes that make a piece's digest unguessable. They go when the
+/// piece goes, so that a removed secret cannot be found by trying.
+pub type Salt = [u8; 16];
+
+/// One piece of an event's content.
+///
+/// Whatever becomes of a piece, its salted digest stays the same: it is what
+/// the record's header commits to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// Up to 4 KiB, stored in the record itself.
+    Inline {
+        /// Random, one per piece.
+        salt: Salt,
+        /// The content.
+        bytes: Bytes,
+    },
+    /// Larger content, stored once in the blob store; readers fetch it as part
+    /// of the event.
+    Blob {
+        /// Random, one per piece.
+        salt: Salt,
+        /// The content's SHA-256.
+        digest: Digest,
+        /// The content's length in bytes.
+        size: u64,
+    },
+    /// Like a blob, but fetched only when asked for by name (a diff, a report).
+    Attachment {
+        /// Random, one per piece.
+        salt: Salt,
+        /// The content's SHA-256.
+        digest: Digest,
+        /// The content's length in bytes.
+        size: u64,
+    },
+    /// The content and its salt were removed for good.
+    Removed {
+        /// The salted digest, all that is left.
+        salted: Digest,
+    },
+}
+
+impl Content {
+    /// The salted digest: SHA-256 over the salt and the content's SHA-256.
+    ///
+    /// ```
+    /// use annals_event_log::{Content, Digest};
+    /// let salt = [7; 16];
+    /// let inline = Content::Inline { salt, bytes: "secret".into() };
+    /// let removed = Content::Removed { salted: inline.salted_digest() };
+    /// assert_eq!(inline.salted_digest(), removed.salted_digest());
+    /// ```
+    pub fn salted_digest(&self) -> Digest {
+        match self {
+            Content::Inline { salt, bytes } => salted(salt, &Digest::of(bytes)),
+            Content::Blob { salt, digest, .. } | Content::Attachment { salt, digest, .. } => {
+                salted(salt, digest)
+            }
+            Content::Removed { salted } => *salted,
+        }
+    }
+
+    /// The blob that this piece refers to, if it does.
+    pub fn blob(&self) -> Option<Digest> {
+        match self {
+            Content::Blob { digest, .. } | Content::Attachment { digest, .. } => Some(*digest),
+            Content::Inline { .. } | Content::Removed { .. } => None,
+        }
+    }
+}
+
+pub(crate) fn salted(salt: &Salt, content: &Digest) -> Digest {
+    let mut hasher = Sha256::new();
+    hasher.update(salt);
+    hasher.update(content.0);
+    Digest(hasher.finalize().into())
+}
+
+/// The digest that a header holds of all the pieces: SHA-256 over their salted
+/// digests, one after the other.
+pub(crate) fn content_digest<'a>(pieces: impl Iterator<Item = &'a Content>) -> Digest {
+    let mut hasher = Sha256::new();
+    for piece in pieces {
+        hasher.update(piece.salted_digest().0);
+    }
+    Digest(hasher.finalize().into())
+}

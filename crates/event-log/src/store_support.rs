@@ -1,0 +1,266 @@
+//! What every store shares, so that no two of them can differ: the bounds of a
+//! page, the salted digest of a request, the name of a read model, and the
+//! checks of a verbatim copy.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, Position, Record, Salt,
+    Version, append, limits, piece,
+};
+
+/// The most records, streams or rows that one call gives, whatever was asked.
+pub const PAGE_LIMIT: usize = 10_000;
+
+/// The bytes of records that fill a page. A page ends before the record that
+/// would bring it over, but has at least one record.
+pub const PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// The bytes of a read model's longest name.
+pub const MODEL_NAME_BYTES: usize = 100;
+
+/// A limit as a store takes it: 0 counts as 1, more than [`PAGE_LIMIT`] as that.
+pub fn clamp_limit(limit: usize) -> usize {
+    limit.clamp(1, PAGE_LIMIT)
+}
+
+/// A new salt for a [`RequestDigest`].
+pub fn random_salt() -> Salt {
+    rand::random()
+}
+
+/// What a store keeps of a batch's request: enough to recognise it, and nothing
+/// from which it could be guessed once the salt is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestDigest {
+    /// Random, one per batch.
+    pub salt: Salt,
+    /// SHA-256 over the salt and the request's SHA-256, as for a piece of content.
+    pub digest: Digest,
+}
+
+impl RequestDigest {
+    /// The digest of `request` under `salt`.
+    pub fn new(salt: Salt, request: &[u8]) -> RequestDigest {
+        RequestDigest {
+            salt,
+            digest: piece::salted(&salt, &Digest::of(request)),
+        }
+    }
+
+    /// Whether this is the digest of `request`.
+    pub fn matches(&self, request: &[u8]) -> bool {
+        *self == RequestDigest::new(self.salt, request)
+    }
+}
+
+/// Checks the name of a read model.
+///
+/// # Errors
+/// [`CommitError::InvalidName`] unless it is 1 to 100 bytes of `a-z`, `0-9`,
+/// `_` and `.`.
+pub fn check_model_name(model: &str) -> Result<(), CommitError> {
+    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'.';
+    if model.is_empty() || model.len() > MODEL_NAME_BYTES || !model.bytes().all(allowed) {
+        let model = model.chars().take(MODEL_NAME_BYTES).collect();
+        return Err(CommitError::InvalidName { model });
+    }
+    Ok(())
+}
+
+/// Checks the blobs that come with an append or a copy, and drops repeated ones.
+///
+/// # Errors
+/// [`AppendError::TooLarge`] beyond [`limits::BLOB`] or [`limits::BATCH_BYTES`].
+pub fn distinct_blobs(blobs: Vec<Blob>) -> Result<Vec<Blob>, AppendError> {
+    append::distinct_blobs(blobs)
+}
+
+/// The blobs that records refer to, each once, in the order of the records.
+pub fn referenced_blobs(records: &[Record]) -> Vec<Digest> {
+    let mut seen = HashSet::new();
+    let pieces = records.iter().flat_map(Record::content);
+    pieces
+        .filter_map(|piece| Content::blob(&piece))
+        .filter(|digest| seen.insert(*digest))
+        .collect()
+}
+
+/// Checks, record by record, that a verbatim copy continues a log. Make one for
+/// each call of [`crate::EventLog::append_records`].
+#[derive(Debug, Clone)]
+pub struct CopyCheck {
+    last: Position,
+    last_recorded_at: DateTime<Utc>,
+    records: usize,
+    bytes: usize,
+}
+
+impl CopyCheck {
+    /// For a log that ends at `watermark`, its last record taken at
+    /// `last_recorded_at` (for an empty log, any time before all records').
+    pub fn new(watermark: Position, last_recorded_at: DateTime<Utc>) -> CopyCheck {
+        CopyCheck {
+            last: watermark,
+            last_recorded_at,
+            records: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Checks the next record. `head` is its stream's version, the copy's
+    /// records before this one included.
+    ///
+    /// # Errors
+    /// [`AppendError::NotContiguous`] for the wrong position, version or time,
+    /// [`AppendError::Invalid`] for digests that do not fit, and
+    /// [`AppendError::TooLarge`] beyond the limits of a batch.
+    pub fn record(&mut self, record: &Record, head: Version) -> Result<(), AppendError> {
+        let offered = record.position();
+        let refuse = |reason: String| AppendError::NotContiguous { offered, reason };
+        if offered != self.last.next() {
+            return Err(refuse(format!("the log ends at {}", self.last)));
+        }
+        if record.version() != head.next() {
+            let (stream, version) = (record.stream(), record.version());
+            return Err(refuse(format!(
+                "its version is {version}, but {stream} is at {head}"
+            )));
+        }
+        if record.recorded_at() < self.last_recorded_at {
+            return Err(refuse("it was recorded before the record before it".into()));
+        }
+        if record.verify().is_err() {
+            let reason = format!("the payload of record {offered} is not what its header says");
+            return Err(AppendError::Invalid { reason });
+        }
+        self.records += 1;
+        self.bytes += record.as_bytes().len();
+        append::within(
+            || "the number of records".into(),
+            limits::BATCH_EVENTS,
+            self.records,
+        )?;
+        append::within(
+            || "the copy, in bytes,".into(),
+            limits::BATCH_BYTES,
+            self.bytes,
+        )?;
+        self.last = offered;
+        self.last_recorded_at = record.recorded_at();
+        Ok(())
+    }
+}
+
+/// What a store keeps of a batch, by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchRow {
+    /// The answer that the append was given.
+    pub appended: Appended,
+    /// The request; `None` for a batch that was copied, which comes without it.
+    pub request: Option<RequestDigest>,
+}
+
+impl BatchRow {
+    /// What this row says of a request with its batch id.
+    pub fn status(&self, request: &[u8]) -> BatchStatus {
+        match &self.request {
+            Some(digest) if !digest.matches(request) => BatchStatus::Mismatch,
+            _ => BatchStatus::Known(self.appended),
+        }
+    }
+
+    /// The row of a copied record's batch, given the row there was. A batch may
+    /// arrive in several calls, but always in consecutive records.
+    ///
+    /// # Errors
+    /// [`AppendError::NotContiguous`] when the batch ended before this record,
+    /// or was appended here, and so was whole.
+    pub fn copied(known: Option<BatchRow>, record: &Record) -> Result<BatchRow, AppendError> {
+        let offered = record.position();
+        let Some(BatchRow { appended, request }) = known else {
+            return Ok(BatchRow {
+                appended: Appended {
+                    first: offered,
+                    last: offered,
+                },
+                request: None,
+            });
+        };
+        if request.is_some() || appended.last.next() != offered {
+            let (id, last) = (record.batch_id(), appended.last);
+            let reason = format!("its batch {id} ended at {last}");
+            return Err(AppendError::NotContiguous { offered, reason });
+        }
+        Ok(BatchRow {
+            appended: Appended {
+                last: offered,
+                ..appended
+            },
+            request: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+    use super::*;
+
+    #[test]
+    fn limits_are_clamped() {
+        for (asked, given) in [
+            (0, 1),
+            (1, 1),
+            (500, 500),
+            (10_000, 10_000),
+            (usize::MAX, 10_000),
+        ] {
+            assert_eq!(clamp_limit(asked), given, "limit {asked}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_recognised_and_the_salt_counts() {
+        let digest = RequestDigest::new([1; 16], b"request");
+        assert!(digest.matches(b"request"));
+        assert!(!digest.matches(b"another"));
+        assert!(!digest.matches(b""));
+        assert_ne!(
+            digest.digest,
+            RequestDigest::new([2; 16], b"request").digest
+        );
+        assert_ne!(random_salt(), random_salt());
+    }
+
+    #[test]
+    fn model_names_are_checked() {
+        let longest = "m".repeat(100);
+        for good in ["catalogue", "a", "0", "catalogue.v2_b", longest.as_str()] {
+            assert!(check_model_name(good).is_ok(), "{good:?} must be accepted");
+        }
+        let too_long = "m".repeat(101);
+        for bad in ["", "A", "a b", "a-b", "a/b", "é", "a\0b", too_long.as_str()] {
+            let refused = matches!(check_model_name(bad), Err(CommitError::InvalidName { .. }));
+            assert!(refused, "{bad:?} must be refused");
+        }
+    }
+
+    #[test]
+    fn a_row_says_what_is_known_of_its_batch() {
+        let (first, last) = (Position(3), Position(5));
+        let appended = Appended { first, last };
+        let request = Some(RequestDigest::new([1; 16], b"request"));
+        let here = BatchRow { appended, request };
+        assert_eq!(here.status(b"request"), BatchStatus::Known(appended));
+        assert_eq!(here.status(b"another"), BatchStatus::Mismatch);
+        let copied = BatchRow {
+            appended,
+            request: None,
+        };
+        assert_eq!(copied.status(b"another"), BatchStatus::Known(appended));
+    }
+}

@@ -1,0 +1,62 @@
+//! The watermark: up to where the log is durable and may be read.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use event_listener::Event;
+
+use crate::{Position, ReadError};
+
+/// The highest position that readers may see, and a bell that rings when it
+/// moves. Bound to no async runtime.
+#[derive(Debug, Default)]
+pub struct Watermark {
+    position: AtomicU64,
+    closed: AtomicBool,
+    moved: Event,
+}
+
+impl Watermark {
+    /// A watermark that starts at `position`.
+    pub fn new(position: Position) -> Watermark {
+        Watermark {
+            position: AtomicU64::new(position.0),
+            ..Watermark::default()
+        }
+    }
+
+    /// Where it stands.
+    pub fn get(&self) -> Position {
+        Position(self.position.load(Ordering::Acquire))
+    }
+
+    /// Moves it and wakes everyone who waits. It never moves back.
+    pub fn advance(&self, position: Position) {
+        self.position.fetch_max(position.0, Ordering::AcqRel);
+        self.moved.notify(usize::MAX);
+    }
+
+    /// Wakes everyone who waits, with [`ReadError::Closed`].
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.moved.notify(usize::MAX);
+    }
+
+    /// Waits until the watermark is above `seen`, and says where it stands.
+    ///
+    /// # Errors
+    /// [`ReadError::Closed`] when the log is closed in the meantime.
+    pub async fn above(&self, seen: Position) -> Result<Position, ReadError> {
+        loop {
+            // Listen first and look afterwards: a move between the two is heard.
+            let listener = self.moved.listen();
+            let now = self.get();
+            if now > seen {
+                return Ok(now);
+            }
+            if self.closed.load(Ordering::Acquire) {
+                return Err(ReadError::Closed);
+            }
+            listener.await;
+        }
+    }
+}
