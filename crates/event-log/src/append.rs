@@ -1,6 +1,6 @@
 //! What is appended, and how it is checked and encoded before a store sees it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use bytes::Bytes;
@@ -250,19 +250,25 @@ impl Prepared {
             append.request.len(),
         )?;
         let blobs = distinct_blobs(append.blobs)?;
-        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
+        let supplied: HashMap<Digest, u64> =
+            blobs.iter().map(|blob| (blob.digest(), blob.bytes().len() as u64)).collect();
         let mut required = HashSet::new();
         let mut events = Vec::with_capacity(append.events.len());
         let mut total = 0_usize;
         for (index, event) in append.events.iter().enumerate() {
             check_event(index, event)?;
-            required.extend(
-                event
-                    .content
-                    .iter()
-                    .filter_map(Content::blob)
-                    .filter(|d| !supplied.contains(d)),
-            );
+            for (digest, size) in event.content.iter().filter_map(Content::reference) {
+                match supplied.get(&digest) {
+                    None => {
+                        required.insert(digest);
+                    }
+                    Some(actual) if *actual == size => {}
+                    Some(actual) => {
+                        let what = format!("a piece of event {index} says that the blob {digest}");
+                        return Err(invalid(format!("{what} has {size} bytes; it has {actual}")));
+                    }
+                }
+            }
             let encoded = encode(append.batch, event);
             total += encoded.len();
             within(

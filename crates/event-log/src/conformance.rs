@@ -97,6 +97,7 @@ macro_rules! conformance_suite {
                 every_size_is_read_back,
                 every_limit_can_be_reached,
                 beyond_every_limit_nothing_is_stored,
+                a_blob_of_another_length_is_refused,
             }
             names {
                 every_allowed_character,

@@ -49,38 +49,51 @@ pub enum Content {
 }
 
 impl Content {
-    /// The salted digest: SHA-256 over the salt and the content's SHA-256.
+    /// The salted digest: SHA-256 over the salt, the content's SHA-256, its
+    /// length (u64, big-endian) and one byte that is 1 for an attachment.
     ///
     /// ```
     /// use annals_event_log::{Content, Digest};
     /// let salt = [7; 16];
     /// let inline = Content::Inline { salt, bytes: "secret".into() };
+    /// let blob = Content::Blob { salt, digest: Digest::of(b"secret"), size: 6 };
     /// let removed = Content::Removed { salted: inline.salted_digest() };
+    /// assert_eq!(inline.salted_digest(), blob.salted_digest());
     /// assert_eq!(inline.salted_digest(), removed.salted_digest());
     /// ```
     pub fn salted_digest(&self) -> Digest {
         match self {
-            Content::Inline { salt, bytes } => salted(salt, &Digest::of(bytes)),
-            Content::Blob { salt, digest, .. } | Content::Attachment { salt, digest, .. } => {
-                salted(salt, digest)
+            Content::Inline { salt, bytes } => {
+                commit_to(salt, &Digest::of(bytes), bytes.len() as u64, 0)
             }
+            Content::Blob { salt, digest, size } => commit_to(salt, digest, *size, 0),
+            Content::Attachment { salt, digest, size } => commit_to(salt, digest, *size, 1),
             Content::Removed { salted } => *salted,
         }
     }
 
     /// The blob that this piece refers to, if it does.
     pub fn blob(&self) -> Option<Digest> {
+        self.reference().map(|(digest, _)| digest)
+    }
+
+    /// The blob that this piece refers to, and the length that it says.
+    pub(crate) fn reference(&self) -> Option<(Digest, u64)> {
         match self {
-            Content::Blob { digest, .. } | Content::Attachment { digest, .. } => Some(*digest),
+            Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } => {
+                Some((*digest, *size))
+            }
             Content::Inline { .. } | Content::Removed { .. } => None,
         }
     }
 }
 
-pub(crate) fn salted(salt: &Salt, content: &Digest) -> Digest {
+pub(crate) fn commit_to(salt: &Salt, content: &Digest, size: u64, attachment: u8) -> Digest {
     let mut hasher = Sha256::new();
     hasher.update(salt);
     hasher.update(content.0);
+    hasher.update(size.to_be_bytes());
+    hasher.update([attachment]);
     Digest(hasher.finalize().into())
 }
 

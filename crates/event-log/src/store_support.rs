@@ -37,7 +37,7 @@ pub fn random_salt() -> Salt {
 pub struct RequestDigest {
     /// Random, one per batch.
     pub salt: Salt,
-    /// SHA-256 over the salt and the request's SHA-256, as for a piece of content.
+    /// The salted digest of the request, as for a piece of content.
     pub digest: Digest,
 }
 
@@ -46,7 +46,7 @@ impl RequestDigest {
     pub fn new(salt: Salt, request: &[u8]) -> RequestDigest {
         RequestDigest {
             salt,
-            digest: piece::salted(&salt, &Digest::of(request)),
+            digest: piece::commit_to(&salt, &Digest::of(request), request.len() as u64, 0),
         }
     }
 

@@ -225,3 +225,21 @@ pub fn beyond_every_limit_nothing_is_stored(harness: &dyn Harness) {
         }
     }
 }
+
+/// A reference says how long its blob is; a wrong length is refused.
+pub fn a_blob_of_another_length_is_refused(harness: &dyn Harness) {
+    let log = harness.open();
+    let blob = Blob::new(vec![7; 5_000]);
+    let lying = Content::Blob {
+        salt: [9; 16],
+        digest: blob.digest(),
+        size: 4_999,
+    };
+    let append = Append {
+        blobs: vec![blob],
+        ..batch(vec![with_content(vec![lying])])
+    };
+    let refused = block_on(log.append(append));
+    assert!(matches!(refused, Err(AppendError::Invalid { .. })), "{refused:?}");
+    assert!(all(&*log).is_empty());
+}

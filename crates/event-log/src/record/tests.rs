@@ -291,9 +291,7 @@ fn every_flipped_bit_is_noticed() {
             decoded += 1;
             let record = Record::decode(flipped).unwrap();
             let noticed = record.header_bytes() != whole.header_bytes() || record.verify().is_err();
-            // A reference's code and size are outside its salted digest.
-            let reference = event_of(&record).content != event.content;
-            assert!(noticed || reference, "bit {bit} changed nothing");
+            assert!(noticed, "bit {bit} changed nothing");
         }
     }
     assert!(
