@@ -1,0 +1,178 @@
+//! Backups: a copy of the log that is a log of its own, made while writers run.
+//!
+//! A writer's log is copied by RocksDB's checkpoint, which links the tables that
+//! never change and copies the rest. A reader cannot make one, so its view is
+//! copied key by key. Either way the copy is made beside its destination, opened
+//! once to prove that it can be, and moved into place at the end.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use annals_event_log::Position;
+use rocksdb::checkpoint::Checkpoint;
+use rocksdb::{DB, WriteBatch};
+use uuid::Uuid;
+
+use crate::columns::{self, Role};
+use crate::db::{Db, OnDrop, directory_bytes};
+use crate::error::{BackupError, OpenError};
+use crate::identity;
+use crate::open::Access;
+use crate::options::Options;
+use crate::secondary::Follower;
+use crate::watermark_file::WatermarkFile;
+
+/// Bytes of one write of a copy that is made key by key.
+const WRITE_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a backup holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The copy's last position.
+    pub position: Position,
+    /// Bytes of the copy, those shared with the log included.
+    pub bytes: u64,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+pub(crate) fn backup(
+    db: &Db,
+    access: &Access,
+    log_id: Uuid,
+    dest: &Path,
+) -> Result<BackupReport, BackupError> {
+    let io = |source| BackupError::Io {
+        path: dest.to_owned(),
+        source,
+    };
+    check_destination(dest)?;
+    let parent = dest
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(io)?;
+    // Removed when it is dropped, and with it whatever was half made.
+    let work = tempfile::Builder::new()
+        .prefix(".annals-backup-")
+        .tempdir_in(parent)
+        .map_err(io)?;
+    let copy = work.path().join("log");
+    match access {
+        Access::Write(_) => checkpoint(db, &copy, dest)?,
+        Access::Follow(follower) => copy_keys(db, follower, &copy, dest)?,
+    }
+    let position = prove(&copy).map_err(|source| BackupError::Unusable {
+        path: dest.to_owned(),
+        source,
+    })?;
+    finish(&copy, position, log_id)
+        .and_then(|()| fs::rename(&copy, dest))
+        .map_err(io)?;
+    identity::sync_directory(dest).map_err(io)?;
+    let bytes = directory_bytes(dest).map_err(io)?;
+    Ok(BackupReport {
+        position,
+        bytes,
+        path: dest.to_owned(),
+    })
+}
+
+fn check_destination(dest: &Path) -> Result<(), BackupError> {
+    match identity::is_empty(dest) {
+        Ok(true) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Ok(false) => Err(BackupError::NotEmpty {
+            path: dest.to_owned(),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(BackupError::NotEmpty {
+                path: dest.to_owned(),
+            })
+        }
+        Err(source) => Err(BackupError::Io {
+            path: dest.to_owned(),
+            source,
+        }),
+    }
+}
+
+fn checkpoint(db: &Db, copy: &Path, dest: &Path) -> Result<(), BackupError> {
+    let made = Checkpoint::new(&db.rocks).and_then(|checkpoint| checkpoint.create_checkpoint(copy));
+    made.map_err(|source| BackupError::Rocks {
+        path: dest.to_owned(),
+        source,
+    })
+}
+
+/// Copies all that a reader sees, into a new database.
+fn copy_keys(db: &Db, follower: &Follower, copy: &Path, dest: &Path) -> Result<(), BackupError> {
+    let rocks = |source| BackupError::Rocks {
+        path: dest.to_owned(),
+        source,
+    };
+    let options = Options {
+        cache_bytes: 8 * 1024 * 1024,
+        ..Options::default()
+    };
+    let db_options = columns::database_options(&options, Role::Creator);
+    let target = DB::open_cf_descriptors(&db_options, copy, columns::descriptors(&options));
+    let target = target.map_err(rocks)?;
+    // The view must not move under the copy.
+    let _still = follower.hold_still(db)?;
+    for name in columns::ALL {
+        let (Some(from), Some(to)) = (db.rocks.cf_handle(name), target.cf_handle(name)) else {
+            continue;
+        };
+        let mut iterator = db.iterate_once(from);
+        iterator.seek_to_first();
+        let mut write = WriteBatch::default();
+        while let Some((key, value)) = iterator.item() {
+            write.put_cf(to, key, value);
+            if write.size_in_bytes() >= WRITE_BYTES {
+                target
+                    .write_without_wal(std::mem::take(&mut write))
+                    .map_err(rocks)?;
+            }
+            iterator.next();
+        }
+        db.check(&iterator)?;
+        target.write_without_wal(write).map_err(rocks)?;
+        target.flush_cf(to).map_err(rocks)?;
+    }
+    Ok(())
+}
+
+/// Opens a copy without altering it, and says where it ends.
+fn prove(copy: &Path) -> Result<Position, OpenError> {
+    let options = Options {
+        cache_bytes: 8 * 1024 * 1024,
+        ..Options::default()
+    };
+    let db_options = columns::database_options(&options, Role::Reader);
+    let descriptors = columns::descriptors(&options);
+    let rocks = DB::open_cf_descriptors_read_only(&db_options, copy, descriptors, false)
+        .map_err(|error| OpenError::rocks(copy, error))?;
+    let db = Db {
+        rocks,
+        options: db_options,
+        path: copy.to_owned(),
+        _scratch: None,
+        _lock: None,
+        released: OnDrop::default(),
+    };
+    db.last_position()
+        .map_err(|error| OpenError::corrupt(copy, error.to_string()))
+}
+
+/// Adds our own files, and brings everything to the disk.
+fn finish(copy: &Path, position: Position, log_id: Uuid) -> std::io::Result<()> {
+    let watermark = WatermarkFile::open_for_writing(copy)?;
+    watermark.write(position)?;
+    watermark.sync()?;
+    let mut identity = fs::File::create(copy.join(identity::NAME))?;
+    identity.write_all(identity::text(log_id).as_bytes())?;
+    identity.sync_all()?;
+    identity::sync_directory(copy)
+}

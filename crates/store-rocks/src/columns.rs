@@ -1,0 +1,160 @@
+//! The column families: their names, their options, their handles.
+
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType,
+    DBRecoveryMode, InfoLogger, LogLevel, Options as DbOptions,
+};
+
+use crate::options::Options;
+
+const MIB: usize = 1024 * 1024;
+/// Values from this size on go to blob files, which no compaction rewrites.
+const BLOB_FILE_VALUE: u64 = 4 * 1024;
+
+/// RocksDB's own column family, which holds nothing.
+pub(crate) const DEFAULT: &str = "default";
+/// Chunks of records, by position.
+pub(crate) const RECORDS: &str = "records";
+/// Where the records of each stream are.
+pub(crate) const STREAMS: &str = "streams";
+/// Which batch ids were used.
+pub(crate) const BATCHES: &str = "batches";
+/// Where the records of each event type are.
+pub(crate) const TYPES: &str = "types";
+/// Content by digest.
+pub(crate) const BLOBS: &str = "blobs";
+/// Reserved for the hashes of the Merkle tree.
+pub(crate) const TREE: &str = "tree";
+/// Rows and checkpoints of the read models.
+pub(crate) const MODELS: &str = "models";
+/// Format, id, counts.
+pub(crate) const META: &str = "meta";
+
+/// All of them. A log has exactly these.
+pub(crate) const ALL: [&str; 9] = [
+    DEFAULT, RECORDS, STREAMS, BATCHES, TYPES, BLOBS, TREE, MODELS, META,
+];
+
+/// Who opens the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Makes a new one.
+    Creator,
+    /// Writes to an existing one.
+    Writer,
+    /// Follows another process's.
+    Reader,
+}
+
+/// The options of the whole database.
+pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
+    let mut db = DbOptions::default();
+    db.create_if_missing(role == Role::Creator);
+    db.create_missing_column_families(role == Role::Creator);
+    db.set_paranoid_checks(true);
+    // The default recovery drops, in silence, everything behind a corruption.
+    // This one forgives a torn tail and refuses anything else.
+    db.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+    db.set_recycle_log_file_num(0);
+    db.set_max_total_wal_size(256 * MIB as u64);
+    // A reader must hold its files open, as the writer may delete them.
+    db.set_max_open_files(match role {
+        Role::Reader => -1,
+        Role::Creator | Role::Writer => i32::from(options.max_open_files),
+    });
+    // There is one writer. Alone it may remember where it inserted last, which
+    // makes ascending keys cheap.
+    db.set_allow_concurrent_memtable_write(false);
+    db.set_max_background_jobs(2);
+    db.set_bytes_per_sync(MIB as u64);
+    db.set_stats_dump_period_sec(0);
+    db.set_stats_persist_period_sec(0);
+    db.set_keep_log_file_num(2);
+    db.set_log_level(LogLevel::Warn);
+    // RocksDB's words go where the program's own go. This also keeps an open
+    // that is refused from renaming its log files in somebody else's directory.
+    db.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, forward));
+    if options.statistics {
+        db.enable_statistics();
+    }
+    db
+}
+
+fn forward(level: LogLevel, message: &str) {
+    let message = message.trim_end();
+    match level {
+        LogLevel::Error | LogLevel::Fatal => tracing::error!(target: "rocksdb", "{message}"),
+        LogLevel::Warn => tracing::warn!(target: "rocksdb", "{message}"),
+        LogLevel::Debug | LogLevel::Info | LogLevel::Header => {
+            tracing::debug!(target: "rocksdb", "{message}");
+        }
+    }
+}
+
+/// Every column family with its options; they share one block cache.
+pub(crate) fn descriptors(options: &Options) -> Vec<ColumnFamilyDescriptor> {
+    let cache = Cache::new_lru_cache(options.cache_bytes);
+    let descriptor = |name: &&str| ColumnFamilyDescriptor::new(*name, family(name, &cache));
+    ALL.iter().map(descriptor).collect()
+}
+
+fn family(name: &str, cache: &Cache) -> DbOptions {
+    let mut family = DbOptions::default();
+    family.set_compression_type(DBCompressionType::Lz4);
+    family.set_bottommost_compression_type(DBCompressionType::Zstd);
+    let mut table = BlockBasedOptions::default();
+    table.set_block_cache(cache);
+    // Indexes and filters count against the cache, so that its size is the bound.
+    table.set_cache_index_and_filter_blocks(true);
+    table.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    table.set_block_size(16 * 1024);
+    match name {
+        RECORDS => family.set_write_buffer_size(32 * MIB),
+        STREAMS => family.set_write_buffer_size(16 * MIB),
+        BATCHES => {
+            family.set_write_buffer_size(16 * MIB);
+            // Nearly every look-up is for a new id: let it end in a filter.
+            table.set_bloom_filter(10.0, false);
+            family.set_memtable_whole_key_filtering(true);
+            family.set_memtable_prefix_bloom_ratio(0.05);
+        }
+        BLOBS => {
+            family.set_write_buffer_size(32 * MIB);
+            table.set_bloom_filter(10.0, false);
+            family.set_enable_blob_files(true);
+            family.set_min_blob_size(BLOB_FILE_VALUE);
+            family.set_blob_compression_type(DBCompressionType::Zstd);
+        }
+        _ => family.set_write_buffer_size(8 * MIB),
+    }
+    family.set_block_based_table_factory(&table);
+    family
+}
+
+/// The handles of the column families in use.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    pub(crate) records: &'a ColumnFamily,
+    pub(crate) streams: &'a ColumnFamily,
+    pub(crate) batches: &'a ColumnFamily,
+    pub(crate) types: &'a ColumnFamily,
+    pub(crate) blobs: &'a ColumnFamily,
+    pub(crate) models: &'a ColumnFamily,
+    pub(crate) meta: &'a ColumnFamily,
+}
+
+impl<'a> Columns<'a> {
+    /// Looks them up; the name of the first one that is not there.
+    pub(crate) fn of(db: &'a DB) -> Result<Columns<'a>, &'static str> {
+        let get = |name: &'static str| db.cf_handle(name).ok_or(name);
+        Ok(Columns {
+            records: get(RECORDS)?,
+            streams: get(STREAMS)?,
+            batches: get(BATCHES)?,
+            types: get(TYPES)?,
+            blobs: get(BLOBS)?,
+            models: get(MODELS)?,
+            meta: get(META)?,
+        })
+    }
+}

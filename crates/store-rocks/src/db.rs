@@ -1,0 +1,211 @@
+//! One open RocksDB and what must live exactly as long as it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use annals_event_log::{Position, ReadError, Record};
+use bytes::Bytes;
+use event_listener::{Event, Listener};
+use rocksdb::{
+    ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions,
+};
+use tempfile::TempDir;
+
+use crate::columns::{self, Columns};
+use crate::error::{StoreFailure, corrupt};
+use crate::{chunk, keys};
+
+/// A signal that is given once, and for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Latch {
+    given: AtomicBool,
+    bell: Event,
+}
+
+impl Latch {
+    pub(crate) fn give(&self) {
+        self.given.store(true, Ordering::Release);
+        self.bell.notify(usize::MAX);
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.given.load(Ordering::Acquire)
+    }
+
+    pub(crate) async fn wait(&self) {
+        loop {
+            let listener = self.bell.listen();
+            if self.is_given() {
+                return;
+            }
+            listener.await;
+        }
+    }
+
+    /// Waits on this thread, at most so long; whether the signal was given.
+    pub(crate) fn wait_blocking(&self, limit: std::time::Duration) -> bool {
+        let listener = self.bell.listen();
+        if !self.is_given() {
+            listener.wait_timeout(limit);
+        }
+        self.is_given()
+    }
+}
+
+/// Gives the signal when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct OnDrop(pub(crate) Arc<Latch>);
+
+impl Drop for OnDrop {
+    fn drop(&mut self) {
+        self.0.give();
+    }
+}
+
+/// An open database. Its fields are dropped in this order: RocksDB is closed
+/// first, then the lock is given back, and at last the signal is given.
+pub(crate) struct Db {
+    pub(crate) rocks: DB,
+    /// Holds RocksDB's statistics.
+    pub(crate) options: DbOptions,
+    pub(crate) path: PathBuf,
+    /// Where a reader's RocksDB keeps files of its own.
+    pub(crate) _scratch: Option<TempDir>,
+    /// The writer's lock.
+    pub(crate) _lock: Option<File>,
+    pub(crate) released: OnDrop,
+}
+
+impl Db {
+    /// The column families' handles.
+    pub(crate) fn columns(&self) -> Result<Columns<'_>, ReadError> {
+        Columns::of(&self.rocks).map_err(|name| corrupt(format!("column family {name} is missing")))
+    }
+
+    /// RocksDB's error as a port reports it.
+    pub(crate) fn read_error(&self, error: &rocksdb::Error) -> ReadError {
+        match error.kind() {
+            rocksdb::ErrorKind::Corruption => corrupt(error.to_string()),
+            _ => self.failure(error).into(),
+        }
+    }
+
+    /// RocksDB's error as the source of an `Unavailable`.
+    pub(crate) fn failure(&self, error: &rocksdb::Error) -> StoreFailure {
+        StoreFailure::rocks(&self.path, error)
+    }
+
+    /// One value, without copying it.
+    pub(crate) fn get(
+        &self,
+        column: &ColumnFamily,
+        key: &[u8],
+    ) -> Result<Option<DBPinnableSlice<'_>>, ReadError> {
+        self.rocks
+            .get_pinned_cf(column, key)
+            .map_err(|error| self.read_error(&error))
+    }
+
+    /// An iterator over the keys within `bounds`. Ask [`Db::check`] when it ends.
+    pub(crate) fn iterate(
+        &self,
+        column: &ColumnFamily,
+        bounds: Option<(Vec<u8>, Vec<u8>)>,
+    ) -> DBRawIterator<'_> {
+        let mut options = ReadOptions::default();
+        if let Some((from, to)) = bounds {
+            options.set_iterate_lower_bound(from);
+            options.set_iterate_upper_bound(to);
+        }
+        self.rocks.raw_iterator_cf_opt(column, options)
+    }
+
+    /// An iterator that does not push others' blocks out of the cache.
+    pub(crate) fn iterate_once(&self, column: &ColumnFamily) -> DBRawIterator<'_> {
+        let mut options = ReadOptions::default();
+        options.fill_cache(false);
+        options.set_readahead_size(2 * 1024 * 1024);
+        self.rocks.raw_iterator_cf_opt(column, options)
+    }
+
+    /// Whether an iterator came to the end, and not to an error that looks like it.
+    pub(crate) fn check(&self, iterator: &DBRawIterator<'_>) -> Result<(), ReadError> {
+        iterator.status().map_err(|error| self.read_error(&error))
+    }
+
+    /// The last record; `None` in an empty log.
+    pub(crate) fn last_record(&self) -> Result<Option<Record>, ReadError> {
+        let mut iterator = self.iterate(self.columns()?.records, None);
+        iterator.seek_to_last();
+        let Some((key, value)) = iterator.item() else {
+            self.check(&iterator)?;
+            return Ok(None);
+        };
+        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+        let mut last = None;
+        let mut count = 0;
+        for place in chunk::places(value)? {
+            last = Some(place?);
+            count += 1;
+        }
+        let Some(bytes) = last.and_then(|place| value.get(place)) else {
+            return Err(corrupt(format!("the chunk at {first} is empty")));
+        };
+        let record = Record::decode(Bytes::copy_from_slice(bytes))?;
+        let expected = first.saturating_add(count).saturating_sub(1);
+        if record.position() != Position(expected) {
+            let found = record.position();
+            return Err(corrupt(format!(
+                "the record at {expected} says that it is at {found}"
+            )));
+        }
+        Ok(Some(record))
+    }
+
+    /// The last record's position; 0 in an empty log.
+    pub(crate) fn last_position(&self) -> Result<Position, ReadError> {
+        Ok(self
+            .last_record()?
+            .map_or(Position::START, |record| record.position()))
+    }
+
+    /// Bytes that are in memory and not yet in tables.
+    pub(crate) fn unflushed_bytes(&self) -> u64 {
+        let of = |name: &str| {
+            let column = self.rocks.cf_handle(name)?;
+            let property = "rocksdb.cur-size-active-mem-table";
+            self.rocks
+                .property_int_value_cf(column, property)
+                .ok()
+                .flatten()
+        };
+        columns::ALL.iter().filter_map(|name| of(name)).sum()
+    }
+
+    /// Writes what is in memory to tables, so that the next open need not
+    /// replay it. All of it is in the synced WAL already.
+    pub(crate) fn flush(&self) -> Result<(), rocksdb::Error> {
+        columns::ALL
+            .iter()
+            .filter_map(|name| self.rocks.cf_handle(name))
+            .try_for_each(|column| self.rocks.flush_cf(column))
+    }
+}
+
+/// Bytes of all files in a directory and below.
+pub(crate) fn directory_bytes(directory: &Path) -> std::io::Result<u64> {
+    let mut total = 0;
+    for entry in fs::read_dir(directory)? {
+        // The writer deletes files while we count: what is gone counts nothing.
+        let Ok(found) = entry.and_then(|entry| Ok((entry.metadata()?, entry.path()))) else {
+            continue;
+        };
+        total += match found {
+            (metadata, path) if metadata.is_dir() => directory_bytes(&path)?,
+            (metadata, _) => metadata.len(),
+        };
+    }
+    Ok(total)
+}

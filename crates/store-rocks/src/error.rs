@@ -1,0 +1,356 @@
+//! What can go wrong beside the ports' own errors: opening, backing up, and
+//! the store's failures as the ports report them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use annals_event_log::{AppendError, CommitError, ReadError};
+
+/// Why a log could not be opened or created. Nothing was altered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// There is no log at this path.
+    #[error("there is no log at {path}; `annals init` creates one", path = .path.display())]
+    NotFound {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// A log exists already where one was to be created.
+    #[error("{path} holds a log already", path = .path.display())]
+    AlreadyExists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A log was to be created in a directory that holds something else.
+    #[error("{path} is not empty; choose a new or an empty directory", path = .path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// What is at this path is not a log of this program.
+    #[error("{path} is not an Annals log: {reason}", path = .path.display())]
+    NotALog {
+        /// What was to be opened.
+        path: PathBuf,
+        /// How it was recognised.
+        reason: String,
+    },
+    /// The creation of this log did not come to its end. It holds no events.
+    #[error(
+        "the creation of the log at {path} was interrupted; `annals init` completes it",
+        path = .path.display()
+    )]
+    CreationInterrupted {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process, or another handle in this one, has the log open for writing.
+    #[error(
+        "the log at {path} is locked: it is open for writing elsewhere. One process writes, any number may read",
+        path = .path.display()
+    )]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The log was written by a newer version of this program.
+    #[error(
+        "the log at {path} has format {found}, this version knows formats up to {known}; use a newer version",
+        path = .path.display()
+    )]
+    NewerFormat {
+        /// The directory.
+        path: PathBuf,
+        /// The log's format.
+        found: u32,
+        /// The newest format that this version knows.
+        known: u32,
+    },
+    /// A part of the log is missing.
+    #[error(
+        "the log at {path} has no column family {name:?}; restore it from a backup",
+        path = .path.display()
+    )]
+    MissingColumnFamily {
+        /// The directory.
+        path: PathBuf,
+        /// The column family's name.
+        name: String,
+    },
+    /// The directory or a file in it may not be read, or not be written.
+    #[error("no permission to open {path}: {detail}", path = .path.display())]
+    NoPermission {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        detail: String,
+    },
+    /// There is no room on the disk.
+    #[error("the disk is full at {path}: {detail}. Free some space and open the log again", path = .path.display())]
+    DiskFull {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        detail: String,
+    },
+    /// What is stored contradicts itself.
+    #[error("the log at {path} is corrupt: {reason}", path = .path.display())]
+    Corrupt {
+        /// The directory.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
+    /// The operating system refused something else.
+    #[error("cannot open {path}: {source}", path = .path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// RocksDB refused something else.
+    #[error("cannot open the log at {path}: {source}", path = .path.display())]
+    Rocks {
+        /// The directory.
+        path: PathBuf,
+        /// RocksDB's own error.
+        #[source]
+        source: rocksdb::Error,
+    },
+}
+
+impl OpenError {
+    /// Whether the same call may succeed later without anything being mended.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, OpenError::Locked { .. } | OpenError::DiskFull { .. })
+    }
+
+    pub(crate) fn io(path: &Path, source: io::Error) -> OpenError {
+        let (path, detail) = (path.to_owned(), source.to_string());
+        match source.kind() {
+            io::ErrorKind::NotFound => OpenError::NotFound { path },
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                OpenError::NoPermission { path, detail }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                OpenError::DiskFull { path, detail }
+            }
+            _ => OpenError::Io { path, source },
+        }
+    }
+
+    pub(crate) fn rocks(path: &Path, source: rocksdb::Error) -> OpenError {
+        let (path, detail) = (path.to_owned(), source.to_string());
+        let says = |text: &str| detail.contains(text);
+        if says("lock hold by current process") || says("While lock file") {
+            OpenError::Locked { path }
+        } else if says("Permission denied") || says("Read-only file system") {
+            OpenError::NoPermission { path, detail }
+        } else if is_disk_full(&detail) {
+            OpenError::DiskFull { path, detail }
+        } else if source.kind() == rocksdb::ErrorKind::Corruption {
+            OpenError::Corrupt {
+                path,
+                reason: detail,
+            }
+        } else {
+            OpenError::Rocks { path, source }
+        }
+    }
+
+    pub(crate) fn corrupt(path: &Path, reason: impl Into<String>) -> OpenError {
+        OpenError::Corrupt {
+            path: path.to_owned(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Why a backup was not made. Nothing is left at the destination.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// The destination holds something.
+    #[error("{path} exists and is not an empty directory; choose another place", path = .path.display())]
+    NotEmpty {
+        /// The destination.
+        path: PathBuf,
+    },
+    /// The log is closed.
+    #[error("the log is closed")]
+    Closed,
+    /// The destination could not be written, or the log not be read.
+    #[error("the backup to {path} failed: {source}", path = .path.display())]
+    Io {
+        /// The destination.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// RocksDB could not copy itself.
+    #[error("the backup to {path} failed: {source}", path = .path.display())]
+    Rocks {
+        /// The destination.
+        path: PathBuf,
+        /// RocksDB's own error.
+        #[source]
+        source: rocksdb::Error,
+    },
+    /// The copy was made, but it does not open. It was removed again.
+    #[error("the backup to {path} does not open: {source}", path = .path.display())]
+    Unusable {
+        /// The destination.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: OpenError,
+    },
+    /// The log could not be read.
+    #[error("the log could not be read for the backup: {0}")]
+    Read(#[from] ReadError),
+}
+
+impl BackupError {
+    /// Whether the same backup may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, BackupError::Io { .. } | BackupError::Rocks { .. })
+    }
+}
+
+/// A failure of the store below the ports: the source of their `Unavailable`.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreFailure {
+    /// There is no room on the disk.
+    #[error(
+        "the disk is full ({detail}). Free some space for {path} and reopen the log; nothing that was acknowledged is lost",
+        path = .path.display()
+    )]
+    DiskFull {
+        /// The log's directory.
+        path: Arc<Path>,
+        /// What the operating system said.
+        detail: Arc<str>,
+    },
+    /// RocksDB reported an error.
+    #[error("{detail}, at {path}", path = .path.display())]
+    Rocks {
+        /// The log's directory.
+        path: Arc<Path>,
+        /// RocksDB's own words.
+        detail: Arc<str>,
+    },
+    /// A writer ended between a write and its publication.
+    #[error(
+        "a writer ended before it published its last group; open the log once for writing to settle it"
+    )]
+    Unpublished,
+    /// A thread of the store's own ended before its work.
+    #[error("a thread of the store ended before its work; reopen the log")]
+    ThreadLost,
+}
+
+impl StoreFailure {
+    pub(crate) fn rocks(path: &Path, error: &rocksdb::Error) -> StoreFailure {
+        let (path, detail) = (Arc::from(path), Arc::from(error.to_string()));
+        if is_disk_full(&detail) {
+            StoreFailure::DiskFull { path, detail }
+        } else {
+            StoreFailure::Rocks { path, detail }
+        }
+    }
+}
+
+impl From<StoreFailure> for AppendError {
+    fn from(failure: StoreFailure) -> AppendError {
+        AppendError::Unavailable {
+            source: Box::new(failure),
+        }
+    }
+}
+
+impl From<StoreFailure> for CommitError {
+    fn from(failure: StoreFailure) -> CommitError {
+        CommitError::Unavailable {
+            source: Box::new(failure),
+        }
+    }
+}
+
+impl From<StoreFailure> for ReadError {
+    fn from(failure: StoreFailure) -> ReadError {
+        ReadError::Unavailable {
+            source: Box::new(failure),
+        }
+    }
+}
+
+fn is_disk_full(detail: &str) -> bool {
+    detail.contains("No space left on device")
+        || detail.contains("Disk quota exceeded")
+        || detail.contains("Space limit reached")
+}
+
+/// What is stored cannot be what was written.
+pub(crate) fn corrupt(reason: impl Into<String>) -> ReadError {
+    ReadError::Corrupt {
+        reason: reason.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_recognised_and_says_what_to_do() {
+        assert!(is_disk_full(
+            "IO error: No space left on device: While appending to file: x"
+        ));
+        assert!(!is_disk_full("IO error: No such file or directory"));
+        let path: Arc<Path> = Arc::from(Path::new("log"));
+        let failure = StoreFailure::DiskFull {
+            path,
+            detail: "ENOSPC".into(),
+        };
+        let error = AppendError::from(failure);
+        assert!(error.is_retryable());
+        assert!(
+            error
+                .to_string()
+                .contains("Free some space for log and reopen"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn operating_system_errors_are_sorted() {
+        let path = Path::new("log");
+        let of = |kind: io::ErrorKind| OpenError::io(path, kind.into());
+        assert!(matches!(
+            of(io::ErrorKind::NotFound),
+            OpenError::NotFound { .. }
+        ));
+        assert!(matches!(
+            of(io::ErrorKind::PermissionDenied),
+            OpenError::NoPermission { .. }
+        ));
+        assert!(matches!(
+            of(io::ErrorKind::ReadOnlyFilesystem),
+            OpenError::NoPermission { .. }
+        ));
+        assert!(matches!(
+            of(io::ErrorKind::StorageFull),
+            OpenError::DiskFull { .. }
+        ));
+        assert!(matches!(
+            of(io::ErrorKind::BrokenPipe),
+            OpenError::Io { .. }
+        ));
+    }
+}

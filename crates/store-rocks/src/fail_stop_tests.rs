@@ -1,0 +1,234 @@
+//! Fail-stop, with a disk that fails when it is told to: nothing is acknowledged
+//! on a failed write or sync, and nothing is accepted behind it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use annals_event_log::{
+    Actor, Append, AppendError, Appended, CommitError, EventLog, Expectation, Expected, NewEvent,
+    Position, Query, ReadModels, Version,
+};
+use bytes::Bytes;
+use chrono::DateTime;
+use futures::FutureExt;
+use futures::executor::block_on;
+use rocksdb::{WriteBatch, WriteOptions};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::db::Db;
+use crate::{Options, RocksLog, StoreFailure, open};
+
+/// What the disk does with the next group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Order {
+    Write,
+    /// As a disk without room does.
+    Refuse,
+    /// As a sync that fails does: the bytes may be there.
+    WriteAndFail,
+}
+
+/// A disk that waits for an order before each group.
+fn obedient(db: Arc<Db>, orders: Receiver<Order>) -> crate::writer::Disk {
+    Box::new(move |write: WriteBatch| {
+        let order = orders.recv().expect("an order for each group");
+        if order != Order::Refuse {
+            let mut synced = WriteOptions::default();
+            synced.set_sync(true);
+            db.rocks
+                .write_opt(write, &synced)
+                .expect("the real disk works");
+        }
+        let path = Arc::from(db.path.as_path());
+        match order {
+            Order::Write => Ok(()),
+            Order::Refuse => Err(StoreFailure::DiskFull {
+                path,
+                detail: "No space left on device".into(),
+            }),
+            Order::WriteAndFail => Err(StoreFailure::Rocks {
+                path,
+                detail: "IO error: sync failed".into(),
+            }),
+        }
+    })
+}
+
+/// A new log on such a disk.
+fn log_on_obedient_disk() -> (TempDir, PathBuf, RocksLog, Sender<Order>) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("log");
+    block_on(
+        RocksLog::create(&path, &Options::default())
+            .unwrap()
+            .close(),
+    );
+    let (orders, received) = channel();
+    let options = Options::default();
+    let opened = open::open_on(&path, &options, |db| obedient(db, received)).unwrap();
+    let log = RocksLog::start(&path, &options, opened).unwrap();
+    (home, path, log, orders)
+}
+
+fn append(stream: &str) -> Append {
+    let event = NewEvent {
+        stream: stream.parse().unwrap(),
+        id: Uuid::new_v4(),
+        event_type: "test.happened".into(),
+        schema_version: 1,
+        occurred_at: DateTime::UNIX_EPOCH,
+        actor: Actor {
+            kind: "agent".into(),
+            id: "a".into(),
+            display_name: None,
+            auth_context: None,
+        },
+        correlation: None,
+        causation: None,
+        structure: Bytes::new(),
+        content: Vec::new(),
+    };
+    let batch = Uuid::new_v4();
+    Append {
+        batch,
+        request: Bytes::new(),
+        events: vec![event],
+        expectations: Vec::new(),
+        blobs: Vec::new(),
+    }
+}
+
+fn at(position: u64) -> Appended {
+    Appended {
+        first: Position(position),
+        last: Position(position),
+    }
+}
+
+fn positions(log: &RocksLog) -> Vec<u64> {
+    let page = block_on(log.read(Query::all(Position(1)))).unwrap();
+    page.records
+        .iter()
+        .map(|record| record.position().0)
+        .collect()
+}
+
+/// Fails a group of three appends, one of which was to be refused, and looks at
+/// everything that comes behind it.
+fn fail_with(order: Order) -> (TempDir, PathBuf, Vec<Append>, String) {
+    let (home, path, log, orders) = log_on_obedient_disk();
+    orders.send(Order::Write).unwrap();
+    assert_eq!(block_on(log.append(append("run-0"))).unwrap(), at(1));
+
+    // The first group holds the writer up while the second one gathers.
+    let mut held = log.append(append("run-0"));
+    assert!((&mut held).now_or_never().is_none());
+    while log.queue_len() > 0 {
+        std::thread::yield_now();
+    }
+    let refused = Append {
+        expectations: vec![Expectation {
+            stream: "run-1".parse().unwrap(),
+            expected: Expected::NoStream,
+        }],
+        ..append("run-1")
+    };
+    let appends = vec![append("run-1"), refused, append("run-2")];
+    let mut gathered: Vec<_> = appends
+        .iter()
+        .map(|append| log.append(append.clone()))
+        .collect();
+    for future in &mut gathered {
+        assert!(future.now_or_never().is_none());
+    }
+    orders.send(Order::Write).unwrap();
+    assert_eq!(block_on(held).unwrap(), at(2));
+    orders.send(order).unwrap();
+    let mut message = String::new();
+    for future in gathered {
+        let error = block_on(future).expect_err("nothing of a failed group is acknowledged");
+        assert!(
+            matches!(error, AppendError::Unavailable { .. }),
+            "{error:?}"
+        );
+        message = error.to_string();
+    }
+
+    assert_eq!(log.watermark(), Position(2), "nor published");
+    let later = block_on(log.append(append("run-3"))).expect_err("nothing is accepted behind it");
+    assert!(
+        matches!(later, AppendError::Unavailable { .. }) && later.is_retryable(),
+        "{later:?}"
+    );
+    let commit = block_on(log.commit("m", Position(0), Vec::new(), Position(1)));
+    assert!(
+        matches!(commit, Err(CommitError::Unavailable { .. })),
+        "{commit:?}"
+    );
+    assert_eq!(
+        positions(&log),
+        [1, 2],
+        "what was acknowledged can still be read"
+    );
+    block_on(log.close());
+    (home, path, appends, message)
+}
+
+fn reopen(path: &Path) -> RocksLog {
+    RocksLog::open(path, &Options::default()).expect("it opens again")
+}
+
+#[test]
+fn a_full_disk_stops_the_log_and_a_repeat_after_reopening_succeeds() {
+    let (_home, path, appends, message) = fail_with(Order::Refuse);
+    assert!(
+        message.contains("the disk is full") && message.contains("reopen"),
+        "{message}"
+    );
+    let log = reopen(&path);
+    assert_eq!(positions(&log), [1, 2]);
+    for (n, append) in (3..).zip([&appends[0], &appends[2]]) {
+        assert_eq!(block_on(log.append(append.clone())).unwrap(), at(n));
+    }
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+}
+
+#[test]
+fn after_a_failed_sync_a_repeat_finds_out_what_happened() {
+    let (_home, path, appends, _) = fail_with(Order::WriteAndFail);
+    let log = reopen(&path);
+    // The refused one is not there; the two others are, and stay single.
+    assert_eq!(positions(&log), [1, 2, 3, 4]);
+    for (n, append) in (3..).zip([&appends[0], &appends[2]]) {
+        assert_eq!(block_on(log.append(append.clone())).unwrap(), at(n));
+    }
+    let stream = "run-1".parse().unwrap();
+    assert_eq!(block_on(log.head(&stream)).unwrap(), Version(1));
+    let refused = block_on(log.append(appends[1].clone()));
+    assert!(
+        matches!(refused, Err(AppendError::Conflict { .. })),
+        "{refused:?}"
+    );
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+}
+
+#[test]
+fn what_was_accepted_is_written_before_the_log_closes() {
+    let (_home, path, log, orders) = log_on_obedient_disk();
+    let mut pending = log.append(append("run-1"));
+    assert!((&mut pending).now_or_never().is_none());
+    let mut closing = Box::pin(log.close());
+    assert!(
+        (&mut closing).now_or_never().is_none(),
+        "it waits for the writer"
+    );
+    orders.send(Order::Write).unwrap();
+    block_on(closing);
+    assert_eq!(block_on(pending).unwrap(), at(1));
+    let late = block_on(log.append(append("run-1")));
+    assert!(matches!(late, Err(AppendError::Closed)), "{late:?}");
+    assert_eq!(positions(&reopen(&path)), [1]);
+}

@@ -1,0 +1,126 @@
+//! The heads of streams as the writer knows them: a bounded cache over the
+//! stream index.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use annals_event_log::{ReadError, StreamName};
+
+/// Streams in one generation of the cache.
+const GENERATION: usize = 64 * 1024;
+
+/// Where a stream stands, staged records included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Head {
+    /// The version of the last record; 0 for no stream.
+    pub(crate) version: u64,
+    /// The chunk that the last record was staged in, by its first position.
+    pub(crate) chunk: u64,
+    /// Which run of that chunk is the stream's.
+    pub(crate) run: usize,
+}
+
+/// The cache. It has two generations: who is used moves to the young one; when
+/// that is full it becomes the old one, and the old one is forgotten.
+#[derive(Debug)]
+pub(crate) struct Heads {
+    young: HashMap<StreamName, Head>,
+    old: HashMap<StreamName, Head>,
+    generation: usize,
+}
+
+impl Default for Heads {
+    fn default() -> Heads {
+        Heads {
+            young: HashMap::new(),
+            old: HashMap::new(),
+            generation: GENERATION,
+        }
+    }
+}
+
+impl Heads {
+    /// A stream's head; `load` says the version of one that is not known here.
+    pub(crate) fn get(
+        &mut self,
+        stream: &StreamName,
+        load: impl FnOnce(&StreamName) -> Result<u64, ReadError>,
+    ) -> Result<&mut Head, ReadError> {
+        match self.young.entry(stream.clone()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let head = match self.old.remove(stream) {
+                    Some(head) => head,
+                    None => Head {
+                        version: load(stream)?,
+                        ..Head::default()
+                    },
+                };
+                Ok(place.insert(head))
+            }
+        }
+    }
+
+    /// Forgets what was not used for long. Only between groups: what is staged
+    /// cannot be loaded yet.
+    pub(crate) fn age(&mut self) {
+        if self.young.len() >= self.generation {
+            self.old = std::mem::take(&mut self.young);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use super::*;
+
+    fn name(n: usize) -> StreamName {
+        StreamName::new("s", &n.to_string()).unwrap()
+    }
+
+    #[test]
+    fn a_head_is_loaded_once_and_again_when_it_was_forgotten() {
+        let mut heads = Heads {
+            generation: 2,
+            ..Heads::default()
+        };
+        heads.get(&name(1), |_| Ok(5)).unwrap().version += 1;
+        let again = heads.get(&name(1), |_| panic!("it is known")).unwrap();
+        assert_eq!(again.version, 6);
+        for n in 2..=5 {
+            heads.age();
+            heads.get(&name(n), |_| Ok(0)).unwrap();
+        }
+        heads.age();
+        assert!(
+            heads.young.len() + heads.old.len() <= 4,
+            "the cache is bounded"
+        );
+        assert_eq!(heads.get(&name(1), |_| Ok(7)).unwrap().version, 7);
+    }
+
+    #[test]
+    fn a_head_in_use_survives() {
+        let mut heads = Heads {
+            generation: 2,
+            ..Heads::default()
+        };
+        heads.get(&name(0), |_| Ok(1)).unwrap();
+        for n in 1..100 {
+            heads.age();
+            heads
+                .get(&name(0), |_| panic!("it was used all the time"))
+                .unwrap();
+            heads.get(&name(n), |_| Ok(0)).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_error_leaves_nothing_behind() {
+        let mut heads = Heads::default();
+        assert!(heads.get(&name(1), |_| Err(ReadError::Closed)).is_err());
+        assert_eq!(heads.get(&name(1), |_| Ok(3)).unwrap().version, 3);
+    }
+}

@@ -1,0 +1,223 @@
+//! The file ANNALS: what the directory is, known before RocksDB is touched, and
+//! the lock that makes one process the writer.
+//!
+//! ```text
+//! annals log, format 1
+//! <the log's id>
+//! ```
+//!
+//! While a log is being created the file is called `ANNALS.new`; its renaming
+//! is the moment at which the log exists. The writer holds an exclusive `flock`
+//! on it; readers hold none.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek, Write};
+use std::path::Path;
+
+use uuid::Uuid;
+
+use crate::error::OpenError;
+
+/// The newest format that this version reads, and the one that it writes.
+pub(crate) const FORMAT: u32 = 1;
+/// The file's name.
+pub(crate) const NAME: &str = "ANNALS";
+/// Its name while the log is being created.
+pub(crate) const NEW_NAME: &str = "ANNALS.new";
+const FIRST_WORDS: &str = "annals log, format ";
+/// Nothing that we wrote is longer.
+const MAX_BYTES: u64 = 4096;
+
+/// The file's content.
+pub(crate) fn text(log_id: Uuid) -> String {
+    format!("{FIRST_WORDS}{FORMAT}\n{log_id}\n")
+}
+
+/// Reads the file and answers with the log's id; alters nothing.
+pub(crate) fn read(directory: &Path) -> Result<Uuid, OpenError> {
+    let path = directory.join(NAME);
+    match fs::metadata(&path) {
+        Ok(found) if found.len() <= MAX_BYTES => {}
+        Ok(_) => return Err(not_a_log(directory, "its file ANNALS is not ours")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(absent(directory)),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(not_a_log(directory, "it is not a directory"));
+        }
+        Err(error) => return Err(OpenError::io(&path, error)),
+    }
+    let content = fs::read(&path).map_err(|error| OpenError::io(&path, error))?;
+    parse(directory, &String::from_utf8_lossy(&content))
+}
+
+/// What a directory without the file ANNALS is.
+fn absent(directory: &Path) -> OpenError {
+    if directory.join(NEW_NAME).exists() {
+        return OpenError::CreationInterrupted {
+            path: directory.to_owned(),
+        };
+    }
+    match is_empty(directory) {
+        Ok(true) => OpenError::NotFound {
+            path: directory.to_owned(),
+        },
+        Ok(false) if directory.join("CURRENT").exists() => {
+            not_a_log(directory, "it holds a RocksDB of another program")
+        }
+        Ok(false) => not_a_log(directory, "it has no file ANNALS"),
+        Err(error) => OpenError::io(directory, error),
+    }
+}
+
+fn parse(directory: &Path, content: &str) -> Result<Uuid, OpenError> {
+    let not_ours = || not_a_log(directory, "its file ANNALS is not ours");
+    let mut lines = content.lines();
+    let found = lines
+        .next()
+        .and_then(|line| line.strip_prefix(FIRST_WORDS))
+        .ok_or_else(not_ours)?;
+    let found: u32 = found.parse().map_err(|_| not_ours())?;
+    if found > FORMAT {
+        return Err(OpenError::NewerFormat {
+            path: directory.to_owned(),
+            found,
+            known: FORMAT,
+        });
+    }
+    if found == 0 {
+        return Err(not_ours());
+    }
+    lines
+        .next()
+        .and_then(|id| id.parse().ok())
+        .ok_or_else(not_ours)
+}
+
+/// Whether a directory has nothing in it.
+pub(crate) fn is_empty(directory: &Path) -> io::Result<bool> {
+    Ok(fs::read_dir(directory)?.next().is_none())
+}
+
+fn not_a_log(path: &Path, reason: &str) -> OpenError {
+    OpenError::NotALog {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+/// Takes the writer's lock. It is held for as long as the file is open.
+pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
+    let path = directory.join(NAME);
+    let file = File::open(&path).map_err(|error| OpenError::io(&path, error))?;
+    take_lock(file, directory)
+}
+
+fn take_lock(file: File, directory: &Path) -> Result<File, OpenError> {
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Locked {
+            path: directory.to_owned(),
+        }),
+        Err(TryLockError::Error(error)) => Err(OpenError::io(directory, error)),
+    }
+}
+
+/// Begins a creation: makes the file under its first name, locked.
+pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
+    let path = directory.join(NEW_NAME);
+    let failed = |error| OpenError::io(&path, error);
+    let mut opening = OpenOptions::new();
+    let opening = opening.read(true).write(true).create(true).truncate(false);
+    let mut file = take_lock(opening.open(&path).map_err(failed)?, directory)?;
+    // Whoever held the lock before us may have come to the end.
+    if directory.join(NAME).exists() {
+        let _ = fs::remove_file(&path);
+        return Err(OpenError::AlreadyExists {
+            path: directory.to_owned(),
+        });
+    }
+    file.set_len(0).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    file.write_all(text(log_id).as_bytes()).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    Ok(file)
+}
+
+/// Ends a creation: from here on the log exists, even after a power cut.
+pub(crate) fn finish(directory: &Path) -> Result<(), OpenError> {
+    let (from, to) = (directory.join(NEW_NAME), directory.join(NAME));
+    fs::rename(&from, &to).map_err(|error| OpenError::io(&to, error))?;
+    sync_directory(directory).map_err(|error| OpenError::io(directory, error))
+}
+
+/// Brings the names in a directory to the disk, and its own name.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()?;
+    // The parent may not be readable for us; its entry then has to wait for
+    // the operating system.
+    if let Some(parent) = directory
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        && let Ok(parent) = File::open(parent)
+    {
+        parent.sync_all()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn the_file_is_read_as_written_and_nothing_else_is() {
+        let path = Path::new("log");
+        let id = Uuid::from_u128(7);
+        assert_eq!(parse(path, &text(id)).unwrap(), id);
+        let newer = parse(path, &text(id).replace("format 1", "format 2")).unwrap_err();
+        assert!(
+            matches!(
+                newer,
+                OpenError::NewerFormat {
+                    found: 2,
+                    known: 1,
+                    ..
+                }
+            ),
+            "{newer}"
+        );
+        let bad = [
+            "",
+            "annals log, format 1",
+            "annals log, format x\n",
+            "annals log, format 0\n0\n",
+        ];
+        for bad in bad {
+            assert!(
+                matches!(parse(path, bad), Err(OpenError::NotALog { .. })),
+                "{bad:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_lock_is_taken_once_and_given_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let held = begin(directory.path(), Uuid::from_u128(1)).unwrap();
+        assert!(matches!(
+            begin(directory.path(), Uuid::nil()),
+            Err(OpenError::Locked { .. })
+        ));
+        finish(directory.path()).unwrap();
+        assert!(matches!(
+            lock(directory.path()),
+            Err(OpenError::Locked { .. })
+        ));
+        drop(held);
+        assert!(lock(directory.path()).is_ok());
+        let again = begin(directory.path(), Uuid::nil());
+        assert!(matches!(again, Err(OpenError::AlreadyExists { .. })));
+        assert_eq!(read(directory.path()).unwrap(), Uuid::from_u128(1));
+    }
+}

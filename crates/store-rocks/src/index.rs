@@ -1,0 +1,77 @@
+//! Look-ups in the indexes: a stream's head, a batch's row, the counts.
+
+use annals_event_log::store_support::BatchRow;
+use annals_event_log::{BatchId, Position, ReadError, StreamName};
+use rocksdb::DBRawIterator;
+
+use crate::columns::Columns;
+use crate::db::Db;
+use crate::error::corrupt;
+use crate::keys;
+use crate::rows::{self, Counts, Run};
+
+/// The version of a stream's last record, durable or not; 0 for no stream.
+pub(crate) fn last_version(
+    db: &Db,
+    columns: &Columns<'_>,
+    stream: &StreamName,
+) -> Result<u64, ReadError> {
+    version_up_to(db, columns, stream.as_str(), Position(u64::MAX))
+}
+
+/// The same as far as `watermark`.
+pub(crate) fn version_up_to(
+    db: &Db,
+    columns: &Columns<'_>,
+    stream: &str,
+    watermark: Position,
+) -> Result<u64, ReadError> {
+    let mut iterator = db.iterate(columns.streams, Some(keys::bounds(stream)));
+    iterator.seek_to_last();
+    while let Some((first_version, run)) = stream_entry(&iterator)? {
+        // A group is durable as a whole, and so are its chunks.
+        if run.chunk <= watermark {
+            return Ok(first_version
+                .saturating_add(u64::from(run.count))
+                .saturating_sub(1));
+        }
+        iterator.prev();
+    }
+    db.check(&iterator)?;
+    Ok(0)
+}
+
+/// The entry of the stream index that an iterator stands at: the first version
+/// of a run, and the run. `None` where it stands nowhere.
+fn stream_entry(iterator: &DBRawIterator<'_>) -> Result<Option<(u64, Run)>, ReadError> {
+    let Some((key, value)) = iterator.item() else {
+        return Ok(None);
+    };
+    let entry = keys::split_entry(key).zip(Run::decode_stream(value));
+    let ((_, version), run) =
+        entry.ok_or_else(|| corrupt("an entry of the stream index is malformed"))?;
+    Ok(Some((version, run)))
+}
+
+/// A batch's row, durable or not.
+pub(crate) fn batch_row(
+    db: &Db,
+    columns: &Columns<'_>,
+    batch: BatchId,
+) -> Result<Option<BatchRow>, ReadError> {
+    match db.get(columns.batches, batch.as_bytes())? {
+        None => Ok(None),
+        Some(value) => match rows::read_batch(&value) {
+            Some(row) => Ok(Some(row)),
+            None => Err(corrupt(format!("the row of batch {batch} is malformed"))),
+        },
+    }
+}
+
+/// The counts of the last group.
+pub(crate) fn counts(db: &Db, columns: &Columns<'_>) -> Result<Counts, ReadError> {
+    match db.get(columns.meta, keys::META_COUNTS)? {
+        None => Ok(Counts::default()),
+        Some(value) => Counts::decode(&value).ok_or_else(|| corrupt("the counts are malformed")),
+    }
+}

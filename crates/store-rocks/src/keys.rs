@@ -1,0 +1,157 @@
+//! The keys of every column family: big-endian, so that RocksDB's order of
+//! bytes is the order of numbers.
+//!
+//! ```text
+//! records   u64 position of the chunk's first record
+//! streams   stream name, 0x00, u64 first version of the run
+//! types     event type, 0x00, u64 position of the chunk's first record
+//! batches   batch id (16)
+//! blobs     SHA-256 (32)
+//! models    model name, 0x00, 'c'              the checkpoint
+//!           model name, 0x00, 'r', row key     a row
+//! meta      a word
+//! ```
+//!
+//! Names have no control characters, so 0x00 ends them and no name's keys can
+//! stand among another's.
+
+use annals_event_log::Position;
+
+/// Bytes of a number in a key.
+pub(crate) const NUMBER: usize = size_of::<u64>();
+/// What ends a name.
+pub(crate) const END: u8 = 0x00;
+/// The byte above [`END`]: a name with it stands behind all of the name's keys.
+pub(crate) const BEYOND: u8 = 0x01;
+
+const _: () = assert!(NUMBER == 8, "numbers in keys have 8 bytes");
+
+/// `meta`: the format, u32.
+pub(crate) const META_FORMAT: &[u8] = b"format";
+/// `meta`: the log's id, 16 bytes.
+pub(crate) const META_LOG_ID: &[u8] = b"log_id";
+/// `meta`: when the log was created, i64 seconds and u32 nanoseconds.
+pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
+/// `meta`: counts, see [`crate::rows::Counts`].
+pub(crate) const META_COUNTS: &[u8] = b"counts";
+
+/// The key of the chunk that begins at `position`.
+pub(crate) fn record(position: Position) -> [u8; NUMBER] {
+    position.0.to_be_bytes()
+}
+
+/// Reads a number that is the whole key.
+pub(crate) fn number(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.try_into().ok()?))
+}
+
+/// Writes the key of a name's entry into `out`, replacing what is there.
+pub(crate) fn write_entry(out: &mut Vec<u8>, name: &str, number: u64) {
+    out.clear();
+    out.extend_from_slice(name.as_bytes());
+    out.push(END);
+    out.extend_from_slice(&number.to_be_bytes());
+}
+
+/// The key of a name's entry.
+pub(crate) fn entry(name: &str, number: u64) -> Vec<u8> {
+    let mut key = Vec::with_capacity(name.len() + 1 + NUMBER);
+    write_entry(&mut key, name, number);
+    key
+}
+
+/// Takes the key of an entry apart.
+pub(crate) fn split_entry(key: &[u8]) -> Option<(&str, u64)> {
+    let (name, number) = key.split_at_checked(key.len().checked_sub(NUMBER)?)?;
+    let (end, name) = name.split_last()?;
+    if *end != END {
+        return None;
+    }
+    Some((std::str::from_utf8(name).ok()?, self::number(number)?))
+}
+
+/// All keys of a name: from the first (inclusive) to the second (exclusive).
+pub(crate) fn bounds(name: &str) -> (Vec<u8>, Vec<u8>) {
+    let with = |last: u8| {
+        let mut key = Vec::with_capacity(name.len() + 1);
+        key.extend_from_slice(name.as_bytes());
+        key.push(last);
+        key
+    };
+    (with(END), with(BEYOND))
+}
+
+/// The key of a read model's checkpoint.
+pub(crate) fn model_checkpoint(model: &str) -> Vec<u8> {
+    model_key(model, b'c', &[])
+}
+
+/// The key of a read model's row; of an empty row, the prefix of all of them.
+pub(crate) fn model_row(model: &str, row: &[u8]) -> Vec<u8> {
+    model_key(model, b'r', row)
+}
+
+/// Behind the last row of a read model.
+pub(crate) fn model_rows_end(model: &str) -> Vec<u8> {
+    model_key(model, b'r' + 1, &[])
+}
+
+fn model_key(model: &str, kind: u8, row: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(model.len() + 2 + row.len());
+    key.extend_from_slice(model.as_bytes());
+    key.push(END);
+    key.push(kind);
+    key.extend_from_slice(row);
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn entries_are_taken_apart_as_they_were_put_together() {
+        for (name, number) in [("run-1", 0), ("a-é日本", u64::MAX), ("x-y", 1 << 40)] {
+            let key = entry(name, number);
+            assert_eq!(key.len(), name.len() + 1 + NUMBER);
+            assert_eq!(split_entry(&key), Some((name, number)));
+        }
+        for bad in [&b""[..], b"12345678", b"x12345678", b"\xff\x0012345678"] {
+            assert_eq!(split_entry(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_keys_is_that_of_names_and_then_of_numbers() {
+        let names = ["a-1", "a-1 ", "a-10", "a-1é", "b-0"];
+        let mut keys = Vec::new();
+        for name in names {
+            keys.extend([1, 255, 256, u64::MAX].map(|number| entry(name, number)));
+        }
+        assert!(keys.is_sorted(), "{keys:?}");
+        let (from, to) = bounds("a-1");
+        let inside: Vec<_> = keys
+            .iter()
+            .filter(|key| **key >= from && **key < to)
+            .collect();
+        assert_eq!(
+            inside.len(),
+            4,
+            "only the name's own keys are within its bounds"
+        );
+    }
+
+    #[test]
+    fn a_models_rows_stand_together() {
+        let keys = [
+            model_checkpoint("a"),
+            model_row("a", b""),
+            model_row("a", &[0xff; 3]),
+            model_rows_end("a"),
+            model_checkpoint("a.b"),
+        ];
+        assert!(keys.is_sorted(), "{keys:?}");
+    }
+}

@@ -1,0 +1,48 @@
+//! The embedded store: the three ports on one RocksDB.
+//!
+//! A [`RocksLog`] is a directory. One process writes to it and any number read
+//! beside it. An append is answered once it is on the disk; all appends that
+//! wait at the same time are synced together, so the cost of a sync is shared
+//! by those who are there.
+//!
+//! ```text
+//! append ─▶ prepare ─▶ queue ─▶ writer: stage ─▶ one synced write ─▶ publish ─▶ answer
+//!           (caller)            (one thread)                         │
+//! read ◀── pool of readers ◀── chunks, indexes ◀─────────── watermark┘
+//! ```
+//!
+//! `docs/storage-format.md` describes the files, byte for byte.
+
+mod backup;
+mod chunk;
+mod columns;
+mod db;
+mod error;
+#[cfg(test)]
+mod fail_stop_tests;
+mod heads;
+mod identity;
+mod index;
+mod keys;
+mod log;
+mod lookup;
+mod models;
+mod open;
+mod open_chunk;
+mod options;
+mod queue;
+mod read;
+mod rows;
+mod scan;
+mod secondary;
+mod staging;
+mod streams;
+mod verify;
+mod watermark_file;
+mod writer;
+
+pub use backup::BackupReport;
+pub use error::{BackupError, OpenError, StoreFailure};
+pub use log::RocksLog;
+pub use options::Options;
+pub use verify::{Fault, Finding, VerifyReport};

@@ -1,0 +1,500 @@
+//! The log as a handle, and the three ports on it.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use annals_event_log::store_support::{RequestDigest, distinct_blobs, random_salt};
+use annals_event_log::{
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
+    EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, Row, Rows, Stats,
+    StreamHead, StreamName, Version, Watermark,
+};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::channel::oneshot;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use rocksdb::statistics::Ticker;
+use uuid::Uuid;
+
+use crate::backup::{self, BackupReport};
+use crate::db::{Db, Latch, directory_bytes};
+use crate::error::{BackupError, OpenError, StoreFailure, corrupt};
+use crate::models::{self, Commit, Turns};
+use crate::open::{self, Access, Opened};
+use crate::options::Options;
+use crate::read::{self, View};
+use crate::secondary::Follower;
+use crate::verify::{self, VerifyReport};
+use crate::writer::Work;
+use crate::{columns, index, streams};
+
+/// How long dropping the last handle waits for reads that are under way.
+const DROP_WAIT: Duration = Duration::from_secs(5);
+
+/// A log in a directory, on RocksDB.
+///
+/// One process writes ([`RocksLog::open`]), any number may read beside it
+/// ([`RocksLog::open_reader`]). Clones are handles of the same log. When the
+/// last one is dropped, what was accepted is written and the directory is
+/// released; [`EventLog::close`] does the same and can be waited for.
+#[derive(Clone)]
+pub struct RocksLog {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    log_id: Uuid,
+    /// `None` once the log is closed.
+    db: RwLock<Option<Arc<Db>>>,
+    watermark: Arc<Watermark>,
+    access: Access,
+    readers: ThreadPool,
+    turns: Arc<Turns>,
+    released: Arc<Latch>,
+}
+
+impl std::fmt::Debug for RocksLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RocksLog")
+            .field("log_id", &self.inner.log_id)
+            .field("watermark", &self.inner.watermark.get())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RocksLog {
+    /// Makes a new log in a directory that is new or empty, and opens it for
+    /// writing. An interrupted creation is completed.
+    ///
+    /// # Errors
+    /// [`OpenError::AlreadyExists`], [`OpenError::NotEmpty`], and what the
+    /// operating system refuses.
+    pub fn create(path: &Path, options: &Options) -> Result<RocksLog, OpenError> {
+        RocksLog::start(path, options, open::create(path, options)?)
+    }
+
+    /// Opens an existing log for writing.
+    ///
+    /// # Errors
+    /// Each of [`OpenError`]. Nothing is altered then.
+    pub fn open(path: &Path, options: &Options) -> Result<RocksLog, OpenError> {
+        RocksLog::start(path, options, open::open(path, options)?)
+    }
+
+    /// Opens a log for writing, making it first where there is none.
+    ///
+    /// # Errors
+    /// Each of [`OpenError`].
+    pub fn open_or_create(path: &Path, options: &Options) -> Result<RocksLog, OpenError> {
+        match RocksLog::open(path, options) {
+            Err(OpenError::NotFound { .. } | OpenError::CreationInterrupted { .. }) => {
+                RocksLog::create(path, options)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens an existing log for reading, whether or not it is being written.
+    /// It takes no lock and writes nothing to the directory.
+    ///
+    /// # Errors
+    /// Each of [`OpenError`] but [`OpenError::Locked`].
+    pub fn open_reader(path: &Path, options: &Options) -> Result<RocksLog, OpenError> {
+        RocksLog::start(path, options, open::open_reader(path, options)?)
+    }
+
+    pub(crate) fn start(
+        path: &Path,
+        options: &Options,
+        opened: Opened,
+    ) -> Result<RocksLog, OpenError> {
+        let Opened {
+            log_id,
+            db,
+            watermark,
+            access,
+        } = opened;
+        let readers = ThreadPoolBuilder::new()
+            .num_threads(options.read_threads.max(1))
+            .thread_name(|n| format!("annals-reader-{n}"))
+            // Whoever waits for the answer is told that the thread was lost.
+            .panic_handler(|_| tracing::error!("a read ended in a panic"))
+            .build()
+            .map_err(|error| OpenError::io(path, std::io::Error::other(error)))?;
+        let released = Arc::clone(&db.released.0);
+        let db = RwLock::new(Some(db));
+        let turns = Arc::default();
+        let inner = Inner {
+            log_id,
+            db,
+            watermark,
+            access,
+            readers,
+            turns,
+            released,
+        };
+        Ok(RocksLog {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Copies the log, as it stands now, to `dest`, which must not exist or be
+    /// an empty directory. Writers go on meanwhile. The copy is a log of its
+    /// own that [`RocksLog::open`] opens; it has at least everything that was
+    /// acknowledged when this was called. Blocks.
+    ///
+    /// # Errors
+    /// [`BackupError`]; nothing is left at `dest` then.
+    pub fn backup(&self, dest: &Path) -> Result<BackupReport, BackupError> {
+        let db = self.inner.db().map_err(|_| BackupError::Closed)?;
+        backup::backup(&db, &self.inner.access, self.inner.log_id, dest)
+    }
+
+    /// Reads everything up to the watermark and checks it: chunks and records
+    /// decode, digests fit, positions and versions are dense, the indexes, the
+    /// batches and the counts agree with the records, and the blobs are there.
+    /// `progress` is told each chunk's last position. Blocks.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the log cannot be read at all. What is wrong with it
+    /// is no error but a finding of the report.
+    pub fn verify(&self, progress: &mut dyn FnMut(Position)) -> Result<VerifyReport, ReadError> {
+        let watermark = self.inner.refresh()?;
+        let db = self.inner.db()?;
+        verify::verify(
+            &View {
+                db: &db,
+                columns: db.columns()?,
+                watermark,
+            },
+            progress,
+        )
+    }
+
+    /// Rewrites all tables in their smallest form. Blocks.
+    pub fn compact(&self) {
+        if matches!(self.inner.access, Access::Follow(_)) {
+            return;
+        }
+        let Ok(db) = self.inner.db() else { return };
+        if let Err(error) = db.flush() {
+            tracing::warn!(%error, "the tables were not written before the compaction");
+        }
+        for column in columns::ALL
+            .iter()
+            .filter_map(|name| db.rocks.cf_handle(name))
+        {
+            db.rocks
+                .compact_range_cf(column, None::<&[u8]>, None::<&[u8]>);
+        }
+    }
+
+    /// How often RocksDB has synced its write-ahead log since the log was
+    /// opened. Counted only with [`Options::statistics`]; 0 otherwise.
+    pub fn wal_syncs(&self) -> u64 {
+        self.inner
+            .db()
+            .map_or(0, |db| db.options.get_ticker_count(Ticker::WalFileSynced))
+    }
+}
+
+impl Inner {
+    fn db(&self) -> Result<Arc<Db>, ReadError> {
+        let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
+        db.clone().ok_or(ReadError::Closed)
+    }
+
+    /// The newest watermark; a reader catches up with the writer first.
+    pub(crate) fn refresh(&self) -> Result<Position, ReadError> {
+        let db = self.db()?;
+        self.sight().refresh(&db)
+    }
+
+    fn sight(&self) -> Sight {
+        match &self.access {
+            Access::Write(_) => Sight::Own(Arc::clone(&self.watermark)),
+            Access::Follow(follower) => Sight::Followed(Arc::clone(follower)),
+        }
+    }
+
+    /// Takes the database away from this handle. It closes when the reads that
+    /// are under way have let it go.
+    fn take(&self) -> Option<Arc<Db>> {
+        self.db
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+}
+
+/// How a read learns the watermark. Reads hold this and not the log itself, so
+/// that the last handle is never dropped by one of them.
+enum Sight {
+    Own(Arc<Watermark>),
+    Followed(Arc<Follower>),
+}
+
+impl Sight {
+    fn refresh(&self, db: &Db) -> Result<Position, ReadError> {
+        match self {
+            Sight::Own(watermark) => Ok(watermark.get()),
+            Sight::Followed(follower) => follower.refresh(db),
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.watermark.close();
+        if let Access::Write(writer) = &self.access {
+            writer.shut();
+            writer.join();
+        }
+        drop(self.take());
+        // So that the directory can be opened again at once. It is not waited
+        // for longer: a read that was dropped may still be running.
+        if !self.released.wait_blocking(DROP_WAIT) {
+            tracing::warn!("a read is still running; the directory is released when it ends");
+        }
+    }
+}
+
+/// Runs a read on the store's own threads. Dropping the future is safe: a read
+/// that has not begun is not made.
+async fn run<T, E, F>(inner: &Arc<Inner>, read: F) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<ReadError> + Send + 'static,
+    F: FnOnce(&View<'_>) -> Result<T, E> + Send + 'static,
+{
+    let db = inner.db()?;
+    let (answer, answered) = oneshot::channel();
+    let sight = inner.sight();
+    inner.readers.spawn(move || {
+        if answer.is_canceled() {
+            return;
+        }
+        let result = (|| {
+            let watermark = sight.refresh(&db)?;
+            read(&View {
+                db: &db,
+                columns: db.columns()?,
+                watermark,
+            })
+        })();
+        drop(db);
+        let _ = answer.send(result);
+    });
+    answered
+        .await
+        .unwrap_or_else(|_| Err(ReadError::from(StoreFailure::ThreadLost).into()))
+}
+
+#[async_trait]
+impl EventLog for RocksLog {
+    fn log_id(&self) -> Uuid {
+        self.inner.log_id
+    }
+
+    fn watermark(&self) -> Position {
+        // A reader that cannot catch up still serves what it has.
+        self.inner
+            .refresh()
+            .unwrap_or_else(|_| self.inner.watermark.get())
+    }
+
+    async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
+        drop(self.inner.db()?);
+        if let Access::Follow(follower) = &self.inner.access {
+            follower.poll(&self.inner);
+        }
+        self.inner.watermark.above(seen).await
+    }
+
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly);
+        };
+        let prepared = Prepared::new(append)?;
+        let request = RequestDigest::new(random_salt(), &prepared.request);
+        writer.submit(Work::Append { prepared, request }).await
+    }
+
+    async fn append_records(
+        &self,
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    ) -> Result<Appended, AppendError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly);
+        };
+        let blobs = distinct_blobs(blobs)?;
+        writer.submit(Work::Copy { records, blobs }).await
+    }
+
+    async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
+        let request = Bytes::copy_from_slice(request);
+        let look = move |view: &View<'_>| {
+            let row = index::batch_row(view.db, &view.columns, batch)?;
+            // What is not durable yet is not known yet.
+            let row = row.filter(|row| row.appended.last <= view.watermark);
+            Ok(row.map_or(BatchStatus::Unknown, |row| row.status(&request)))
+        };
+        run(&self.inner, look).await
+    }
+
+    async fn head(&self, stream: &StreamName) -> Result<Version, ReadError> {
+        let stream = stream.clone();
+        let look = move |view: &View<'_>| {
+            index::version_up_to(view.db, &view.columns, stream.as_str(), view.watermark)
+        };
+        run(&self.inner, look).await.map(Version)
+    }
+
+    async fn read(&self, query: Query) -> Result<Page, ReadError> {
+        run(&self.inner, move |view| read::page(view, &query)).await
+    }
+
+    async fn streams(
+        &self,
+        prefix: &str,
+        after: Option<&StreamName>,
+        limit: usize,
+    ) -> Result<Vec<StreamHead>, ReadError> {
+        let (prefix, after) = (prefix.to_owned(), after.cloned());
+        run(&self.inner, move |view| {
+            streams::list(view, &prefix, after.as_ref(), limit)
+        })
+        .await
+    }
+
+    async fn stats(&self) -> Result<Stats, ReadError> {
+        let look = |view: &View<'_>| {
+            let counts = index::counts(view.db, &view.columns)?;
+            let bytes = directory_bytes(&view.db.path);
+            Ok(Stats {
+                position: view.watermark,
+                streams: counts.streams,
+                batches: counts.batches,
+                blobs: counts.blobs,
+                blob_bytes: counts.blob_bytes,
+                bytes: bytes.map_err(|error| ReadError::Unavailable {
+                    source: error.into(),
+                })?,
+            })
+        };
+        run(&self.inner, look).await
+    }
+
+    async fn close(&self) {
+        self.inner.watermark.close();
+        if let Access::Write(writer) = &self.inner.access {
+            writer.shut();
+            writer.ended().await;
+        }
+        // Closing RocksDB takes milliseconds, which are not the caller's.
+        if let Some(db) = self.inner.take() {
+            self.inner.readers.spawn(move || drop(db));
+        }
+        self.inner.released.wait().await;
+    }
+}
+
+#[async_trait]
+impl Blobs for RocksLog {
+    async fn blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
+        let look = move |view: &View<'_>| {
+            let Some(stored) = view.db.get(view.columns.blobs, &digest.0)? else {
+                return Ok(None);
+            };
+            if Digest::of(&stored) != digest {
+                return Err(corrupt(format!("the blob {digest} has another digest")));
+            }
+            Ok(Some(Bytes::copy_from_slice(&stored)))
+        };
+        run(&self.inner, look).await
+    }
+}
+
+#[async_trait]
+impl ReadModels for RocksLog {
+    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+        let model = model.to_owned();
+        run(&self.inner, move |view| models::checkpoint(view, &model)).await
+    }
+
+    async fn commit(
+        &self,
+        model: &str,
+        expected: Position,
+        rows: Rows,
+        checkpoint: Position,
+    ) -> Result<(), CommitError> {
+        self.may_commit()?;
+        let commit = Commit {
+            model: model.to_owned(),
+            expected,
+            rows,
+            checkpoint,
+        };
+        let turns = Arc::clone(&self.inner.turns);
+        run(&self.inner, move |view| {
+            models::commit(view, &turns, &commit)
+        })
+        .await
+    }
+
+    async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
+        let (model, key) = (model.to_owned(), Bytes::copy_from_slice(key));
+        run(&self.inner, move |view| models::get(view, &model, &key)).await
+    }
+
+    async fn scan(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        let (model, prefix) = (model.to_owned(), Bytes::copy_from_slice(prefix));
+        let after = after.map(Bytes::copy_from_slice);
+        let look =
+            move |view: &View<'_>| models::scan(view, &model, &prefix, after.as_deref(), limit);
+        run(&self.inner, look).await
+    }
+
+    async fn drop_model(&self, model: &str) -> Result<(), CommitError> {
+        self.may_commit()?;
+        let model = model.to_owned();
+        let turns = Arc::clone(&self.inner.turns);
+        run(&self.inner, move |view| {
+            models::drop_model(view, &turns, &model)
+        })
+        .await
+    }
+}
+
+impl RocksLog {
+    /// Whether rows may be written: not by a reader, and not after a failure.
+    fn may_commit(&self) -> Result<(), CommitError> {
+        match &self.inner.access {
+            Access::Follow(_) => Err(CommitError::ReadOnly),
+            Access::Write(writer) => match writer.failure() {
+                Some(failure) => Err(failure.clone().into()),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+impl RocksLog {
+    /// Jobs that the writer has not taken yet.
+    pub(crate) fn queue_len(&self) -> usize {
+        match &self.inner.access {
+            Access::Write(writer) => writer.queue_len(),
+            Access::Follow(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The read models: rows and their checkpoint in one write.
+//!
+//! The write is not synced. It stands in the WAL behind the records that it was
+//! folded from, so a power cut can take the newest commits back, but never one
+//! without those behind it, and never rows without their checkpoint.
+
+use std::sync::{Mutex, PoisonError};
+
+use annals_event_log::store_support::{check_model_name, clamp_limit};
+use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
+use bytes::Bytes;
+use rocksdb::WriteBatch;
+
+use crate::error::corrupt;
+use crate::keys;
+use crate::read::View;
+
+/// What one commit does.
+pub(crate) struct Commit {
+    pub(crate) model: String,
+    pub(crate) expected: Position,
+    pub(crate) rows: Rows,
+    pub(crate) checkpoint: Position,
+}
+
+/// Commits to all models take turns: each looks at its checkpoint and then
+/// writes it.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<()>);
+
+/// How far a model has come.
+pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(Position::START);
+    }
+    let Some(value) = view
+        .db
+        .get(view.columns.models, &keys::model_checkpoint(model))?
+    else {
+        return Ok(Position::START);
+    };
+    match keys::number(&value) {
+        Some(position) => Ok(Position(position)),
+        None => Err(corrupt(format!("the checkpoint of {model} is malformed"))),
+    }
+}
+
+/// Writes rows and checkpoint, or nothing.
+pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: &Commit) -> Result<(), CommitError> {
+    let Commit {
+        model,
+        expected,
+        rows,
+        checkpoint: to,
+    } = commit;
+    check_model_name(model)?;
+    let _turn = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let actual = checkpoint(view, model)?;
+    if actual != *expected {
+        return Err(CommitError::Checkpoint {
+            model: model.clone(),
+            expected: *expected,
+            actual,
+        });
+    }
+    if *to > view.watermark {
+        return Err(CommitError::BeyondWatermark {
+            checkpoint: *to,
+            watermark: view.watermark,
+        });
+    }
+    let mut write = WriteBatch::default();
+    for (key, value) in rows {
+        let key = keys::model_row(model, key);
+        match value {
+            Some(value) => write.put_cf(view.columns.models, key, value),
+            None => write.delete_cf(view.columns.models, key),
+        }
+    }
+    write.put_cf(
+        view.columns.models,
+        keys::model_checkpoint(model),
+        to.0.to_be_bytes(),
+    );
+    view.db
+        .rocks
+        .write(write)
+        .map_err(|error| view.db.failure(&error).into())
+}
+
+/// One row.
+pub(crate) fn get(view: &View<'_>, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(None);
+    }
+    let value = view
+        .db
+        .get(view.columns.models, &keys::model_row(model, key))?;
+    Ok(value.map(|value| Bytes::copy_from_slice(&value)))
+}
+
+/// Rows in the order of their keys.
+pub(crate) fn scan(
+    view: &View<'_>,
+    model: &str,
+    prefix: &[u8],
+    after: Option<&[u8]>,
+    limit: usize,
+) -> Result<Vec<Row>, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(Vec::new());
+    }
+    let limit = clamp_limit(limit);
+    let rows_begin = keys::model_row(model, &[]);
+    let bounds = (rows_begin.clone(), keys::model_rows_end(model));
+    let mut iterator = view.db.iterate(view.columns.models, Some(bounds));
+    match after {
+        Some(after) if after >= prefix => {
+            let mut behind = keys::model_row(model, after);
+            behind.push(0);
+            iterator.seek(behind);
+        }
+        _ => iterator.seek(keys::model_row(model, prefix)),
+    }
+    let mut rows = Vec::new();
+    while let Some((key, value)) = iterator.item() {
+        let key = key.get(rows_begin.len()..).unwrap_or_default();
+        if !key.starts_with(prefix) || rows.len() == limit {
+            return Ok(rows);
+        }
+        rows.push((Bytes::copy_from_slice(key), Bytes::copy_from_slice(value)));
+        iterator.next();
+    }
+    view.db.check(&iterator)?;
+    Ok(rows)
+}
+
+/// Removes a model with everything of it.
+pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<(), CommitError> {
+    check_model_name(model)?;
+    let _turn = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let (from, to) = keys::bounds(model);
+    let mut write = WriteBatch::default();
+    write.delete_range_cf(view.columns.models, from, to);
+    view.db
+        .rocks
+        .write(write)
+        .map_err(|error| view.db.failure(&error).into())
+}

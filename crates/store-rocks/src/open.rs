@@ -1,0 +1,343 @@
+//! Opening and creating: what the directory is comes first, RocksDB second, so
+//! that a refusal alters nothing.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use annals_event_log::{Position, ReadError, Watermark, encode_timestamp};
+use chrono::{DateTime, Utc};
+use rocksdb::{DB, WriteBatch, WriteOptions};
+use uuid::Uuid;
+
+use crate::columns::{self, Columns, Role};
+use crate::db::{Db, OnDrop};
+use crate::error::{OpenError, StoreFailure};
+use crate::options::Options;
+use crate::secondary::Follower;
+use crate::staging::Tail;
+use crate::watermark_file::{self, WatermarkFile};
+use crate::writer::{Disk, Publish, Writer};
+use crate::{identity, index, keys};
+
+/// A log that was opened, in parts.
+pub(crate) struct Opened {
+    pub(crate) log_id: Uuid,
+    pub(crate) db: Arc<Db>,
+    pub(crate) watermark: Arc<Watermark>,
+    pub(crate) access: Access,
+}
+
+/// What the handle may do.
+pub(crate) enum Access {
+    Write(Writer),
+    Follow(Arc<Follower>),
+}
+
+/// Makes a new log and opens it.
+pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
+    check_place(path)?;
+    fs::create_dir_all(path).map_err(|error| OpenError::io(path, error))?;
+    let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
+    let lock = identity::begin(path, log_id)?;
+    let db_options = columns::database_options(options, Role::Creator);
+    let rocks = DB::open_cf_descriptors(&db_options, path, columns::descriptors(options))
+        .map_err(|error| OpenError::rocks(path, error))?;
+    write_meta(path, &rocks, log_id)?;
+    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
+    let written = file.write(Position::START).and_then(|()| file.sync());
+    written.map_err(|error| OpenError::io(path, error))?;
+    identity::finish(path)?;
+    let db = Db {
+        rocks,
+        options: db_options,
+        path: path.to_owned(),
+        _scratch: None,
+        _lock: Some(lock),
+        released: OnDrop::default(),
+    };
+    start_writer(log_id, db, file, options, |db| disk(db, options.sync))
+}
+
+/// Whether a log may be created here: nothing there, or only what an
+/// interrupted creation left.
+fn check_place(path: &Path) -> Result<(), OpenError> {
+    if path.join(identity::NAME).exists() {
+        return Err(OpenError::AlreadyExists {
+            path: path.to_owned(),
+        });
+    }
+    match identity::is_empty(path) {
+        Ok(true) => Ok(()),
+        Ok(false) if path.join(identity::NEW_NAME).exists() => Ok(()),
+        Ok(false) => Err(OpenError::NotEmpty {
+            path: path.to_owned(),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            Err(OpenError::NotEmpty {
+                path: path.to_owned(),
+            })
+        }
+        Err(error) => Err(OpenError::io(path, error)),
+    }
+}
+
+fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
+    let columns = columns_of(path, rocks)?;
+    let mut write = WriteBatch::default();
+    write.put_cf(
+        columns.meta,
+        keys::META_FORMAT,
+        identity::FORMAT.to_be_bytes(),
+    );
+    write.put_cf(columns.meta, keys::META_LOG_ID, log_id.as_bytes());
+    write.put_cf(
+        columns.meta,
+        keys::META_CREATED_AT,
+        encode_timestamp(Utc::now()),
+    );
+    rocks
+        .write_opt(write, &synced(true))
+        .map_err(|error| OpenError::rocks(path, error))
+}
+
+/// Opens an existing log for writing.
+pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
+    open_on(path, options, |db| disk(db, options.sync))
+}
+
+/// The same, with another disk.
+pub(crate) fn open_on(
+    path: &Path,
+    options: &Options,
+    disk: impl FnOnce(Arc<Db>) -> Disk,
+) -> Result<Opened, OpenError> {
+    let log_id = identity::read(path)?;
+    let lock = identity::lock(path)?;
+    check_columns(path, options)?;
+    let may_write = fs::OpenOptions::new()
+        .write(true)
+        .open(path.join(identity::NAME));
+    may_write.map_err(|error| OpenError::io(path, error))?;
+    let db_options = columns::database_options(options, Role::Writer);
+    let rocks = DB::open_cf_descriptors(&db_options, path, columns::descriptors(options))
+        .map_err(|error| OpenError::rocks(path, error))?;
+    let db = Db {
+        rocks,
+        options: db_options,
+        path: path.to_owned(),
+        _scratch: None,
+        _lock: Some(lock),
+        released: OnDrop::default(),
+    };
+    check_meta(&db, log_id)?;
+    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
+    start_writer(log_id, db, file, options, disk)
+}
+
+fn start_writer(
+    log_id: Uuid,
+    db: Db,
+    file: WatermarkFile,
+    options: &Options,
+    disk: impl FnOnce(Arc<Db>) -> Disk,
+) -> Result<Opened, OpenError> {
+    let path = db.path.clone();
+    let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
+    check_watermark(&path, &file, tail.last)?;
+    file.write(tail.last)
+        .map_err(|error| OpenError::io(&path.join(watermark_file::NAME), error))?;
+    let db = Arc::new(db);
+    let watermark = Arc::new(Watermark::new(tail.last));
+    let publish = Publish {
+        watermark: Arc::clone(&watermark),
+        file,
+    };
+    let disk = disk(Arc::clone(&db));
+    let writer = Writer::start(Arc::clone(&db), tail, publish, disk, options.queue_bytes)
+        .map_err(|error| OpenError::io(&path, error))?;
+    Ok(Opened {
+        log_id,
+        db,
+        watermark,
+        access: Access::Write(writer),
+    })
+}
+
+/// The disk of every log outside tests.
+fn disk(db: Arc<Db>, sync: bool) -> Disk {
+    let options = synced(sync);
+    Box::new(move |write| {
+        db.rocks
+            .write_opt(write, &options)
+            .map_err(|error| StoreFailure::rocks(&db.path, &error))
+    })
+}
+
+fn synced(sync: bool) -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(sync);
+    options
+}
+
+fn read_tail(db: &Db) -> Result<Tail, ReadError> {
+    let counts = index::counts(db, &db.columns()?)?;
+    Ok(match db.last_record()? {
+        None => Tail {
+            last: Position::START,
+            recorded_at: DateTime::<Utc>::MIN_UTC,
+            counts,
+        },
+        Some(record) => Tail {
+            last: record.position(),
+            recorded_at: record.recorded_at(),
+            counts,
+        },
+    })
+}
+
+/// What WATERMARK says was synced before anyone was answered. A log that ends
+/// before it has lost acknowledged records, whatever RocksDB made of its files.
+fn check_watermark(path: &Path, file: &WatermarkFile, last: Position) -> Result<(), OpenError> {
+    let published = file.read().map_err(|error| OpenError::io(path, error))?;
+    match published {
+        Some(published) if published > last => Err(OpenError::corrupt(
+            path,
+            format!(
+                "{published} records were acknowledged, but it ends at {last}; restore it from a backup, or remove the file {} to go on without them",
+                watermark_file::NAME
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Opens an existing log for reading, beside whoever writes to it.
+pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, OpenError> {
+    let log_id = identity::read(path)?;
+    let file = WatermarkFile::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => no_watermark(path),
+        _ => OpenError::io(&path.join(watermark_file::NAME), error),
+    })?;
+    if file
+        .read()
+        .map_err(|error| OpenError::io(path, error))?
+        .is_none()
+    {
+        return Err(no_watermark(path));
+    }
+    check_columns(path, options)?;
+    let scratch = tempfile::Builder::new().prefix("annals-reader-").tempdir();
+    let scratch = scratch.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
+    let db_options = columns::database_options(options, Role::Reader);
+    let descriptors = columns::descriptors(options);
+    let rocks =
+        DB::open_cf_descriptors_as_secondary(&db_options, path, scratch.path(), descriptors)
+            .map_err(|error| OpenError::rocks(path, error))?;
+    let db = Db {
+        rocks,
+        options: db_options,
+        path: path.to_owned(),
+        _scratch: Some(scratch),
+        _lock: None,
+        released: OnDrop::default(),
+    };
+    check_meta(&db, log_id)?;
+    let watermark = Arc::new(Watermark::new(Position::START));
+    let follower = Arc::new(Follower::new(file, Arc::clone(&watermark)));
+    follower
+        .refresh(&db)
+        .map_err(|error| unreadable(path, error))?;
+    Ok(Opened {
+        log_id,
+        db: Arc::new(db),
+        watermark,
+        access: Access::Follow(follower),
+    })
+}
+
+fn no_watermark(path: &Path) -> OpenError {
+    let reason = format!(
+        "its file {} is missing or damaged; opening the log once for writing makes it anew",
+        watermark_file::NAME
+    );
+    OpenError::corrupt(path, reason)
+}
+
+/// Compares the column families with those that a log has; alters nothing.
+fn check_columns(path: &Path, options: &Options) -> Result<(), OpenError> {
+    if !path.join("CURRENT").exists() {
+        return Err(OpenError::corrupt(
+            path,
+            "RocksDB's file CURRENT is missing",
+        ));
+    }
+    let db_options = columns::database_options(options, Role::Reader);
+    let found = DB::list_cf(&db_options, path).map_err(|error| OpenError::rocks(path, error))?;
+    for name in columns::ALL {
+        if !found.iter().any(|found| found == name) {
+            return Err(OpenError::MissingColumnFamily {
+                path: path.to_owned(),
+                name: name.into(),
+            });
+        }
+    }
+    match found
+        .iter()
+        .find(|found| !columns::ALL.contains(&found.as_str()))
+    {
+        Some(name) => Err(OpenError::NotALog {
+            path: path.to_owned(),
+            reason: format!("it has a column family {name:?} that no log has"),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Compares what the database says of itself with the file ANNALS.
+fn check_meta(db: &Db, log_id: Uuid) -> Result<(), OpenError> {
+    let path = db.path.as_path();
+    let columns = columns_of(path, &db.rocks)?;
+    let get = |key: &[u8]| {
+        db.get(columns.meta, key)
+            .map_err(|error| unreadable(path, error))
+    };
+    let format = get(keys::META_FORMAT)?
+        .and_then(|value| Some(u32::from_be_bytes((*value).try_into().ok()?)));
+    match format {
+        Some(found) if found > identity::FORMAT => {
+            let path = path.to_owned();
+            return Err(OpenError::NewerFormat {
+                path,
+                found,
+                known: identity::FORMAT,
+            });
+        }
+        Some(_) => {}
+        None => {
+            return Err(OpenError::corrupt(
+                path,
+                "the database does not say its format",
+            ));
+        }
+    }
+    match get(keys::META_LOG_ID)? {
+        Some(stored) if *stored == log_id.as_bytes()[..] => Ok(()),
+        _ => Err(OpenError::corrupt(
+            path,
+            "the file ANNALS names another log than the database",
+        )),
+    }
+}
+
+fn columns_of<'a>(path: &Path, rocks: &'a DB) -> Result<Columns<'a>, OpenError> {
+    Columns::of(rocks).map_err(|name| OpenError::MissingColumnFamily {
+        path: path.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+fn unreadable(path: &Path, error: ReadError) -> OpenError {
+    OpenError::corrupt(path, error.to_string())
+}

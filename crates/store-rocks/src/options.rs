@@ -1,0 +1,41 @@
+//! What can be chosen when a log is opened.
+
+use uuid::Uuid;
+
+/// Choices for opening a log. None of them changes the stored format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Whether every group is synced to the disk before it is acknowledged.
+    /// `false` is for tests only: a power cut then loses acknowledged batches.
+    pub sync: bool,
+    /// The id of a log that is created; a new one (version 7) where it is `None`.
+    /// Opening an existing log does not look at it.
+    pub log_id: Option<Uuid>,
+    /// Threads that serve reads, at least 1.
+    pub read_threads: usize,
+    /// Bytes of decompressed blocks that are kept in memory.
+    pub cache_bytes: usize,
+    /// Table files that a writer keeps open. A reader keeps all of them open,
+    /// because the writer may delete them under its feet.
+    pub max_open_files: u16,
+    /// Bytes of appends that may wait for the writer; beyond them an append
+    /// waits for room.
+    pub queue_bytes: usize,
+    /// Whether RocksDB counts what it does, for [`crate::RocksLog::wal_syncs`].
+    /// It costs a few percent.
+    pub statistics: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            sync: true,
+            log_id: None,
+            read_threads: 2,
+            cache_bytes: 64 * 1024 * 1024,
+            max_open_files: 512,
+            queue_bytes: 128 * 1024 * 1024,
+            statistics: false,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading pages of records: what a read sees, and how a page is filled.
+
+use annals_event_log::store_support::{PAGE_BYTES, clamp_limit};
+use annals_event_log::{Page, Position, Query, ReadError, Record, Source};
+use bytes::Bytes;
+
+use crate::columns::Columns;
+use crate::db::Db;
+use crate::error::corrupt;
+use crate::lookup::{self, Index};
+use crate::scan;
+
+/// From this many wanted records on, a chunk is taken out whole and shared by
+/// them; below, each is copied by itself, so that a few small records do not
+/// keep 64 KiB in memory.
+pub(crate) const SHARED_FROM: usize = 16;
+
+/// What a read sees: a database, and how far.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) db: &'a Db,
+    pub(crate) columns: Columns<'a>,
+    pub(crate) watermark: Position,
+}
+
+/// How much of a page is taken.
+pub(crate) struct Filling {
+    records: usize,
+    bytes: usize,
+    limit: usize,
+    next: Option<u64>,
+}
+
+impl Filling {
+    pub(crate) fn new(limit: usize) -> Filling {
+        Filling {
+            records: 0,
+            bytes: 0,
+            limit: clamp_limit(limit),
+            next: None,
+        }
+    }
+
+    /// Takes a record in, if it still fits. If not, the next page begins at `key`.
+    pub(crate) fn admits(&mut self, key: u64, len: usize) -> bool {
+        let bytes = self.bytes.saturating_add(len);
+        if self.records >= self.limit || (bytes > PAGE_BYTES && self.records > 0) {
+            self.next = Some(key);
+            return false;
+        }
+        self.records += 1;
+        self.bytes = bytes;
+        true
+    }
+
+    /// How many records were taken in.
+    pub(crate) fn records(&self) -> usize {
+        self.records
+    }
+
+    /// The page with the records that were taken in.
+    pub(crate) fn page(self, records: Vec<Record>) -> Page {
+        Page {
+            records,
+            next: self.next,
+        }
+    }
+}
+
+/// One page.
+pub(crate) fn page(view: &View<'_>, query: &Query) -> Result<Page, ReadError> {
+    match &query.source {
+        Source::All => scan::page(view, query),
+        Source::Stream(stream) => lookup::page(view, query, &Index::Stream(stream.as_str())),
+        Source::EventType(event_type) => {
+            // Such a name could reach into another one's keys, and no event has it.
+            if event_type.chars().any(char::is_control) {
+                return Ok(Page::default());
+            }
+            lookup::page(view, query, &Index::Type(event_type))
+        }
+    }
+}
+
+/// Decodes a record that must be the one at `position`.
+pub(crate) fn decode_at(bytes: Bytes, position: u64) -> Result<Record, ReadError> {
+    let record = Record::decode(bytes)?;
+    if record.position().0 != position {
+        let found = record.position();
+        return Err(corrupt(format!(
+            "the record at {position} says that it is at {found}"
+        )));
+    }
+    Ok(record)
+}

@@ -1,0 +1,137 @@
+//! A reader beside a live writer: a RocksDB secondary that follows the file
+//! WATERMARK and serves nothing above it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use annals_event_log::{Position, ReadError, Watermark};
+
+use crate::db::Db;
+use crate::error::StoreFailure;
+use crate::log::Inner;
+use crate::watermark_file::WatermarkFile;
+
+/// How often a reader that waits looks at WATERMARK.
+const POLL: Duration = Duration::from_millis(50);
+/// How often it tries to see what WATERMARK promises. The writer may switch
+/// files at any moment, and then the first attempts can miss.
+const ATTEMPTS: u32 = 20;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+
+/// What follows the writer.
+pub(crate) struct Follower {
+    file: WatermarkFile,
+    served: Arc<Watermark>,
+    catching_up: Mutex<()>,
+    polling: Mutex<bool>,
+}
+
+impl Follower {
+    pub(crate) fn new(file: WatermarkFile, served: Arc<Watermark>) -> Follower {
+        Follower {
+            file,
+            served,
+            catching_up: Mutex::default(),
+            polling: Mutex::default(),
+        }
+    }
+
+    /// Catches up with the writer, if it has moved; what is served now.
+    pub(crate) fn refresh(&self, db: &Db) -> Result<Position, ReadError> {
+        let Some(published) = self.published()? else {
+            return Ok(self.served.get());
+        };
+        let _turn = self
+            .catching_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if published <= self.served.get() {
+            return Ok(self.served.get());
+        }
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let seen = catch_up(db);
+            match seen {
+                Ok(seen) if seen >= published => {
+                    self.served.advance(published);
+                    return Ok(published);
+                }
+                // It is there, only not yet visible here: serve what is.
+                Ok(seen) if attempt >= ATTEMPTS => {
+                    self.served.advance(seen);
+                    return Ok(self.served.get());
+                }
+                Err(error) if attempt >= ATTEMPTS => return Err(error),
+                _ => std::thread::sleep(BETWEEN_ATTEMPTS),
+            }
+        }
+    }
+
+    /// What WATERMARK says, if that is more than what is served. A value that
+    /// is just being written is left for the next time.
+    fn published(&self) -> Result<Option<Position>, ReadError> {
+        let published = self.file.read();
+        let published = published.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
+        Ok(published.filter(|published| *published > self.served.get()))
+    }
+
+    /// Brings the view to a state that is durable as a whole, and keeps it there
+    /// for as long as the guard lives.
+    pub(crate) fn hold_still(&self, db: &Db) -> Result<MutexGuard<'_, ()>, ReadError> {
+        let turn = self
+            .catching_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..ATTEMPTS {
+            let seen = catch_up(db)?;
+            // Read afterwards: what was seen by then is published now, but for a
+            // group between its write and its publication.
+            let published = self.file.read();
+            let published = published.map_err(|error| ReadError::Unavailable {
+                source: Box::new(error),
+            })?;
+            if published.is_some_and(|published| seen <= published) {
+                return Ok(turn);
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+        }
+        Err(StoreFailure::Unpublished.into())
+    }
+
+    /// Starts the thread that wakes those who wait, if it does not run yet.
+    pub(crate) fn poll(&self, inner: &Arc<Inner>) {
+        let mut polling = self.polling.lock().unwrap_or_else(PoisonError::into_inner);
+        if *polling {
+            return;
+        }
+        let inner = Arc::downgrade(inner);
+        let thread = std::thread::Builder::new().name("annals-follower".into());
+        match thread.spawn(move || follow(&inner)) {
+            Ok(_) => *polling = true,
+            Err(error) => tracing::error!(%error, "no thread to follow the writer with"),
+        }
+    }
+}
+
+fn catch_up(db: &Db) -> Result<Position, ReadError> {
+    db.rocks
+        .try_catch_up_with_primary()
+        .map_err(|error| db.read_error(&error))?;
+    db.last_position()
+}
+
+/// Refreshes until the log is closed or its last handle is gone.
+fn follow(inner: &Weak<Inner>) {
+    while let Some(inner) = inner.upgrade() {
+        match inner.refresh() {
+            Err(ReadError::Closed) => return,
+            Err(error) => tracing::warn!(%error, "the reader cannot follow the writer"),
+            Ok(_) => {}
+        }
+        drop(inner);
+        std::thread::sleep(POLL);
+    }
+}

@@ -1,0 +1,336 @@
+//! What a group has staged: each batch is checked against the log and against
+//! everything staged before it, and then put into the group's one write.
+
+use std::collections::{HashMap, HashSet};
+
+use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, referenced_blobs};
+use annals_event_log::{
+    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
+    Prepared, ReadError, Record, StreamName, Version,
+};
+use chrono::{DateTime, Utc};
+use rocksdb::WriteBatch;
+
+use crate::columns::Columns;
+use crate::db::Db;
+use crate::heads::Heads;
+use crate::open_chunk::OpenChunk;
+use crate::rows::Counts;
+use crate::{index, keys, rows};
+
+/// Why a batch was not staged.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The batch's own fault. Nothing of it was staged; others are not affected.
+    Batch(AppendError),
+    /// The store cannot be read. Something of the batch may have been staged,
+    /// so the whole group must be given up.
+    Store(ReadError),
+}
+
+impl From<AppendError> for Refusal {
+    fn from(error: AppendError) -> Refusal {
+        Refusal::Batch(error)
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Refusal {
+        Refusal::Store(error)
+    }
+}
+
+/// The end of the log, staged records included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tail {
+    /// The last record's position.
+    pub(crate) last: Position,
+    /// When it was recorded; in an empty log the earliest time there is.
+    pub(crate) recorded_at: DateTime<Utc>,
+    pub(crate) counts: Counts,
+}
+
+/// The group that is being staged. It is used again for the next one.
+pub(crate) struct Staging<'a> {
+    db: &'a Db,
+    columns: Columns<'a>,
+    heads: Heads,
+    tail: Tail,
+    now: DateTime<Utc>,
+    write: WriteBatch,
+    chunk: OpenChunk,
+    batches: HashMap<BatchId, BatchRow>,
+    blobs: HashSet<Digest>,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Staging<'a> {
+    pub(crate) fn new(db: &'a Db, columns: Columns<'a>, tail: Tail) -> Staging<'a> {
+        Staging {
+            db,
+            columns,
+            heads: Heads::default(),
+            tail,
+            now: tail.recorded_at,
+            write: WriteBatch::default(),
+            chunk: OpenChunk::default(),
+            batches: HashMap::new(),
+            blobs: HashSet::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Begins a group at the time `now`.
+    pub(crate) fn begin(&mut self, now: DateTime<Utc>) {
+        self.now = now;
+        self.batches.clear();
+        self.blobs.clear();
+        self.heads.age();
+    }
+
+    /// Bytes staged so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.write.size_in_bytes() + self.chunk.bytes()
+    }
+
+    /// Ends the group: its one write, and the log's last position after it.
+    /// `None` where nothing was staged.
+    pub(crate) fn finish(&mut self) -> Option<(WriteBatch, Position)> {
+        self.end_chunk();
+        if self.write.is_empty() {
+            return None;
+        }
+        self.tail.counts.position = self.tail.last.0;
+        self.write.put_cf(
+            self.columns.meta,
+            keys::META_COUNTS,
+            self.tail.counts.encode(),
+        );
+        Some((std::mem::take(&mut self.write), self.tail.last))
+    }
+
+    /// Stages one append.
+    pub(crate) fn append(
+        &mut self,
+        prepared: &mut Prepared,
+        request: RequestDigest,
+    ) -> Result<Appended, Refusal> {
+        let batch = prepared.batch;
+        if let Some(row) = self.batch_row(batch)? {
+            return match row.status(&prepared.request) {
+                BatchStatus::Known(appended) => Ok(appended),
+                _ => Err(AppendError::IdempotencyMismatch { batch }.into()),
+            };
+        }
+        for digest in &prepared.required_blobs {
+            self.require_blob(*digest)?;
+        }
+        self.check_expectations(&prepared.expectations)?;
+        let first = self.tail.last.next();
+        self.stage_blobs(&prepared.blobs)?;
+        for event in &mut prepared.events {
+            self.stage_event(event)?;
+        }
+        let appended = Appended {
+            first,
+            last: self.tail.last,
+        };
+        self.stage_batch(
+            batch,
+            BatchRow {
+                appended,
+                request: Some(request),
+            },
+            true,
+        );
+        Ok(appended)
+    }
+
+    /// Stages a verbatim copy.
+    pub(crate) fn copy(&mut self, records: &[Record], blobs: &[Blob]) -> Result<Appended, Refusal> {
+        let (Some(first), Some(last)) = (records.first(), records.last()) else {
+            return Err(AppendError::Invalid {
+                reason: "it has no records".into(),
+            }
+            .into());
+        };
+        let appended = Appended {
+            first: first.position(),
+            last: last.position(),
+        };
+        let rows = self.check_copy(records)?;
+        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
+        for digest in referenced_blobs(records) {
+            if !supplied.contains(&digest) {
+                self.require_blob(digest)?;
+            }
+        }
+        self.stage_blobs(blobs)?;
+        for record in records {
+            self.stage_record(record)?;
+        }
+        for (batch, row) in rows {
+            // A batch that came in parts was counted with its first part.
+            let is_new = row.appended.first >= appended.first;
+            self.stage_batch(batch, row, is_new);
+        }
+        Ok(appended)
+    }
+
+    fn check_copy(&mut self, records: &[Record]) -> Result<HashMap<BatchId, BatchRow>, Refusal> {
+        let mut check = CopyCheck::new(self.tail.last, self.tail.recorded_at);
+        let mut heads: HashMap<StreamName, Version> = HashMap::new();
+        let mut rows: HashMap<BatchId, BatchRow> = HashMap::new();
+        for record in records {
+            let stream = record.stream_name();
+            let head = match heads.get(&stream) {
+                Some(head) => *head,
+                None => self.version(&stream)?,
+            };
+            check.record(record, head)?;
+            heads.insert(stream, record.version());
+            let id = record.batch_id();
+            let known = match rows.get(&id) {
+                Some(row) => Some(*row),
+                None => self.batch_row(id)?,
+            };
+            rows.insert(id, BatchRow::copied(known, record)?);
+        }
+        Ok(rows)
+    }
+
+    fn check_expectations(&mut self, expectations: &[Expectation]) -> Result<(), Refusal> {
+        for Expectation { stream, expected } in expectations {
+            let actual = self.version(stream)?;
+            if !expected.holds(actual) {
+                let (stream, expected) = (stream.clone(), *expected);
+                return Err(AppendError::Conflict {
+                    stream,
+                    expected,
+                    actual,
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    fn version(&mut self, stream: &StreamName) -> Result<Version, ReadError> {
+        let (db, columns) = (self.db, self.columns);
+        let head = self
+            .heads
+            .get(stream, |stream| index::last_version(db, &columns, stream))?;
+        Ok(Version(head.version))
+    }
+
+    fn batch_row(&self, batch: BatchId) -> Result<Option<BatchRow>, ReadError> {
+        match self.batches.get(&batch) {
+            Some(row) => Ok(Some(*row)),
+            None => index::batch_row(self.db, &self.columns, batch),
+        }
+    }
+
+    fn has_blob(&self, digest: Digest) -> Result<bool, ReadError> {
+        Ok(self.blobs.contains(&digest) || self.db.get(self.columns.blobs, &digest.0)?.is_some())
+    }
+
+    fn require_blob(&self, digest: Digest) -> Result<(), Refusal> {
+        if self.has_blob(digest)? {
+            Ok(())
+        } else {
+            Err(AppendError::UnknownBlob { digest }.into())
+        }
+    }
+
+    fn stage_blobs(&mut self, blobs: &[Blob]) -> Result<(), ReadError> {
+        for blob in blobs {
+            let digest = blob.digest();
+            if self.has_blob(digest)? {
+                continue;
+            }
+            self.write
+                .put_cf(self.columns.blobs, digest.0, blob.bytes());
+            self.blobs.insert(digest);
+            self.tail.counts.blobs += 1;
+            self.tail.counts.blob_bytes += blob.bytes().len() as u64;
+        }
+        Ok(())
+    }
+
+    fn stage_event(&mut self, event: &mut EncodedEvent) -> Result<(), ReadError> {
+        self.make_room(event.len());
+        let (db, columns) = (self.db, self.columns);
+        let load = |stream: &StreamName| index::last_version(db, &columns, stream);
+        let head = self.heads.get(&event.stream, load)?;
+        head.version += 1;
+        let position = self.tail.last.next();
+        // A clock that was set back must not turn the order of times around.
+        self.tail.recorded_at = self.tail.recorded_at.max(self.now);
+        let stream = event.stream.clone();
+        let event_type = std::mem::take(&mut event.event_type);
+        let bytes = event.stamp(position, Version(head.version), self.tail.recorded_at);
+        self.chunk.push(position, bytes, &stream, &event_type, head);
+        self.tail.counts.streams += u64::from(head.version == 1);
+        self.tail.last = position;
+        Ok(())
+    }
+
+    fn stage_record(&mut self, record: &Record) -> Result<(), ReadError> {
+        self.make_room(record.as_bytes().len());
+        let (db, columns) = (self.db, self.columns);
+        let stream = record.stream_name();
+        let head = self
+            .heads
+            .get(&stream, |stream| index::last_version(db, &columns, stream))?;
+        head.version += 1;
+        let position = record.position();
+        self.chunk.push(
+            position,
+            record.as_bytes(),
+            &stream,
+            record.event_type(),
+            head,
+        );
+        self.tail.counts.streams += u64::from(head.version == 1);
+        self.tail.last = position;
+        self.tail.recorded_at = record.recorded_at();
+        Ok(())
+    }
+
+    fn stage_batch(&mut self, batch: BatchId, row: BatchRow, is_new: bool) {
+        rows::write_batch(&mut self.scratch, &row);
+        self.write
+            .put_cf(self.columns.batches, batch.as_bytes(), &self.scratch);
+        self.batches.insert(batch, row);
+        self.tail.counts.batches += u64::from(is_new);
+    }
+
+    fn make_room(&mut self, record_len: usize) {
+        if !self.chunk.has_room(record_len) {
+            self.end_chunk();
+        }
+    }
+
+    /// Puts the chunk and its index entries into the group's write.
+    fn end_chunk(&mut self) {
+        let Some(first) = self.chunk.first() else {
+            return;
+        };
+        self.write.put_cf(
+            self.columns.records,
+            keys::record(first),
+            self.chunk.content(),
+        );
+        for (stream, version, run) in self.chunk.streams() {
+            keys::write_entry(&mut self.scratch, stream.as_str(), version.0);
+            self.write
+                .put_cf(self.columns.streams, &self.scratch, run.encode_stream());
+        }
+        for (event_type, run) in self.chunk.types() {
+            keys::write_entry(&mut self.scratch, event_type, first.0);
+            self.write
+                .put_cf(self.columns.types, &self.scratch, run.encode_type());
+        }
+        self.chunk.clear();
+    }
+}

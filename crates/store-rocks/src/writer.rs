@@ -1,0 +1,317 @@
+//! The single writer: one thread that takes whatever waits, stages it as one
+//! group, writes it synced, publishes the watermark and answers.
+//!
+//! There is no timer. While a group is being synced the next one gathers in the
+//! queue, so groups grow with the load by themselves.
+//!
+//! **Fail-stop**: after a write that failed nobody knows what is on the disk.
+//! Everything in that group, in the queue and later is answered `Unavailable`
+//! until the log is reopened, which finds out.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+
+use annals_event_log::store_support::RequestDigest;
+use annals_event_log::{
+    AppendError, Appended, Blob, Position, Prepared, ReadError, Record, Watermark,
+};
+use chrono::Utc;
+use futures::channel::oneshot;
+use rocksdb::WriteBatch;
+
+use crate::db::{Db, Latch, OnDrop};
+use crate::error::StoreFailure;
+use crate::queue::Queue;
+use crate::staging::{Refusal, Staging, Tail};
+use crate::watermark_file::WatermarkFile;
+
+/// Bytes at which a group ends, even if more is waiting.
+const GROUP_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes in memory from which on a closing writer writes them to tables. Less
+/// is replayed at the next open faster than it would be written now.
+const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What a caller is told.
+type Answer = Result<Appended, AppendError>;
+
+/// What the writer is asked to do.
+pub(crate) enum Work {
+    Append {
+        prepared: Prepared,
+        request: RequestDigest,
+    },
+    Copy {
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    },
+}
+
+impl Work {
+    fn bytes(&self) -> usize {
+        let of_blobs = |blobs: &[Blob]| blobs.iter().map(|blob| blob.bytes().len()).sum::<usize>();
+        match self {
+            Work::Append { prepared, .. } => {
+                let events = prepared
+                    .events
+                    .iter()
+                    .map(|event| event.len())
+                    .sum::<usize>();
+                events + of_blobs(&prepared.blobs)
+            }
+            Work::Copy { records, blobs } => {
+                let records = records
+                    .iter()
+                    .map(|record| record.as_bytes().len())
+                    .sum::<usize>();
+                records + of_blobs(blobs)
+            }
+        }
+    }
+}
+
+/// Work and who waits for its answer.
+pub(crate) struct Job {
+    work: Work,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// The way to the writer's thread.
+pub(crate) struct Writer {
+    queue: Arc<Queue<Job>>,
+    failure: Arc<OnceLock<StoreFailure>>,
+    ended: Arc<Latch>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What brings a group to the disk; replaced by tests that let it fail.
+pub(crate) type Disk = Box<dyn FnMut(WriteBatch) -> Result<(), StoreFailure> + Send>;
+
+/// What the thread publishes its progress to.
+pub(crate) struct Publish {
+    pub(crate) watermark: Arc<Watermark>,
+    pub(crate) file: WatermarkFile,
+}
+
+impl Writer {
+    /// Starts the thread on an open database whose log ends with `tail`.
+    pub(crate) fn start(
+        db: Arc<Db>,
+        tail: Tail,
+        publish: Publish,
+        disk: Disk,
+        queue_bytes: usize,
+    ) -> std::io::Result<Writer> {
+        let queue = Arc::new(Queue::new(queue_bytes));
+        let failure = Arc::new(OnceLock::new());
+        let ended = Arc::new(Latch::default());
+        let guard = Guard {
+            queue: Arc::clone(&queue),
+            _ended: OnDrop(Arc::clone(&ended)),
+        };
+        let failed = Arc::clone(&failure);
+        let thread = std::thread::Builder::new()
+            .name("annals-writer".into())
+            .spawn(move || run(guard, db, tail, publish, disk, failed))?;
+        Ok(Writer {
+            queue,
+            failure,
+            ended,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Hands work over and waits for the answer. Dropping the future is safe;
+    /// the work may then be done or not.
+    pub(crate) async fn submit(&self, work: Work) -> Answer {
+        let bytes = work.bytes();
+        let (answer, answered) = oneshot::channel();
+        self.queue
+            .push(Job { work, answer }, bytes)
+            .await
+            .map_err(|_| AppendError::Closed)?;
+        // Who took the job answers it, unless its thread is lost.
+        answered
+            .await
+            .unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+    }
+
+    /// Jobs that the thread has not taken yet.
+    #[cfg(test)]
+    pub(crate) fn queue_len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Why the writer stopped, if it did.
+    pub(crate) fn failure(&self) -> Option<&StoreFailure> {
+        self.failure.get()
+    }
+
+    /// Lets the writer do what was accepted, and nothing more.
+    pub(crate) fn shut(&self) {
+        self.queue.close();
+    }
+
+    /// Waits until the thread has done so.
+    pub(crate) async fn ended(&self) {
+        self.ended.wait().await;
+    }
+
+    /// Waits for the thread itself, on this thread.
+    pub(crate) fn join(&self) {
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        // A waker may drop the last handle of a log on the writer's own thread.
+        if let Some(thread) = thread.filter(|t| t.thread().id() != std::thread::current().id()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Closes the queue when the thread ends, however it ends.
+struct Guard {
+    queue: Arc<Queue<Job>>,
+    _ended: OnDrop,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.queue.close();
+        // Whoever is still in the queue learns that the thread is lost.
+        self.queue.take(&mut Vec::new(), 0);
+    }
+}
+
+fn run(
+    guard: Guard,
+    db: Arc<Db>,
+    tail: Tail,
+    publish: Publish,
+    disk: Disk,
+    failed: Arc<OnceLock<StoreFailure>>,
+) {
+    let columns = match db.columns() {
+        Ok(columns) => columns,
+        Err(error) => {
+            tracing::error!(%error, "the writer cannot start");
+            return;
+        }
+    };
+    let staging = Staging::new(&db, columns, tail);
+    let mut groups = Groups {
+        db: &db,
+        staging,
+        publish,
+        disk,
+        failed,
+        answers: Vec::new(),
+    };
+    let (mut jobs, mut taken) = (Vec::new(), 0);
+    while guard.queue.take(&mut jobs, taken) {
+        taken = jobs.len();
+        groups.run(&mut jobs);
+    }
+    groups.end();
+    drop(groups);
+    // The database goes before the signal that it was given back.
+    drop(db);
+    drop(guard);
+}
+
+/// The groups, one after the other.
+struct Groups<'a> {
+    db: &'a Db,
+    staging: Staging<'a>,
+    publish: Publish,
+    disk: Disk,
+    failed: Arc<OnceLock<StoreFailure>>,
+    answers: Vec<(oneshot::Sender<Answer>, Answer)>,
+}
+
+impl Groups<'_> {
+    /// Does all jobs, in one group or, where they are large, in several.
+    fn run(&mut self, jobs: &mut Vec<Job>) {
+        self.staging.begin(Utc::now());
+        for Job { work, answer } in jobs.drain(..) {
+            if let Some(failure) = self.failed.get() {
+                let _ = answer.send(Err(failure.clone().into()));
+                continue;
+            }
+            match self.stage(work) {
+                Ok(appended) => self.answers.push((answer, Ok(appended))),
+                Err(Refusal::Batch(error)) => self.answers.push((answer, Err(error))),
+                Err(Refusal::Store(error)) => {
+                    self.answers.push((answer, Err(AppendError::Closed)));
+                    self.fail(unreadable(self.db, &error));
+                }
+            }
+            if self.staging.bytes() >= GROUP_BYTES {
+                self.commit();
+                self.staging.begin(Utc::now());
+            }
+        }
+        self.commit();
+    }
+
+    fn stage(&mut self, work: Work) -> Result<Appended, Refusal> {
+        match work {
+            Work::Append {
+                mut prepared,
+                request,
+            } => self.staging.append(&mut prepared, request),
+            Work::Copy { records, blobs } => self.staging.copy(&records, &blobs),
+        }
+    }
+
+    /// Writes what is staged, publishes it, and only then answers. Refusals
+    /// wait too: they may rest on what was staged before them.
+    fn commit(&mut self) {
+        if self.failed.get().is_some() {
+            return;
+        }
+        if let Some((write, last)) = self.staging.finish() {
+            match (self.disk)(write) {
+                Ok(()) => self.publish(last),
+                Err(failure) => return self.fail(failure),
+            }
+        }
+        for (caller, answer) in self.answers.drain(..) {
+            // A caller that is gone has dropped its future; that is allowed.
+            let _ = caller.send(answer);
+        }
+    }
+
+    fn publish(&mut self, last: Position) {
+        // The file first: who was answered may ask a reader in another process.
+        if let Err(error) = self.publish.file.write(last) {
+            tracing::warn!(%error, "WATERMARK cannot be written; readers in other processes lag");
+        }
+        self.publish.watermark.advance(last);
+    }
+
+    fn fail(&mut self, failure: StoreFailure) {
+        tracing::error!(error = %failure, "the log accepts nothing more until it is reopened");
+        for (caller, _) in self.answers.drain(..) {
+            let _ = caller.send(Err(failure.clone().into()));
+        }
+        let _ = self.failed.set(failure);
+    }
+
+    fn end(&mut self) {
+        if self.failed.get().is_none() && self.db.unflushed_bytes() >= FLUSH_BYTES {
+            // Nothing depends on it: all of it is in the synced WAL.
+            if let Err(error) = self.db.flush() {
+                tracing::warn!(%error, "the tables were not written at close");
+            }
+        }
+    }
+}
+
+fn unreadable(db: &Db, error: &ReadError) -> StoreFailure {
+    StoreFailure::Rocks {
+        path: db.path.as_path().into(),
+        detail: error.to_string().into(),
+    }
+}

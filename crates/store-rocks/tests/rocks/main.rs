@@ -1,0 +1,16 @@
+//! The embedded store, tested from outside: the ports' conformance suite, and
+//! what only a store on disk can get wrong.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests fail by panicking"
+)]
+
+mod backup;
+mod conformance;
+mod opening;
+mod reader;
+mod recovery;
+mod support;
+mod verify;

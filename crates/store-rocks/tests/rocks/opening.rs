@@ -1,0 +1,297 @@
+//! Opening and creating: each refusal is typed, says what to do, and alters nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use annals_event_log::{EventLog, Position};
+use annals_store_rocks::{OpenError, Options, RocksLog};
+use uuid::Uuid;
+
+use crate::support::{all, append, close, fingerprint, new_log, options, raw};
+
+/// Opens for writing and for reading; both must be refused, and nothing altered.
+fn refused(path: &Path) -> (OpenError, OpenError) {
+    let before = path.is_dir().then(|| fingerprint(path));
+    let writing = RocksLog::open(path, &options()).expect_err("opening for writing is refused");
+    let reading = RocksLog::open_reader(path, &options()).expect_err("so is reading");
+    assert_eq!(
+        path.is_dir().then(|| fingerprint(path)),
+        before,
+        "something was altered"
+    );
+    (writing, reading)
+}
+
+#[test]
+fn where_nothing_is_init_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    for path in [home.path().join("missing"), home.path().to_owned()] {
+        let (writing, reading) = refused(&path);
+        assert!(matches!(writing, OpenError::NotFound { .. }), "{writing:?}");
+        assert!(matches!(reading, OpenError::NotFound { .. }), "{reading:?}");
+        assert!(writing.to_string().contains("annals init"), "{writing}");
+    }
+    assert!(!home.path().join("missing").exists());
+}
+
+#[test]
+fn what_is_no_log_is_named_so() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "text").unwrap();
+    let other = home.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("notes.txt"), "text").unwrap();
+    let pretender = home.path().join("pretender");
+    fs::create_dir(&pretender).unwrap();
+    fs::write(pretender.join("ANNALS"), "the annals of Tacitus\n").unwrap();
+    for path in [file, other, pretender] {
+        let (writing, reading) = refused(&path);
+        assert!(matches!(writing, OpenError::NotALog { .. }), "{writing:?}");
+        assert!(matches!(reading, OpenError::NotALog { .. }), "{reading:?}");
+    }
+}
+
+#[test]
+fn a_foreign_rocksdb_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("db");
+    drop(rocksdb::DB::open_default(&path).unwrap());
+    let (writing, _) = refused(&path);
+    assert!(matches!(writing, OpenError::NotALog { .. }), "{writing:?}");
+    assert!(
+        writing.to_string().contains("RocksDB of another program"),
+        "{writing}"
+    );
+
+    // Even where a file of that name lies beside it.
+    fs::write(
+        path.join("ANNALS"),
+        format!("annals log, format 1\n{}\n", Uuid::nil()),
+    )
+    .unwrap();
+    let (writing, _) = refused(&path);
+    assert!(
+        matches!(writing, OpenError::MissingColumnFamily { .. }),
+        "{writing:?}"
+    );
+}
+
+#[test]
+fn a_newer_format_is_refused_with_both_numbers() {
+    let (_home, path, log) = new_log();
+    close(log);
+    let identity = fs::read_to_string(path.join("ANNALS")).unwrap();
+    fs::write(
+        path.join("ANNALS"),
+        identity.replace("format 1", "format 7"),
+    )
+    .unwrap();
+    let (writing, reading) = refused(&path);
+    for error in [writing, reading] {
+        assert!(
+            matches!(
+                error,
+                OpenError::NewerFormat {
+                    found: 7,
+                    known: 1,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_column_family_is_named() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 3);
+    close(log);
+    {
+        let mut db = raw(&path);
+        db.drop_cf("types").unwrap();
+    }
+    let (writing, reading) = refused(&path);
+    for error in [writing, reading] {
+        let named =
+            matches!(&error, OpenError::MissingColumnFamily { name, .. } if name == "types");
+        assert!(named, "{error:?}");
+    }
+}
+
+#[test]
+fn a_locked_log_is_refused_to_writers_and_open_to_readers() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 3);
+    let before = fingerprint(&path);
+    let error = RocksLog::open(&path, &options()).expect_err("it is open already");
+    assert!(
+        matches!(&error, OpenError::Locked { path: named } if *named == path),
+        "{error:?}"
+    );
+    assert!(error.is_retryable());
+    let reader = RocksLog::open_reader(&path, &options()).expect("readers take no lock");
+    assert_eq!(all(&reader).len(), 3);
+    drop(reader);
+    assert_eq!(fingerprint(&path), before, "neither altered anything");
+    close(log);
+    RocksLog::open(&path, &options()).expect("the lock was given back");
+}
+
+#[test]
+fn dropping_the_last_handle_gives_the_lock_back() {
+    let (_home, path, log) = new_log();
+    let clone = log.clone();
+    drop(log);
+    append(&clone, "run-1", 1);
+    drop(clone);
+    let log = RocksLog::open(&path, &options()).expect("the lock was given back");
+    assert_eq!(log.watermark(), Position(1));
+}
+
+#[test]
+fn a_log_of_another_id_than_its_file_says_is_corrupt() {
+    let (_home, path, log) = new_log();
+    close(log);
+    let other = format!("annals log, format 1\n{}\n", Uuid::from_u128(5));
+    fs::write(path.join("ANNALS"), other).unwrap();
+    let error = RocksLog::open(&path, &options()).expect_err("the ids differ");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+}
+
+#[test]
+fn creating_needs_a_new_or_an_empty_directory() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("a/b/log");
+    let id = Uuid::from_u128(9);
+    let with_id = Options {
+        log_id: Some(id),
+        ..options()
+    };
+    let log = RocksLog::create(&path, &with_id).expect("parents are made");
+    assert_eq!(log.log_id(), id);
+    close(log);
+    let before = fingerprint(&path);
+    let error = RocksLog::create(&path, &options()).expect_err("it exists");
+    assert!(
+        matches!(error, OpenError::AlreadyExists { .. }),
+        "{error:?}"
+    );
+    assert_eq!(fingerprint(&path), before);
+
+    let full = home.path().join("full");
+    fs::create_dir(&full).unwrap();
+    fs::write(full.join("x"), "x").unwrap();
+    for path in [full.clone(), full.join("x")] {
+        let error = RocksLog::create(&path, &options()).expect_err("something is there");
+        assert!(matches!(error, OpenError::NotEmpty { .. }), "{error:?}");
+    }
+    assert_eq!(fs::read_dir(&full).unwrap().count(), 1);
+
+    let empty = home.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    RocksLog::create(&empty, &options()).expect("an empty directory will do");
+    assert!(matches!(RocksLog::open_or_create(&path, &options()), Ok(log) if log.log_id() == id));
+    RocksLog::open_or_create(&home.path().join("new"), &options()).expect("it is made");
+}
+
+#[test]
+fn an_interrupted_creation_is_recognised_and_completed() {
+    let (_home, path, log) = new_log();
+    close(log);
+    // As if the power had gone before the last step.
+    fs::rename(path.join("ANNALS"), path.join("ANNALS.new")).unwrap();
+    let (writing, reading) = refused(&path);
+    assert!(
+        matches!(writing, OpenError::CreationInterrupted { .. }),
+        "{writing:?}"
+    );
+    assert!(
+        matches!(reading, OpenError::CreationInterrupted { .. }),
+        "{reading:?}"
+    );
+    let log = RocksLog::create(&path, &options()).expect("it is completed");
+    append(&log, "run-1", 2);
+    close(log);
+    assert_eq!(all(&RocksLog::open(&path, &options()).unwrap()).len(), 2);
+}
+
+const UNPRIVILEGED: &str = "ANNALS_TEST_UNPRIVILEGED";
+/// Nobody's number on every common system.
+const NOBODY: u32 = 65_534;
+
+/// The superuser may do anything, so the test runs itself again as nobody.
+#[test]
+fn no_permission_is_named() {
+    if let Some(path) = std::env::var_os(UNPRIVILEGED) {
+        return check_permissions(Path::new(&path));
+    }
+    let (home, path, log) = new_log();
+    append(&log, "run-1", 1);
+    close(log);
+    let mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(home.path(), 0o755);
+    let program = home.path().join("test-program");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    mode(&program, 0o755);
+    // Files to read, none to write; then not even to read.
+    for entry in fs::read_dir(&path).unwrap() {
+        mode(&entry.unwrap().path(), 0o444);
+    }
+    let is_root =
+        fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
+    for (case, bits) in [("read-only", 0o555), ("closed", 0o000)] {
+        mode(&path, bits);
+        let mut command = Command::new(&program);
+        command.args(["--exact", "opening::no_permission_is_named", "--nocapture"]);
+        command
+            .env(UNPRIVILEGED, &path)
+            .env("ANNALS_TEST_CASE", case);
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let output = command
+            .current_dir(home.path())
+            .output()
+            .expect("the test runs again");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success(),
+            "{case}: {text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(text.contains("1 passed"), "{case}: {text}");
+    }
+    mode(&path, 0o755);
+}
+
+fn check_permissions(path: &Path) {
+    let read_only = std::env::var("ANNALS_TEST_CASE").unwrap() == "read-only";
+    let before = read_only.then(|| fingerprint(path));
+    let error = RocksLog::open(path, &options()).expect_err("nobody may write here");
+    assert!(matches!(error, OpenError::NoPermission { .. }), "{error:?}");
+    let reading = RocksLog::open_reader(path, &options());
+    if read_only {
+        assert_eq!(
+            all(&reading.expect("reading needs no more than to read")).len(),
+            1
+        );
+    } else {
+        let error = reading.expect_err("nobody may read here");
+        assert!(matches!(error, OpenError::NoPermission { .. }), "{error:?}");
+    }
+    let inside = RocksLog::create(&path.join("inside"), &options());
+    let error = inside.expect_err("nobody may make a directory here");
+    assert!(matches!(error, OpenError::NoPermission { .. }), "{error:?}");
+    assert_eq!(
+        read_only.then(|| fingerprint(path)),
+        before,
+        "something was altered"
+    );
+}

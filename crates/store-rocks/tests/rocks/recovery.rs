@@ -1,0 +1,240 @@
+//! What is left after a crash: a torn end of the write-ahead log is forgiven,
+//! anything else is refused; and the stored bytes are those of the description.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use annals_event_log::{EventLog, Position, Query, Record, Version};
+use annals_store_rocks::{OpenError, Options, RocksLog};
+use bytes::Bytes;
+use futures::executor::block_on;
+
+use crate::support::{all, append, batch, close, event, fingerprint, new_log, options, raw};
+
+/// The write-ahead log that holds the last appends.
+fn wal(path: &Path) -> PathBuf {
+    let entries = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let logs = entries.filter(|path| path.extension().is_some_and(|e| e == "log"));
+    logs.max_by_key(|path| fs::metadata(path).unwrap().len())
+        .expect("a write-ahead log")
+}
+
+/// A closed log of three appends, and its write-ahead log's length after each.
+fn three_appends() -> (tempfile::TempDir, PathBuf, Vec<usize>) {
+    let (home, path, log) = new_log();
+    let mut ends = Vec::new();
+    for n in 1..=3 {
+        append(&log, "run-1", n * 10);
+        ends.push(fs::metadata(wal(&path)).unwrap().len() as usize);
+    }
+    close(log);
+    (home, path, ends)
+}
+
+#[test]
+fn a_torn_tail_is_forgiven_where_nothing_of_it_was_acknowledged() {
+    let (_home, path, ends) = three_appends();
+    let content = fs::read(wal(&path)).unwrap();
+    // The machine stopped in the middle of the third group: it is on the disk
+    // in part, and WATERMARK does not know it.
+    fs::write(wal(&path), &content[..(ends[1] + ends[2]) / 2]).unwrap();
+    fs::remove_file(path.join("WATERMARK")).unwrap();
+    let log = RocksLog::open(&path, &options()).expect("a torn tail is forgiven");
+    assert_eq!(log.watermark(), Position(30));
+    assert_eq!(all(&log).len(), 30);
+    append(&log, "run-1", 5);
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+    close(log);
+    let log = RocksLog::open(&path, &options()).expect("and it opens again");
+    assert_eq!(log.watermark(), Position(35));
+}
+
+#[test]
+fn a_log_that_lost_acknowledged_records_is_refused() {
+    let (_home, path, ends) = three_appends();
+    let content = fs::read(wal(&path)).unwrap();
+    fs::write(wal(&path), &content[..(ends[1] + ends[2]) / 2]).unwrap();
+    let error = RocksLog::open(&path, &options()).expect_err("60 records were acknowledged");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+    let text = error.to_string();
+    assert!(
+        text.contains("60 records were acknowledged, but it ends at 30"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_corruption_within_the_write_ahead_log_is_refused() {
+    let (_home, path, ends) = three_appends();
+    let file = wal(&path);
+    let mut content = fs::read(&file).unwrap();
+    let middle = (ends[0] + ends[1]) / 2;
+    content[middle] ^= 0xff;
+    fs::write(&file, &content).unwrap();
+    let before = fingerprint(&path);
+    let error = RocksLog::open(&path, &options()).expect_err("a group in the middle is damaged");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+    let after = fingerprint(&path);
+    for (file, digest) in &before {
+        assert_eq!(
+            after.get(file),
+            Some(digest),
+            "{} was altered",
+            file.display()
+        );
+    }
+    content[middle] ^= 0xff;
+    fs::write(&file, &content).unwrap();
+    let log = RocksLog::open(&path, &options()).expect("the refusal has destroyed nothing");
+    assert_eq!(log.watermark(), Position(60));
+}
+
+#[test]
+fn every_acknowledged_group_is_synced() {
+    let home = tempfile::tempdir().unwrap();
+    let count = |sync: bool| {
+        let options = Options {
+            sync,
+            statistics: true,
+            ..options()
+        };
+        let log = RocksLog::create(&home.path().join(sync.to_string()), &options).unwrap();
+        let before = log.wal_syncs();
+        for _ in 0..20 {
+            append(&log, "run-1", 1);
+        }
+        log.wal_syncs() - before
+    };
+    let synced = count(true);
+    assert!(
+        synced >= 20,
+        "20 groups, one after the other, were synced {synced} times"
+    );
+    assert_eq!(count(false), 0, "without sync the count shows it");
+}
+
+/// Reads a log as `docs/storage-format.md` describes it, without our code but
+/// for the record's own.
+#[test]
+fn the_stored_bytes_are_as_described() {
+    let (_home, path, log) = new_log();
+    let mut second = event("task-1");
+    second.event_type = "test.second".into();
+    let events = vec![event("run-1"), second, event("run-1")];
+    let first = batch(events, Vec::new());
+    let id = first.batch;
+    block_on(log.append(first)).unwrap();
+    let records = all(&log);
+    let log_id = log.log_id();
+    close(log);
+
+    assert_eq!(
+        fs::read_to_string(path.join("ANNALS")).unwrap(),
+        format!("annals log, format 1\n{log_id}\n")
+    );
+    let watermark = fs::read(path.join("WATERMARK")).unwrap();
+    assert_eq!(
+        (watermark.len(), &watermark[..8]),
+        (16, &3_u64.to_be_bytes()[..])
+    );
+
+    let db = raw(&path);
+    let get = |family: &str, key: &[u8]| {
+        db.get_cf(db.cf_handle(family).expect(family), key)
+            .unwrap()
+            .expect("the key is there")
+    };
+    let chunk = get("records", &1_u64.to_be_bytes());
+    assert_eq!(chunk[0], 1);
+    let mut rest = &chunk[1..];
+    for expected in &records {
+        let (length, behind) = rest.split_first_chunk::<4>().unwrap();
+        let (record, behind) = behind.split_at(u32::from_be_bytes(*length) as usize);
+        assert_eq!(
+            &Record::decode(Bytes::copy_from_slice(record)).unwrap(),
+            expected
+        );
+        rest = behind;
+    }
+    assert!(rest.is_empty());
+
+    let one = 1_u64.to_be_bytes();
+    let numbers = |count: u32, index: u32| [count.to_be_bytes(), index.to_be_bytes()].concat();
+    let run = |count, index| [one.to_vec(), numbers(count, index)].concat();
+    assert_eq!(get("streams", &[b"run-1\0", &one[..]].concat()), run(2, 0));
+    assert_eq!(get("streams", &[b"task-1\0", &one[..]].concat()), run(1, 1));
+    assert_eq!(
+        get("types", &[b"test.happened\0", &one[..]].concat()),
+        numbers(2, 0)
+    );
+    assert_eq!(
+        get("types", &[b"test.second\0", &one[..]].concat()),
+        numbers(1, 1)
+    );
+    let row = get("batches", id.as_bytes());
+    assert_eq!((row.len(), row[0]), (65, 1));
+    assert_eq!(&row[49..], [one, 3_u64.to_be_bytes()].concat());
+    assert_eq!(get("meta", b"format"), 1_u32.to_be_bytes());
+    assert_eq!(get("meta", b"log_id"), log_id.as_bytes());
+    assert_eq!(get("meta", b"created_at").len(), 12);
+    let counts: Vec<u8> = [3_u64, 2, 1, 0, 0]
+        .iter()
+        .flat_map(|n| n.to_be_bytes())
+        .collect();
+    assert_eq!(get("meta", b"counts"), counts);
+}
+
+#[test]
+fn a_large_batch_spans_chunks_and_is_read_back_by_every_index() {
+    let (_home, path, log) = new_log();
+    let names = ["run-a", "run-b", "run-c"];
+    let events = (0..3_000).map(|n| event(names[n % 7 % 3])).collect();
+    block_on(log.append(batch(events, Vec::new()))).unwrap();
+    close(log);
+    {
+        let db = raw(&path);
+        let chunks = db.iterator_cf(
+            db.cf_handle("records").unwrap(),
+            rocksdb::IteratorMode::Start,
+        );
+        let sizes: Vec<usize> = chunks.map(|chunk| chunk.unwrap().1.len()).collect();
+        assert!(sizes.len() > 10, "{sizes:?}");
+        assert!(sizes.iter().all(|size| *size <= 64 * 1024), "{sizes:?}");
+    }
+    let log = RocksLog::open(&path, &options()).unwrap();
+    let report = log.verify(&mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    let records = all(&log);
+    assert_eq!(records.len(), 3_000);
+    // A large page is decoded by several threads; it must not show.
+    for limit in [2_000, 2_999, 10_000] {
+        let query = Query::all(Position(1)).limit(limit);
+        let page = block_on(log.read(query.clone())).unwrap();
+        assert_eq!(
+            page.records,
+            records[..limit.min(3_000)],
+            "forward, {limit} records"
+        );
+        assert_eq!(page.next, (limit < 3_000).then_some(limit as u64 + 1));
+        let from = Query {
+            from: u64::MAX,
+            ..query.backward()
+        };
+        let page = block_on(log.read(from)).unwrap();
+        let expected: Vec<_> = records.iter().rev().take(limit).cloned().collect();
+        assert_eq!(page.records, expected, "backward, {limit} records");
+        assert_eq!(page.next, (limit < 3_000).then(|| 3_000 - limit as u64));
+    }
+    for name in names {
+        let query = Query::stream(name.parse().unwrap(), Version(1));
+        let page = block_on(log.read(query.limit(10_000))).unwrap();
+        let expected: Vec<_> = records
+            .iter()
+            .filter(|r| r.stream() == name)
+            .cloned()
+            .collect();
+        assert_eq!(page.records, expected);
+    }
+}

@@ -1,0 +1,244 @@
+//! Verification: a sound log is sound, and each kind of damage is found and named.
+
+use annals_event_log::{Digest, EventLog, Position};
+use annals_store_rocks::{Fault, Finding, RocksLog, VerifyReport};
+use futures::executor::block_on;
+use rocksdb::DB;
+
+use crate::support::{append, batch, close, event, event_with_blob, new_log, options, raw};
+
+/// What is in the log of these tests.
+const RECORDS: u64 = 410;
+
+/// Makes a log, damages it without our code, and verifies it.
+fn verify_after(damage: impl FnOnce(&DB, Digest)) -> VerifyReport {
+    let (_home, path, log) = new_log();
+    for n in 0..20 {
+        append(&log, &format!("run-{}", n % 3), 20);
+    }
+    let (with_blob, blob) = event_with_blob("run-blob", &[1; 50_000]);
+    let digest = blob.digest();
+    let mut other = event("task-1");
+    other.event_type = "test.other".into();
+    block_on(log.append(batch(vec![with_blob, other], vec![blob]))).unwrap();
+    append(&log, "run-0", 8);
+    close(log);
+    let db = raw(&path);
+    damage(&db, digest);
+    drop(db);
+    let log = RocksLog::open(&path, &options()).expect("it opens");
+    let mut last = Position::START;
+    let report = log
+        .verify(&mut |position| last = position)
+        .expect("it can be read");
+    assert_eq!(
+        (report.watermark, last),
+        (Position(RECORDS), Position(RECORDS))
+    );
+    report
+}
+
+/// The only finding, which damage of one kind must give.
+fn only(report: &VerifyReport) -> &Finding {
+    assert_eq!(report.total_findings, 1, "{:#?}", report.findings);
+    &report.findings[0]
+}
+
+/// The chunk that holds a position: its key and its bytes.
+fn chunk_of(db: &DB, position: u64) -> (Vec<u8>, Vec<u8>) {
+    let mut iterator = db.raw_iterator_cf(db.cf_handle("records").unwrap());
+    iterator.seek_for_prev(position.to_be_bytes());
+    let (key, value) = iterator.item().expect("a chunk");
+    (key.to_vec(), value.to_vec())
+}
+
+fn entry(name: &str, number: u64) -> Vec<u8> {
+    [name.as_bytes(), &[0], &number.to_be_bytes()].concat()
+}
+
+#[test]
+fn a_sound_log_is_sound() {
+    let report = verify_after(|_, _| {});
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    assert_eq!((report.records, report.streams), (RECORDS, 5));
+    assert_eq!((report.batches, report.blobs), (22, 1));
+    assert!(report.chunks >= 22);
+}
+
+#[test]
+fn a_flipped_byte_in_a_record_is_found() {
+    let report = verify_after(|db, _| {
+        let (key, mut chunk) = chunk_of(db, 41);
+        // The last byte of the structure: the number of pieces stands behind it.
+        let at = chunk.len() - 3;
+        chunk[at] ^= 1;
+        db.put_cf(db.cf_handle("records").unwrap(), key, chunk)
+            .unwrap();
+    });
+    let finding = only(&report);
+    assert_eq!(finding.fault, Fault::Digest);
+    assert_eq!(
+        finding.position,
+        Some(Position(60)),
+        "the last record of that chunk"
+    );
+    assert_eq!(finding.stream.as_deref(), Some("run-2"));
+    assert!(
+        finding.to_string().contains("record 60 of run-2"),
+        "{finding}"
+    );
+}
+
+#[test]
+fn a_chunk_that_is_cut_off_is_found() {
+    let report = verify_after(|db, _| {
+        let (key, mut chunk) = chunk_of(db, 41);
+        chunk.truncate(chunk.len() - 1);
+        db.put_cf(db.cf_handle("records").unwrap(), key, chunk)
+            .unwrap();
+    });
+    let malformed = |f: &Finding| matches!(f.fault, Fault::Malformed { .. });
+    assert!(
+        report.findings.iter().any(malformed),
+        "{:#?}",
+        report.findings
+    );
+}
+
+#[test]
+fn a_missing_chunk_is_found() {
+    let report = verify_after(|db, _| {
+        let (key, _) = chunk_of(db, 41);
+        db.delete_cf(db.cf_handle("records").unwrap(), key).unwrap();
+    });
+    let gap = |f: &Finding| {
+        f.fault
+            == Fault::Gap {
+                expected: Position(41),
+            }
+    };
+    assert!(report.findings.iter().any(gap), "{:#?}", report.findings);
+    let version = |f: &Finding| {
+        matches!(
+            f.fault,
+            Fault::Version {
+                expected: 1,
+                found: 21
+            }
+        )
+    };
+    assert!(
+        report.findings.iter().any(version),
+        "{:#?}",
+        report.findings
+    );
+}
+
+#[test]
+fn a_deleted_entry_of_the_stream_index_is_found() {
+    let report = verify_after(|db, _| {
+        db.delete_cf(db.cf_handle("streams").unwrap(), entry("task-1", 1))
+            .unwrap();
+    });
+    let finding = only(&report);
+    assert_eq!(finding.fault, Fault::StreamIndex);
+    assert_eq!(finding.stream.as_deref(), Some("task-1"));
+    assert_eq!(finding.position, Some(Position(402)));
+}
+
+#[test]
+fn an_entry_that_fits_no_record_is_found() {
+    let report = verify_after(|db, _| {
+        let run = [
+            &5_u64.to_be_bytes()[..],
+            &1_u32.to_be_bytes(),
+            &0_u32.to_be_bytes(),
+        ]
+        .concat();
+        db.put_cf(db.cf_handle("streams").unwrap(), entry("task-9", 1), run)
+            .unwrap();
+    });
+    assert_eq!(
+        only(&report).fault,
+        Fault::Surplus {
+            name: "streams",
+            surplus: 1
+        }
+    );
+}
+
+#[test]
+fn a_deleted_entry_of_the_type_index_is_found() {
+    let report = verify_after(|db, _| {
+        db.delete_cf(db.cf_handle("types").unwrap(), entry("test.other", 401))
+            .unwrap();
+    });
+    assert_eq!(
+        only(&report).fault,
+        Fault::TypeIndex {
+            event_type: "test.other".into()
+        }
+    );
+}
+
+#[test]
+fn a_deleted_batch_is_found() {
+    let report = verify_after(|db, _| {
+        let batches = db.cf_handle("batches").unwrap();
+        let mut iterator = db.raw_iterator_cf(batches);
+        iterator.seek_to_first();
+        db.delete_cf(batches, iterator.key().unwrap()).unwrap();
+    });
+    assert!(
+        matches!(only(&report).fault, Fault::Batch { .. }),
+        "{:#?}",
+        report.findings
+    );
+}
+
+#[test]
+fn a_missing_blob_is_found() {
+    let mut missing = None;
+    let report = verify_after(|db, digest| {
+        missing = Some(digest);
+        db.delete_cf(db.cf_handle("blobs").unwrap(), digest.0)
+            .unwrap();
+    });
+    let finding = only(&report);
+    assert_eq!(
+        finding.fault,
+        Fault::MissingBlob {
+            digest: missing.unwrap()
+        }
+    );
+    assert_eq!(finding.position, Some(Position(401)));
+}
+
+#[test]
+fn a_changed_blob_is_found() {
+    let report = verify_after(|db, digest| {
+        db.put_cf(db.cf_handle("blobs").unwrap(), digest.0, b"something else")
+            .unwrap();
+    });
+    assert!(
+        matches!(only(&report).fault, Fault::ChangedBlob { .. }),
+        "{:#?}",
+        report.findings
+    );
+}
+
+#[test]
+fn wrong_counts_are_found() {
+    let report = verify_after(|db, _| {
+        let meta = db.cf_handle("meta").unwrap();
+        let mut counts = db.get_cf(meta, b"counts").unwrap().unwrap();
+        counts[15] += 1;
+        db.put_cf(meta, b"counts", counts).unwrap();
+    });
+    let fault = Fault::Counts {
+        what: "streams",
+        counted: 6,
+        found: 5,
+    };
+    assert_eq!(only(&report).fault, fault);
+}
