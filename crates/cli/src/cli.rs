@@ -1,0 +1,373 @@
+//! The command line: commands, options and their help.
+
+use std::path::PathBuf;
+
+use annals::At;
+use annals::event_log::Position;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use uuid::Uuid;
+
+/// The flight recorder for coding agents: every intent, plan, task, run, patch
+/// and decision as an immutable event.
+#[derive(Debug, Parser)]
+#[command(name = "annals", version, propagate_version = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  annals init                      create a log in .annals
+  annals import git .              read this repository's history into it
+  annals log --limit 10 --backward what happened last
+  annals show 1a2b3c4d             one object, by the last digits of its id
+  annals show 1a2b3c4d --at 17     the same, as it was after event 17
+  annals verify                    prove that nothing is damaged
+
+Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed verification.";
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The log: a directory, rocks:DIR or memory:
+    #[arg(
+        long,
+        global = true,
+        env = "ANNALS_LOG",
+        default_value = ".annals",
+        value_name = "PATH|URL"
+    )]
+    pub(crate) log: String,
+    /// Print JSON: one object, or one object a line; errors too, on standard error
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Use colour; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(crate) color: Color,
+    /// Say more on standard error; repeat for still more
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create a log
+    Init(Init),
+    /// Execute commands, one JSON object a line
+    Apply(Apply),
+    /// Print the JSON Schema of the commands that `apply` takes
+    Commands(Commands),
+    /// Print the catalogue of all events
+    Events(Events),
+    /// Read foreign history into the log
+    #[command(subcommand)]
+    Import(Import),
+    /// Write the log for others
+    #[command(subcommand)]
+    Export(Export),
+    /// Show the events
+    Log(Log),
+    /// Show an object as it is, or as it was
+    Show(Show),
+    /// Show what happened to an object
+    History(History),
+    /// Show counts and sizes
+    Stats(Stats),
+    /// Check everything that is stored
+    Verify(Verify),
+    /// Copy the log, also while it is in use
+    Backup(Backup),
+    /// Print a script that completes commands in a shell
+    Completions(Completions),
+    /// Print or write the manual pages
+    Man(Man),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals init                     in .annals
+  annals --log /var/lib/x init    somewhere else")]
+pub(crate) struct Init {
+    /// The log's id; left out, it gets a new one
+    #[arg(long, value_name = "UUID")]
+    pub(crate) log_id: Option<Uuid>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A line is an object with the command's name, the actor, and the command's fields:
+
+  {\"command\":\"create_intent\",\"actor\":{\"kind\":\"human\",\"id\":\"ada\"},\"prompt\":\"add a cache\"}
+
+Any line may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID that makes repeating
+the line safe), \"correlation\" and \"causation\". `annals commands --list` names the commands.
+
+Each line is answered by one line, in order:
+
+  {\"ok\":true,\"id\":\"...\",\"position\":1}
+  {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"message\":\"...\"}}
+
+A refused line stores nothing, and the next one is read. The exit status is then 1.
+
+Examples:
+  annals apply work.jsonl
+  agent | annals apply")]
+pub(crate) struct Apply {
+    /// Where the lines are; - is standard input
+    #[arg(default_value = "-", value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals commands --list          names and what they do
+  annals commands push_frame      the fields of one
+  annals commands > schema.json   a schema that every line for `apply` satisfies")]
+pub(crate) struct Commands {
+    /// Only this command
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Only the names, each with a sentence
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals events > events.md
+  annals events --json            one event type a line")]
+pub(crate) struct Events {}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Import {
+    /// Read a git repository: every commit of HEAD's history, once
+    Git(ImportGit),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Importing again adds only what is new.
+
+Examples:
+  annals import git .
+  annals import git ~/src/project --limit 100")]
+pub(crate) struct ImportGit {
+    /// The repository
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// Only the newest N commits
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Export {
+    /// Write the log itself: one record a line, with all that verifying it needs
+    Annals(ExportAnnals),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The first line names the log. A line with \"blob\" holds large content; it comes before the
+first record that refers to it. Every other line is a record, in order.
+
+Examples:
+  annals export annals > log.jsonl
+  annals export annals --from 1001 > newer.jsonl")]
+pub(crate) struct ExportAnnals {
+    /// The first position to write
+    #[arg(long, default_value_t = 1, value_name = "POSITION")]
+    pub(crate) from: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals log --limit 20 --backward         the last twenty events
+  annals log --type run.created            every run
+  annals log --actor agent:coder           what one agent did
+  annals log --since 2026-01-31T12:00:00Z  what was recorded since then
+  annals log --follow --json               everything, and then what comes")]
+pub(crate) struct Log {
+    /// Go on with what comes, until interrupted
+    #[arg(short, long, conflicts_with = "backward")]
+    pub(crate) follow: bool,
+    /// Only one stream: its name, or the id of the object that it belongs to
+    #[arg(long, value_name = "STREAM|ID")]
+    pub(crate) stream: Option<String>,
+    /// Only one type of events, such as run.created
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) event_type: Option<String>,
+    /// Only one actor: KIND:ID, or an id of any kind
+    #[arg(long, value_name = "[KIND:]ID")]
+    pub(crate) actor: Option<String>,
+    /// Only from this position on, or from this time on (RFC 3339, by the log's clock;
+    /// occurred:TIME by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME")]
+    pub(crate) since: Option<At>,
+    /// At most N events
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Newest first
+    #[arg(long)]
+    pub(crate) backward: bool,
+}
+
+/// The moment that a command looks at.
+#[derive(Debug, Args)]
+pub(crate) struct Moment {
+    /// As it was after this position, or at this time (RFC 3339, by the log's clock;
+    /// occurred:TIME by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME")]
+    pub(crate) at: Option<At>,
+}
+
+impl Moment {
+    pub(crate) fn at(&self) -> At {
+        self.at.unwrap_or_default()
+    }
+
+    pub(crate) fn position(&self) -> Option<Position> {
+        match self.at {
+            Some(At::Position(position)) => Some(position),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An id is a UUID, or its last 8 or more hex digits where no other object's id ends with them.
+
+Examples:
+  annals show 1a2b3c4d
+  annals show 1a2b3c4d --at 17
+  annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
+  annals show 1a2b3c4d --json
+  annals show 1a2b3c4d --diff | git apply")]
+pub(crate) struct Show {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Print a patch set's diff, and nothing else
+    #[arg(long)]
+    pub(crate) diff: bool,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A run's history has all that happened in it: tool calls, patch sets, evidence, the decision.
+
+Examples:
+  annals history 1a2b3c4d
+  annals history 1a2b3c4d --at 17 --json")]
+pub(crate) struct History {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals stats
+  annals stats --types
+  annals stats --json")]
+pub(crate) struct Stats {
+    /// Also count the events of each type, which reads the whole log
+    #[arg(long)]
+    pub(crate) types: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Reads every record and checks it against its digests, its neighbours and the indexes, and that
+all content is there and unaltered. The exit status is 3 if anything is wrong.
+
+Examples:
+  annals verify
+  annals --log /backups/monday verify --json")]
+pub(crate) struct Verify {}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The copy is a log of its own. It has everything that was acknowledged when the command began.
+
+Examples:
+  annals backup /backups/monday
+  annals --log /backups/monday verify")]
+pub(crate) struct Backup {
+    /// A directory that does not exist yet, or is empty
+    #[arg(value_name = "DEST")]
+    pub(crate) dest: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals completions bash > ~/.local/share/bash-completion/completions/annals
+  annals completions zsh > ~/.zfunc/_annals")]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals man | man -l -
+  annals man --dir ~/.local/share/man/man1")]
+pub(crate) struct Man {
+    /// Write a page for each command into this directory, instead of one to standard output
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        fn check(command: &clap::Command) {
+            let group = command.get_subcommands().next().is_some();
+            let help = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                group || help.contains("Examples:"),
+                "{}",
+                command.get_name()
+            );
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}

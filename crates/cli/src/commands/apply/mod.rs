@@ -1,0 +1,176 @@
+//! `annals apply`: executes commands, one JSON object a line.
+
+mod input;
+mod line;
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use annals::domain::{Command, FrameId};
+use annals::{Annals, Outcome};
+use serde::Serialize;
+use uuid::Uuid;
+
+use self::input::{Input, Read};
+use self::line::{BadLine, Parsed};
+use crate::cli::Apply;
+use crate::context::Context;
+use crate::error::{ApplyError, CliError};
+use crate::output::Output;
+
+/// The answer to a line.
+#[derive(Serialize)]
+struct Answer<'a> {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame_id: Option<FrameId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<AnswerError<'a>>,
+}
+
+#[derive(Serialize)]
+struct AnswerError<'a> {
+    code: &'a str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+}
+
+impl Answer<'_> {
+    fn done(outcome: &Outcome) -> Answer<'static> {
+        Answer {
+            ok: true,
+            line: None,
+            id: outcome.id,
+            position: Some(outcome.position.0),
+            frame_id: outcome.frame_id,
+            error: None,
+        }
+    }
+
+    fn refused(line: u64, error: AnswerError<'_>) -> Answer<'_> {
+        let (id, position, frame_id) = (None, None, None);
+        Answer {
+            ok: false,
+            line: Some(line),
+            id,
+            position,
+            frame_id,
+            error: Some(error),
+        }
+    }
+}
+
+/// What was read and what came of it.
+#[derive(Default)]
+struct Tally {
+    commands: u64,
+    refused: u64,
+}
+
+pub(crate) async fn run(args: &Apply, context: &mut Context) -> Result<(), CliError> {
+    // The input first: a file that is not there leaves the log alone.
+    let mut input = Input::open(&args.file)?;
+    let annals = context.writer()?;
+    hint(&args.file, &context.output);
+    let mut tally = Tally::default();
+    let ended = apply(&annals, &mut input, &mut context.output, &mut tally).await;
+    annals.close().await;
+    ended?;
+    if tally.commands == 0 {
+        context
+            .output
+            .note(&format!("there was no command in {}", args.file.display()));
+    }
+    match tally.refused {
+        0 => Ok(()),
+        refused => Err(CliError::Refused {
+            refused,
+            lines: tally.commands,
+        }),
+    }
+}
+
+/// Whoever starts `annals apply` at a terminal should know what it waits for.
+fn hint(file: &Path, output: &Output) {
+    if file == Path::new("-") && std::io::stdin().is_terminal() {
+        output.note("reading commands from the terminal, one JSON object a line; Ctrl-D ends");
+    }
+}
+
+async fn apply(
+    annals: &Annals,
+    input: &mut Input,
+    output: &mut Output,
+    tally: &mut Tally,
+) -> Result<(), CliError> {
+    while let Some(Read { number, text }) = input.next()? {
+        let line = match &text {
+            Some(text) if text.trim_ascii().is_empty() => continue,
+            Some(text) => line::parse(text),
+            None => Err(BadLine::too_long()),
+        };
+        tally.commands += 1;
+        let mut failed = None;
+        let answer = match line {
+            Err(bad) => Answer::refused(number, bad.into()),
+            Ok(parsed) => match execute(annals, parsed).await {
+                Ok(outcome) => Answer::done(&outcome),
+                Err(error) => {
+                    let (code, message) = (error.code(), error.to_string());
+                    failed = error.is_fatal().then_some(error);
+                    Answer::refused(
+                        number,
+                        AnswerError {
+                            code,
+                            message,
+                            column: None,
+                        },
+                    )
+                }
+            },
+        };
+        tally.refused += u64::from(!answer.ok);
+        let written = output.json(&answer).and_then(|()| output.flush());
+        written.map_err(|error| match error {
+            // Nobody would learn what became of the lines that follow.
+            error if error.is_closed_output() => CliError::AnswersUnread { line: number },
+            error => error,
+        })?;
+        if let Some(error) = failed {
+            return Err(CliError::StoreFailed {
+                line: number,
+                source: Box::new(error),
+            });
+        }
+    }
+    Ok(())
+}
+
+async fn execute(annals: &Annals, parsed: Parsed) -> Result<Outcome, ApplyError> {
+    let request = parsed.request;
+    match &request.command {
+        // What it seals is the object as it stands, which only the log knows.
+        Command::Seal(seal) if seal.checksum.is_none() => {
+            let object = seal.object;
+            Ok(annals.seal(object, request).await?)
+        }
+        _ => Ok(annals.execute(request).await?),
+    }
+}
+
+impl From<BadLine> for AnswerError<'static> {
+    fn from(bad: BadLine) -> AnswerError<'static> {
+        AnswerError {
+            code: bad.code,
+            message: bad.message,
+            column: bad.column,
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! `annals backup`: a copy of the log that is a log of its own.
+
+use annals::store_rocks::OpenError as Rocks;
+use annals::{Annals, OpenError, OpenOptions};
+use serde_json::json;
+
+use crate::cli::Backup;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::bytes;
+
+pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliError> {
+    let annals = open(context)?;
+    let Some(rocks) = annals.rocks() else {
+        return Err(CliError::InMemory);
+    };
+    let report = rocks.backup(&args.dest)?;
+    annals.close().await;
+    if context.output.is_json() {
+        return context.output.json(&json!({
+            "path": report.path,
+            "position": report.position.0,
+            "bytes": report.bytes,
+        }));
+    }
+    context.output.line(&format!(
+        "copied everything up to position {} to {}: {}",
+        report.position,
+        report.path.display(),
+        bytes(report.bytes)
+    ))
+}
+
+/// Opens for writing where that is possible: a writer's copy shares the files
+/// that never change. Beside another writer, a reader copies them.
+fn open(context: &Context) -> Result<Annals, CliError> {
+    match OpenOptions::new().open(&context.log) {
+        Err(OpenError::Rocks(Rocks::Locked { .. } | Rocks::NoPermission { .. })) => {
+            context.reader()
+        }
+        opened => opened.map_err(|error| CliError::open(&context.log, error)),
+    }
+}

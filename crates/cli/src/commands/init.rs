@@ -1,0 +1,34 @@
+//! `annals init`: creates a log.
+
+use annals::{LogUrl, OpenOptions};
+use serde_json::json;
+
+use crate::cli::Init;
+use crate::context::Context;
+use crate::error::CliError;
+
+pub(crate) async fn run(args: &Init, context: &mut Context) -> Result<(), CliError> {
+    let url = context
+        .log
+        .parse()
+        .map_err(|error| CliError::open(&context.log, error))?;
+    let LogUrl::Rocks(path) = url else {
+        return Err(CliError::InMemory);
+    };
+    let mut options = OpenOptions::new().create_new(true);
+    if let Some(log_id) = args.log_id {
+        options = options.log_id(log_id);
+    }
+    let annals = context.open(options)?;
+    let log_id = annals.log().log_id();
+    annals.close().await;
+    if context.output.is_json() {
+        context
+            .output
+            .json(&json!({ "log_id": log_id, "path": path }))
+    } else {
+        context
+            .output
+            .line(&format!("created the log {log_id} in {}", path.display()))
+    }
+}

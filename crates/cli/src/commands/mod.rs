@@ -1,0 +1,64 @@
+//! The commands, one file each.
+
+mod apply;
+mod backup;
+mod commands_schema;
+mod events;
+mod export;
+mod history;
+mod import;
+mod init;
+mod log;
+mod shell;
+mod show;
+mod stats;
+mod verify;
+
+use crate::cli::{Command, Export, Import};
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Runs the command that was asked for.
+pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {
+    match command {
+        Command::Init(args) => init::run(&args, context).await,
+        Command::Apply(args) => apply::run(&args, context).await,
+        Command::Commands(args) => commands_schema::run(&args, context),
+        Command::Events(_) => events::run(context),
+        Command::Import(Import::Git(args)) => import::git(&args, context).await,
+        Command::Export(Export::Annals(args)) => export::annals(&args, context).await,
+        Command::Log(args) => log::run(&args, context).await,
+        Command::Show(args) => show::run(&args, context).await,
+        Command::History(args) => history::run(&args, context).await,
+        Command::Stats(args) => stats::run(&args, context).await,
+        Command::Verify(_) => verify::run(context).await,
+        Command::Backup(args) => backup::run(&args, context).await,
+        Command::Completions(args) => shell::completions(&args, context),
+        Command::Man(args) => shell::man(&args, context),
+    }
+}
+
+/// The word of `known` that shares most parts with `name`, as a question.
+fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let parts = |word: &str| -> Vec<String> {
+        word.to_ascii_lowercase()
+            .split(['_', '.', '-'])
+            .map(str::to_owned)
+            .collect()
+    };
+    let asked = parts(name);
+    let shared = |word: &str| {
+        parts(word)
+            .iter()
+            .filter(|part| asked.contains(part))
+            .count()
+    };
+    let best = known
+        .into_iter()
+        .map(|word| (shared(word), word))
+        .max_by_key(|(shared, _)| *shared);
+    match best {
+        Some((shared, word)) if shared > 0 => format!(" (did you mean {word}?)"),
+        _ => String::new(),
+    }
+}

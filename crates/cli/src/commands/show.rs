@@ -1,0 +1,84 @@
+//! `annals show`: an object as it is, or as it was.
+
+use annals::domain::run::ApplyStatus;
+use annals::event_log::ReadError;
+use annals::projections::{ObjectView, PatchSetView, PieceValue};
+use annals::{Annals, LoadError};
+use serde_json::json;
+
+use crate::cli::Show;
+use crate::context::{Context, reached};
+use crate::error::CliError;
+use crate::render;
+
+pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader()?;
+    let at = args.moment.at();
+    reached(&annals, at)?;
+    let object = annals.resolve(&args.id).await?;
+    let view = annals.view_at(object.id, at).await?;
+    if args.diff {
+        return diff(&annals, &view, context).await;
+    }
+    let json = view.to_json().map_err(LoadError::Render)?;
+    if context.output.is_json() {
+        return context.output.line(&json);
+    }
+    let mut remark = match args.moment.position() {
+        Some(position) => format!(" (after event {position})"),
+        None => String::new(),
+    };
+    if let ObjectView::PatchSet(patch_set) = &view {
+        remark.push_str(&beyond_json(patch_set));
+    }
+    render::object(&mut context.output, &json, &remark)
+}
+
+/// What the JSON has no word for.
+fn beyond_json(patch_set: &PatchSetView) -> String {
+    match (
+        patch_set.apply_status,
+        patch_set.reverted_by,
+        &patch_set.rejection,
+    ) {
+        (ApplyStatus::Reverted, Some(run), _) => format!(" (reverted by run {run})"),
+        (ApplyStatus::Rejected, _, Some(reason)) => format!(" (rejected: {reason})"),
+        _ => String::new(),
+    }
+}
+
+/// Prints a patch set's diff, byte for byte.
+async fn diff(annals: &Annals, view: &ObjectView, context: &mut Context) -> Result<(), CliError> {
+    let object = format!("{} {}", view.kind(), view.id());
+    let none = |reason| CliError::NoDiff {
+        object: object.clone(),
+        reason,
+    };
+    let ObjectView::PatchSet(patch_set) = view else {
+        return Err(none("only a patch set has one"));
+    };
+    let artifact = patch_set
+        .artifact
+        .as_ref()
+        .ok_or_else(|| none("it was recorded without"))?;
+    let bytes =
+        match &artifact.content {
+            None => return Err(none("it is in another store, as its artifact says")),
+            Some(PieceValue::Removed) => return Err(none("it was removed for good")),
+            Some(PieceValue::Bytes(bytes)) => bytes.clone(),
+            Some(PieceValue::Attachment { digest, .. }) => annals
+                .content(*digest)
+                .await?
+                .ok_or_else(|| ReadError::Corrupt {
+                    reason: format!("the blob {digest} of {object} is missing"),
+                })?,
+        };
+    let output = &mut context.output;
+    if !output.is_json() {
+        return output.content(&bytes);
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => output.json(&json!({ "object_id": view.id(), "diff": text })),
+        Err(_) => output.json(&json!({ "object_id": view.id(), "hex": hex::encode(&bytes) })),
+    }
+}

@@ -1,0 +1,40 @@
+//! What every command works with: where the log is, and where output goes.
+
+use annals::{Annals, At, OpenOptions};
+
+use crate::error::CliError;
+use crate::output::Output;
+
+pub(crate) struct Context {
+    /// The log, as `--log` names it.
+    pub(crate) log: String,
+    pub(crate) output: Output,
+}
+
+impl Context {
+    /// Opens the log for reading, beside whoever writes to it.
+    pub(crate) fn reader(&self) -> Result<Annals, CliError> {
+        self.open(OpenOptions::new().read_only(true))
+    }
+
+    /// Opens the log for writing.
+    pub(crate) fn writer(&self) -> Result<Annals, CliError> {
+        self.open(OpenOptions::new())
+    }
+
+    pub(crate) fn open(&self, options: OpenOptions) -> Result<Annals, CliError> {
+        options
+            .open(&self.log)
+            .map_err(|error| CliError::open(&self.log, error))
+    }
+}
+
+/// Refuses a position that the log has not reached: what is there now would not
+/// be what was asked for.
+pub(crate) fn reached(annals: &Annals, at: At) -> Result<(), CliError> {
+    let end = annals.position();
+    match at {
+        At::Position(position) if position > end => Err(CliError::BeyondEnd { position, end }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,298 @@
+//! What can go wrong, each with a message, a word for programs and an exit
+//! status.
+
+use std::io;
+use std::path::PathBuf;
+
+use annals::event_log::{AppendError, Position, ReadError};
+use annals::projections::{DirectoryError, EntryError};
+use annals::store_rocks::BackupError;
+use annals::wire::DecodeError;
+use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
+use annals_dialects::git::GitImportError;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum CliError {
+    #[error("there is no log at {log}: create one with `annals init`, or name another with --log")]
+    NoLog { log: String },
+    #[error("{log} holds a log already: use it as it is, or name another place with --log")]
+    LogExists { log: String },
+    #[error("a log in memory is gone when the program ends: name a directory with --log")]
+    InMemory,
+    #[error("{0}")]
+    Open(OpenError),
+    #[error(transparent)]
+    View(#[from] ViewError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("position {position} is not there yet: the log ends at {end}")]
+    BeyondEnd { position: Position, end: Position },
+    #[error("{object} shares the stream of its run: look at it with `annals history {id}`")]
+    NoStream { object: String, id: String },
+    #[error("{object} has no diff: {reason}")]
+    NoDiff {
+        object: String,
+        reason: &'static str,
+    },
+    #[error("there is no event type {name:?}{hint}: `annals events` describes them all")]
+    UnknownEventType { name: String, hint: String },
+    #[error("there is no command {name:?}{hint}: `annals commands --list` names them all")]
+    UnknownCommand { name: String, hint: String },
+    #[error("{unreadable} events cannot be read, as said in their place: run `annals verify`")]
+    Unreadable { unreadable: u64 },
+    #[error("{refused} of {lines} commands were refused; their answers say why")]
+    Refused { refused: u64, lines: u64 },
+    #[error("line {line}: {source}. Nothing after it was read; apply the rest from this line on")]
+    StoreFailed { line: u64, source: Box<ApplyError> },
+    #[error(
+        "standard output was closed: line {line} was executed, nothing after it was read; \
+         go on from line {next}", next = line + 1
+    )]
+    AnswersUnread { line: u64 },
+    #[error("verification failed: {findings} findings; restore the log from a backup")]
+    Findings { findings: u64 },
+    #[error(transparent)]
+    Import(Box<GitImportError>),
+    #[error(transparent)]
+    Backup(#[from] BackupError),
+    #[error("cannot read {path}: {source}", path = .path.display())]
+    Input { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}: {source}", path = .path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("cannot write to standard output: {0}")]
+    Output(#[source] io::Error),
+    #[error("cannot write as JSON: {0}")]
+    Json(#[source] serde_json::Error),
+    #[error("cannot start: {0}")]
+    Runtime(#[source] io::Error),
+    #[error("cannot wait for an interrupt: {0}")]
+    Signal(#[source] io::Error),
+}
+
+/// Why a line of `apply` was not executed, by either way of executing it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ApplyError {
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+impl From<SealError> for ApplyError {
+    fn from(error: SealError) -> ApplyError {
+        match error {
+            SealError::Execute(error) => ApplyError::Execute(error),
+            SealError::View(error) => ApplyError::View(error),
+            // More ways to fail can come: none of them is a refusal.
+            error => ApplyError::View(ViewError::NotFound {
+                id: error.to_string(),
+            }),
+        }
+    }
+}
+
+impl From<GitImportError> for CliError {
+    fn from(error: GitImportError) -> CliError {
+        CliError::Import(Box::new(error))
+    }
+}
+
+impl From<ReadError> for CliError {
+    fn from(error: ReadError) -> CliError {
+        CliError::Load(LoadError::Read(error))
+    }
+}
+
+/// The exit status for what was refused or failed.
+const FAILED: u8 = 1;
+/// The exit status for corruption and failed verification.
+const CORRUPT: u8 = 3;
+
+impl CliError {
+    /// Sorts out why a log could not be opened.
+    pub(crate) fn open(log: &str, error: OpenError) -> CliError {
+        use annals::store_rocks::OpenError as Rocks;
+        let log = || log.to_owned();
+        match error {
+            OpenError::Rocks(Rocks::NotFound { .. }) => CliError::NoLog { log: log() },
+            OpenError::Rocks(Rocks::AlreadyExists { .. }) => CliError::LogExists { log: log() },
+            error => CliError::Open(error),
+        }
+    }
+
+    /// Whether standard output was closed by its reader.
+    pub(crate) fn is_closed_output(&self) -> bool {
+        matches!(self, CliError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn exit_status(&self) -> u8 {
+        let corrupt = match self {
+            CliError::Findings { .. } => true,
+            CliError::Open(error) => is_corrupt_log(error),
+            CliError::View(error) => is_corrupt_view(error),
+            CliError::Load(error) => is_corrupt(error),
+            CliError::StoreFailed { source, .. } => source.is_corrupt(),
+            CliError::Import(error) => is_corrupt_import(error),
+            CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
+            _ => false,
+        };
+        if corrupt { CORRUPT } else { FAILED }
+    }
+
+    /// A stable word for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        if self.exit_status() == CORRUPT {
+            return match self {
+                CliError::Findings { .. } => "verification_failed",
+                _ => "corrupt",
+            };
+        }
+        match self {
+            CliError::NoLog { .. } => "no_log",
+            CliError::LogExists { .. } => "log_exists",
+            CliError::InMemory => "in_memory",
+            CliError::Open(error) => open_code(error),
+            CliError::View(error) => view_code(error),
+            CliError::BeyondEnd { .. } => "beyond_end",
+            CliError::NoStream { .. } => "no_stream",
+            CliError::NoDiff { .. } => "no_diff",
+            CliError::UnknownEventType { .. } => "unknown_event_type",
+            CliError::UnknownCommand { .. } => "unknown_command",
+            CliError::Load(_) | CliError::Unreadable { .. } => "unreadable",
+            CliError::Refused { .. } => "refused",
+            CliError::StoreFailed { source, .. } => source.code(),
+            CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
+            CliError::Import(_) => "import_failed",
+            CliError::Backup(_) => "backup_failed",
+            CliError::Input { .. } => "input",
+            CliError::File { .. } => "file",
+            _ => "failed",
+        }
+    }
+
+    /// The error as `--json` prints it.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({ "error": { "code": self.code(), "message": self.to_string() } })
+    }
+}
+
+impl ApplyError {
+    /// A stable word for programs.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            _ if self.is_corrupt() => "corrupt",
+            ApplyError::Execute(error) => error.code(),
+            ApplyError::View(error) => view_code(error),
+        }
+    }
+
+    /// Whether the log itself failed, so that whatever follows would fail too.
+    pub(crate) fn is_fatal(&self) -> bool {
+        use AppendError::{Closed, Corrupt, ReadOnly, Unavailable};
+        match self {
+            ApplyError::Execute(ExecuteError::Append(error)) => {
+                matches!(
+                    error,
+                    Closed | ReadOnly | Corrupt { .. } | Unavailable { .. }
+                )
+            }
+            ApplyError::Execute(ExecuteError::Load(_)) => true,
+            ApplyError::Execute(_) => false,
+            ApplyError::View(error) => matches!(error, ViewError::Load(_)),
+        }
+    }
+
+    fn is_corrupt(&self) -> bool {
+        match self {
+            ApplyError::Execute(error) => is_corrupt_execution(error),
+            ApplyError::View(error) => is_corrupt_view(error),
+        }
+    }
+}
+
+fn is_corrupt_log(error: &OpenError) -> bool {
+    use annals::store_rocks::OpenError as Rocks;
+    let OpenError::Rocks(error) = error else {
+        return false;
+    };
+    matches!(
+        error,
+        Rocks::Corrupt { .. } | Rocks::MissingColumnFamily { .. }
+    )
+}
+
+fn is_corrupt_execution(error: &ExecuteError) -> bool {
+    match error {
+        ExecuteError::Append(AppendError::Corrupt { .. }) => true,
+        ExecuteError::Load(error) => is_corrupt(error),
+        _ => false,
+    }
+}
+
+fn is_corrupt_import(error: &GitImportError) -> bool {
+    match error {
+        GitImportError::Execute { source, .. } => is_corrupt_execution(source),
+        GitImportError::Log(error) => is_corrupt_read(error),
+        _ => false,
+    }
+}
+
+fn is_corrupt_view(error: &ViewError) -> bool {
+    matches!(error, ViewError::Load(error) if is_corrupt(error))
+}
+
+fn is_corrupt_read(error: &ReadError) -> bool {
+    matches!(error, ReadError::Corrupt { .. })
+}
+
+fn is_corrupt(error: &LoadError) -> bool {
+    match error {
+        LoadError::Read(error) | LoadError::Directory(DirectoryError::Read(error)) => {
+            is_corrupt_read(error)
+        }
+        LoadError::Entry(EntryError::MissingBlob { .. }) => true,
+        LoadError::Decode(source)
+        | LoadError::Entry(EntryError::Decode { source, .. })
+        | LoadError::Directory(DirectoryError::Decode { source, .. }) => is_corrupt_event(source),
+        _ => false,
+    }
+}
+
+/// Whether bytes are damaged, and not just of a newer version.
+fn is_corrupt_event(error: &DecodeError) -> bool {
+    use DecodeError::{Empty, Malformed, TooLarge, TrailingBytes};
+    matches!(
+        error,
+        Empty { .. } | Malformed { .. } | TooLarge { .. } | TrailingBytes { .. }
+    )
+}
+
+fn open_code(error: &OpenError) -> &'static str {
+    use annals::store_rocks::OpenError as Rocks;
+    let OpenError::Rocks(error) = error else {
+        return "invalid_log_url";
+    };
+    match error {
+        Rocks::Locked { .. } => "locked",
+        Rocks::NotEmpty { .. } => "not_empty",
+        Rocks::NotALog { .. } => "not_a_log",
+        Rocks::NewerFormat { .. } => "newer_format",
+        Rocks::NoPermission { .. } => "no_permission",
+        Rocks::DiskFull { .. } => "disk_full",
+        _ => "open_failed",
+    }
+}
+
+fn view_code(error: &ViewError) -> &'static str {
+    match error {
+        ViewError::NotFound { .. } => "not_found",
+        ViewError::Ambiguous { .. } => "ambiguous",
+        ViewError::InvalidId { .. } => "invalid_id",
+        ViewError::WrongKind { .. } => "wrong_kind",
+        ViewError::NotYet { .. } => "not_yet",
+        _ => "unreadable",
+    }
+}

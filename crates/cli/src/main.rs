@@ -1,0 +1,94 @@
+//! The `annals` program: reads its arguments, runs one command, and turns what
+//! went wrong into a message and an exit status.
+
+mod cli;
+mod commands;
+mod context;
+mod error;
+mod output;
+mod progress;
+mod render;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use crate::cli::{Cli, Color};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let json = cli.global.json;
+    report_events(cli.global.verbose);
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough: `annals log | head`.
+        Err(error) if error.is_closed_output() => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error, json);
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), CliError> {
+    // One thread: the stores work on threads of their own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(CliError::Runtime)?;
+    let output = Output::new(cli.global.json, styled(cli.global.color));
+    let mut context = Context {
+        log: cli.global.log,
+        output,
+    };
+    runtime.block_on(commands::run(cli.command, &mut context))?;
+    context.output.flush()
+}
+
+/// Whether standard output gets styles: only a terminal, unless told otherwise.
+fn styled(color: Color) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            !refused && std::io::stdout().is_terminal()
+        }
+    }
+}
+
+/// What the libraries have to say goes to standard error, as much as `-v` asks
+/// for; RUST_LOG is more precise.
+fn report_events(verbose: u8) {
+    let level = match verbose {
+        // What the store's writer and RocksDB complain of ends the command, too,
+        // and is said then.
+        0 => "warn,annals_store_rocks::writer=off,rocksdb=off",
+        1 => "info",
+        2 => "debug",
+        _ => "trace",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    // It fails only where one is set already, and then that one does.
+    let _ = subscriber.try_init();
+}
+
+/// Says on standard error what went wrong. If that is closed too, there is
+/// nobody left to tell.
+fn complain(error: &CliError, json: bool) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = if json {
+        writeln!(stderr, "{}", error.to_json())
+    } else {
+        writeln!(stderr, "annals: {}", output::visible(&error.to_string()))
+    };
+}

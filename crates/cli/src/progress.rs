@@ -1,0 +1,19 @@
+//! Progress bars: on standard error, and only if that is a terminal.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const COUNTED: &str = "{msg} {wide_bar} {human_pos}/{human_len} {eta}";
+const COUNTING: &str = "{msg} {spinner} {human_pos}";
+
+/// A bar for work of a known length, or of one that becomes known.
+pub(crate) fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
+    // The target draws nothing where standard error is no terminal.
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    bar.set_message(what);
+    bar.set_style(style(if total.is_some() { COUNTED } else { COUNTING }));
+    bar
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

@@ -1,0 +1,162 @@
+//! Reading while another process writes, and readers that go away.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Ran, human, uuid};
+
+/// An `apply` that holds the log open for writing.
+struct Writer {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    answers: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Writer {
+    fn start(place: &Place) -> Writer {
+        let mut child = place
+            .command(&["apply"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        Writer {
+            stdin: child.stdin.take(),
+            child,
+            answers,
+        }
+    }
+
+    fn apply(&mut self, command: &Value) -> Value {
+        writeln!(self.stdin.as_mut().unwrap(), "{command}").unwrap();
+        serde_json::from_str(&self.answers.next().unwrap().unwrap()).unwrap()
+    }
+
+    fn end(mut self) {
+        drop(self.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn reading_commands_work_while_another_process_writes() {
+    let place = Place::with_log();
+    let mut writer = Writer::start(&place);
+    for n in 1..=3 {
+        let create = human("create_intent", json!({ "id": uuid(n), "prompt": "p" }));
+        assert_eq!(writer.apply(&create)["position"], n);
+        // What was acknowledged is there at once.
+        assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], n);
+        assert_eq!(
+            place.run(&["show", &uuid(n), "--json"]).ok().json()["object_id"],
+            uuid(n)
+        );
+        assert_eq!(place.run(&["log", "--json"]).ok().lines().len() as u64, n);
+    }
+    place.run(&["history", &uuid(2)]).ok();
+    place.run(&["verify"]).ok();
+    assert_eq!(place.run(&["export", "annals"]).ok().lines().len(), 4);
+    assert_eq!(
+        place.run(&["backup", "copy", "--json"]).ok().json()["position"],
+        3
+    );
+    place.run(&["--log", "copy", "verify"]).ok();
+
+    // One process writes.
+    let refused = place.run(&["apply"]);
+    refused.fails(1, &["locked", "One process writes"]);
+    assert_eq!(
+        place.run(&["apply", "--json"]).fails(1, &[]).error_code(),
+        "locked"
+    );
+    writer.end();
+    place
+        .run_with(
+            &["apply"],
+            human("create_intent", json!({ "prompt": "p" })).to_string(),
+        )
+        .ok();
+}
+
+#[test]
+fn following_another_process_shows_what_it_writes() {
+    let place = Place::with_log();
+    let mut writer = Writer::start(&place);
+    writer.apply(&human("create_intent", json!({ "prompt": "p" })));
+    let mut follower = place
+        .command(&["log", "--follow", "--json", "--limit", "4"])
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["position"], 1);
+    for position in 2..=4 {
+        writer.apply(&human("create_task", json!({ "title": "t" })));
+        assert_eq!(next()["position"], position);
+    }
+    assert!(follower.wait().unwrap().success());
+    writer.end();
+}
+
+/// Runs the program with a standard output that nobody reads any more.
+fn run_unread(place: &Place, args: &[&str], input: &str) -> Ran {
+    let (reader, unread) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = place
+        .command(args)
+        .stdin(Stdio::piped())
+        .stdout(unread)
+        .spawn()
+        .unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        status: output.status.code().unwrap(),
+        stdout: String::new(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn a_closed_standard_output_is_no_error_for_who_only_reads() {
+    let place = Place::with_log();
+    place.accept(&[human(
+        "create_intent",
+        json!({ "id": uuid(1), "prompt": "p" }),
+    )]);
+    let id = uuid(1);
+    let commands: [&[&str]; 11] = [
+        &["log"],
+        &["log", "--json"],
+        &["log", "--follow"],
+        &["show", &id],
+        &["history", &id],
+        &["stats"],
+        &["verify"],
+        &["export", "annals"],
+        &["commands"],
+        &["completions", "bash"],
+        &["man"],
+    ];
+    for args in commands {
+        run_unread(&place, args, "").ok();
+    }
+}
+
+#[test]
+fn commands_are_not_executed_where_nobody_reads_the_answers() {
+    let place = Place::with_log();
+    let line = human("create_intent", json!({ "prompt": "p" }));
+    let ran = run_unread(&place, &["apply"], &format!("{line}\n{line}\n{line}\n"));
+    ran.fails(
+        1,
+        &[
+            "standard output was closed",
+            "line 1 was executed",
+            "go on from line 2",
+        ],
+    );
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 1);
+}

@@ -1,0 +1,127 @@
+//! What the program says of itself: help, schemas, the catalogue, manual pages.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let place = Place::empty();
+    let commands: [&[&str]; 15] = [
+        &["init"],
+        &["apply"],
+        &["commands"],
+        &["events"],
+        &["import", "git"],
+        &["export", "annals"],
+        &["log"],
+        &["show"],
+        &["history"],
+        &["stats"],
+        &["verify"],
+        &["backup"],
+        &["completions"],
+        &["man"],
+        &[],
+    ];
+    for command in commands {
+        let help = place.run(&[command, &["--help"]].concat()).ok().stdout;
+        assert!(help.contains("Examples:"), "{command:?}: {help}");
+        assert!(
+            help.contains("--json") && help.contains("--log"),
+            "{command:?}: {help}"
+        );
+    }
+    assert!(place.run(&["--version"]).ok().stdout.starts_with("annals "));
+}
+
+#[test]
+fn the_schema_covers_every_command() {
+    let place = Place::empty();
+    let names: Vec<String> = place
+        .run(&["commands", "--list", "--json"])
+        .ok()
+        .lines()
+        .iter()
+        .map(|line| line["command"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(names.len() > 40, "{names:?}");
+    let document = place.run(&["commands"]).ok().json();
+    assert!(document["$schema"].is_string() && document["$defs"].is_object());
+    let commands = document["commands"].as_object().unwrap();
+    assert_eq!(commands.len(), names.len());
+    for name in &names {
+        let schema = &commands[name];
+        assert_eq!(schema["properties"]["command"]["const"], **name);
+        assert_eq!(schema["additionalProperties"], Value::Bool(false), "{name}");
+        for field in ["actor", "at", "key", "correlation", "causation"] {
+            assert!(
+                schema["properties"][field]["description"].is_string(),
+                "{name}.{field}"
+            );
+        }
+        assert_eq!(schema["required"][0], "command");
+    }
+    let one = place.run(&["commands", "push_frame", "--json"]).ok().json();
+    assert_eq!(one["title"], "push_frame");
+    assert!(one["properties"]["token_estimate"].is_object());
+    let list = place.run(&["commands", "--list"]).ok().stdout;
+    assert!(
+        list.lines()
+            .all(|line| line.split_whitespace().count() > 2 || line.contains("MEANING")),
+        "{list}"
+    );
+}
+
+#[test]
+fn the_catalogue_describes_every_event() {
+    let place = Place::empty();
+    let markdown = place.run(&["events"]).ok().stdout;
+    assert!(markdown.starts_with("# Events"));
+    let events = place.run(&["events", "--json"]).ok().lines();
+    assert!(events.len() > 40);
+    for event in events {
+        let name = event["event_type"].as_str().unwrap();
+        assert!(markdown.contains(name), "{name}");
+        assert!(event["schema_version"].as_u64().unwrap() >= 1);
+        assert!(event["fields"].is_array() && event["meaning"].is_string());
+    }
+}
+
+#[test]
+fn completions_are_made_for_every_shell() {
+    let place = Place::empty();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.run(&["completions", shell]).ok().stdout;
+        assert!(script.contains("history"), "{shell}");
+    }
+    let script = place.run(&["completions", "bash"]).ok().stdout;
+    std::fs::write(place.path("annals.bash"), script).unwrap();
+    let checked = Command::new("bash")
+        .arg("-n")
+        .arg(place.path("annals.bash"))
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let place = Place::empty();
+    let page = place.run(&["man"]).ok().stdout;
+    assert!(page.contains(".TH annals"), "{page}");
+    place.run(&["man", "--dir", "man/man1"]).ok();
+    for name in [
+        "annals",
+        "annals-apply",
+        "annals-show",
+        "annals-import-git",
+        "annals-export-annals",
+    ] {
+        let page = std::fs::read_to_string(place.path(&format!("man/man1/{name}.1"))).unwrap();
+        assert!(page.contains(".SH NAME"), "{name}");
+    }
+}

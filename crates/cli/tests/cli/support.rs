@@ -1,0 +1,219 @@
+//! A log in a temporary folder, and the program run on it.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder that goes when the test ends, with room for a log.
+pub struct Place {
+    dir: TempDir,
+}
+
+/// What the program answered.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    /// A place without a log.
+    pub fn empty() -> Place {
+        Place {
+            dir: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A place with a new log.
+    pub fn with_log() -> Place {
+        let place = Place::empty();
+        place.run(&["init"]).ok();
+        place
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn log_dir(&self) -> PathBuf {
+        self.path("log")
+    }
+
+    /// The program, about to run on this place's log.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_annals"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("ANNALS_LOG", "log")
+            .env_remove("RUST_LOG")
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    /// Runs the program with a text on its standard input.
+    pub fn run_with(&self, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
+        let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
+        // It may end before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(input.as_ref());
+        Ran::of(child.wait_with_output().unwrap())
+    }
+
+    /// Applies commands and gives the answers.
+    pub fn apply(&self, commands: &[Value]) -> Vec<Value> {
+        let lines: Vec<String> = commands
+            .iter()
+            .map(|command| format!("{command}\n"))
+            .collect();
+        let ran = self.run_with(&["apply"], lines.concat());
+        let answers = ran.lines();
+        assert_eq!(answers.len(), commands.len(), "{ran:?}");
+        answers
+    }
+
+    /// Applies commands that must all be accepted, and gives their ids.
+    pub fn accept(&self, commands: &[Value]) -> Vec<String> {
+        let id = |answer: Value| {
+            assert_eq!(answer["ok"], true, "{answer}");
+            answer["id"].as_str().unwrap().to_owned()
+        };
+        self.apply(commands).into_iter().map(id).collect()
+    }
+}
+
+impl Ran {
+    fn of(output: Output) -> Ran {
+        Ran {
+            status: output.status.code().expect("the program was killed"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Demands success and silence on standard error.
+    #[track_caller]
+    pub fn ok(self) -> Ran {
+        assert_eq!((self.status, self.stderr.as_str()), (0, ""), "{self:?}");
+        self
+    }
+
+    /// Demands an exit status, and that standard error says all of `says`.
+    #[track_caller]
+    pub fn fails(self, status: i32, says: &[&str]) -> Ran {
+        assert_eq!(self.status, status, "{self:?}");
+        for text in says {
+            assert!(
+                self.stderr.contains(text),
+                "{text:?} is not in {}",
+                self.stderr
+            );
+        }
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self
+    }
+
+    /// Standard output as one JSON value.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Standard output as a JSON value a line.
+    #[track_caller]
+    pub fn lines(&self) -> Vec<Value> {
+        let parse =
+            |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}: {self:?}"));
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// Standard error as the error that `--json` prints; gives its code.
+    #[track_caller]
+    pub fn error_code(&self) -> String {
+        let error: Value =
+            serde_json::from_str(&self.stderr).unwrap_or_else(|_| panic!("{self:?}"));
+        assert!(error["error"]["message"].is_string());
+        error["error"]["code"].as_str().unwrap().to_owned()
+    }
+}
+
+/// A command of a person's.
+pub fn human(name: &str, fields: Value) -> Value {
+    by("human", "ada", name, fields)
+}
+
+/// A command of an agent's.
+pub fn agent(name: &str, fields: Value) -> Value {
+    by("agent", "coder", name, fields)
+}
+
+fn by(kind: &str, id: &str, name: &str, fields: Value) -> Value {
+    let mut command = json!({ "command": name, "actor": { "kind": kind, "id": id } });
+    let Value::Object(fields) = fields else {
+        panic!("fields are an object")
+    };
+    command.as_object_mut().unwrap().extend(fields);
+    command
+}
+
+/// A UUID whose last digits are a number's.
+pub fn uuid(n: u64) -> String {
+    format!("01980000-0000-7000-8000-{n:012x}")
+}
+
+/// The ids of a small history that has one of almost everything.
+pub struct Story {
+    pub intent: String,
+    pub task: String,
+    pub run: String,
+    pub patch_set: String,
+    pub pipeline: String,
+}
+
+/// An intent that led to a commit, in 14 commands.
+pub fn story(place: &Place) -> Story {
+    let (intent, task, run) = (
+        uuid(0xa_0000_0001),
+        uuid(0xa_0000_0002),
+        uuid(0xa_0000_0003),
+    );
+    let (patch_set, pipeline) = (uuid(0xa_0000_0004), uuid(0xa_0000_0005));
+    let oid = "1".repeat(40);
+    place.accept(&[
+        human("create_intent", json!({ "id": intent, "prompt": "Add a cache", "at": "2026-01-02T03:04:05Z" })),
+        agent("analyze_intent", json!({ "intent": intent, "content": "Cache the parser's results" })),
+        agent("activate_intent", json!({ "intent": intent, "reason": "clear enough" })),
+        agent("create_pipeline", json!({ "id": pipeline, "max_frames": 8 })),
+        agent("push_frame", json!({ "pipeline": pipeline, "kind": "step_summary", "summary": "read the parser" })),
+        agent("create_task", json!({ "id": task, "title": "Cache it", "intent": intent })),
+        agent("create_run", json!({ "id": run, "task": task, "commit": oid })),
+        agent("start_patching", json!({ "run": run })),
+        agent("record_tool_invocation", json!({ "run": run, "tool_name": "read", "args": { "path": "src/parser.rs" }, "status": "ok" })),
+        agent("propose_patch_set", json!({
+            "run": run, "id": patch_set, "format": "git_diff", "diff": format!("diff --git\n{}", "+x\n".repeat(3000)),
+            "touched": [{ "path": "src/parser.rs", "change_type": "modify", "lines_added": 3000 }],
+            "rationale": "The parser is slow",
+        })),
+        agent("start_validation", json!({ "run": run })),
+        agent("record_evidence", json!({ "run": run, "patchset_id": patch_set, "kind": "test", "tool": "cargo", "command_line": "cargo test", "exit_code": 0 })),
+        human("decide", json!({ "run": run, "decision_type": "commit", "chosen_patchset_id": patch_set, "result_commit_sha": "2".repeat(40) })),
+        human("complete_intent", json!({ "intent": intent, "reason": "merged" })),
+    ]);
+    Story {
+        intent,
+        task,
+        run,
+        patch_set,
+        pipeline,
+    }
+}
