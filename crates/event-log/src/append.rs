@@ -7,6 +7,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use crate::ids::has_control;
 use crate::record::{self, Fixed};
 use crate::{AppendError, BatchId, Blob, Content, Digest, EventId, Position, StreamName, Version};
 
@@ -312,9 +313,7 @@ pub(crate) fn distinct_blobs(blobs: Vec<Blob>) -> Result<Vec<Blob>, AppendError>
 
 /// Whether a text can be the name of an event's type.
 pub(crate) fn is_event_type(text: &str) -> bool {
-    // Nearly all names are plain ASCII, and every record that is read is checked.
-    let plain = |b: u8| (b' '..=b'~').contains(&b);
-    let printable = text.bytes().all(plain) || !text.chars().any(char::is_control);
+    let printable = !has_control(text);
     printable && (1..=limits::EVENT_TYPE).contains(&text.len())
 }
 

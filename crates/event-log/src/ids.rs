@@ -170,8 +170,8 @@ fn check_name(text: &str) -> Result<(), &'static str> {
     if kind.is_empty() || kind.len() > StreamName::MAX_KIND {
         return Err("its kind is empty or too long");
     }
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    if !kind.chars().all(allowed) || !kind.starts_with(|c: char| c.is_ascii_lowercase()) {
+    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if !kind.bytes().all(allowed) || !kind.starts_with(|c: char| c.is_ascii_lowercase()) {
         return Err("its kind has a character that is not allowed");
     }
     if id.is_empty() {
@@ -180,10 +180,17 @@ fn check_name(text: &str) -> Result<(), &'static str> {
     if id.len() > StreamName::MAX_ID {
         return Err("its id is longer than 200 bytes");
     }
-    if id.chars().any(char::is_control) {
+    if has_control(id) {
         return Err("its id has a control character");
     }
     Ok(())
+}
+
+/// Whether a text has control characters. Every record that is read asks, and
+/// nearly all texts are plain ASCII, which bytes can tell.
+pub(crate) fn has_control(text: &str) -> bool {
+    let plain = |b: u8| (b' '..=b'~').contains(&b);
+    !text.bytes().all(plain) && text.chars().any(char::is_control)
 }
 
 impl FromStr for StreamName {

@@ -243,11 +243,23 @@ impl Record {
             return Err(cursor.fail("the header's format is unknown"));
         }
         cursor.skip(AT_TEXTS - 1)?;
+        let (actor_kind, kind) = cursor.text_u8()?;
+        let (actor_id, id) = cursor.text_u16()?;
+        let (event_type, type_name) = cursor.text_u8()?;
+        let (stream, stream_name) = cursor.text_u8()?;
+        // Checked here and not by the accessors, which would read them as UTF-8 again.
+        check_actor(kind, id).map_err(|reason| cursor.fail(reason))?;
+        if !append::is_event_type(type_name) {
+            return Err(cursor.fail("the event's type is not allowed"));
+        }
+        if !StreamName::is_valid(stream_name) {
+            return Err(cursor.fail("the stream's name is not allowed"));
+        }
         let texts = Texts {
-            actor_kind: cursor.text_u8()?,
-            actor_id: cursor.text_u16()?,
-            event_type: cursor.text_u8()?,
-            stream: cursor.text_u8()?,
+            actor_kind,
+            actor_id,
+            event_type,
+            stream,
         };
         if cursor.at != header_end {
             return Err(cursor.fail("the header's length does not fit its fields"));
@@ -287,25 +299,9 @@ impl Record {
             len: self.bytes.len(),
         };
         for at in [AT_RECORDED, AT_OCCURRED] {
-            if self.timestamp(at).is_none() {
+            if !self.is_timestamp(at) {
                 return Err(fail("a time is out of range", HEADER_START + at));
             }
-        }
-        if !StreamName::is_valid(self.stream()) {
-            return Err(fail(
-                "the stream's name is not allowed",
-                usize::from(self.texts.stream.start),
-            ));
-        }
-        if !append::is_event_type(self.event_type()) {
-            let at = usize::from(self.texts.event_type.start);
-            return Err(fail("the event's type is not allowed", at));
-        }
-        let (kind, id) = (self.actor_kind(), self.actor_id());
-        let too_long = kind.len() > limits::ACTOR_KIND || id.len() > limits::ACTOR_ID;
-        if too_long || kind.trim().is_empty() || id.trim().is_empty() {
-            let at = usize::from(self.texts.actor_kind.start);
-            return Err(fail("the actor is blank or too long", at));
         }
         let actor_pieces = [self.display_name_piece(), self.auth_context_piece()];
         if actor_pieces
@@ -499,6 +495,15 @@ impl Record {
         Digest(self.field(at))
     }
 
+    /// Whether the field is a time; quick for those of our era.
+    fn is_timestamp(&self, at: usize) -> bool {
+        const YEAR_10_000: i64 = 253_402_300_800;
+        let seconds = i64::from_be_bytes(self.field(at));
+        let nanos = u32::from_be_bytes(self.field(at + 8));
+        let usual = (0..YEAR_10_000).contains(&seconds) && nanos < 1_000_000_000;
+        usual || self.timestamp(at).is_some()
+    }
+
     fn timestamp(&self, at: usize) -> Option<DateTime<Utc>> {
         let seconds = i64::from_be_bytes(self.field(at));
         DateTime::from_timestamp(seconds, u32::from_be_bytes(self.field(at + 8)))
@@ -559,7 +564,16 @@ struct Cursor<'a> {
     at: usize,
 }
 
-impl Cursor<'_> {
+/// What an append demands of an actor.
+fn check_actor(kind: &str, id: &str) -> Result<(), &'static str> {
+    let too_long = kind.len() > limits::ACTOR_KIND || id.len() > limits::ACTOR_ID;
+    if too_long || kind.trim().is_empty() || id.trim().is_empty() {
+        return Err("the actor is blank or too long");
+    }
+    Ok(())
+}
+
+impl<'a> Cursor<'a> {
     fn fail(&self, reason: &'static str) -> MalformedRecord {
         MalformedRecord {
             reason,
@@ -602,24 +616,24 @@ impl Cursor<'_> {
         Ok(u32::from_be_bytes(self.take()?))
     }
 
-    fn text_u8(&mut self) -> Result<Range<u16>, MalformedRecord> {
+    fn text_u8(&mut self) -> Result<(Range<u16>, &'a str), MalformedRecord> {
         let len = usize::from(self.u8()?);
         self.text(len)
     }
 
-    fn text_u16(&mut self) -> Result<Range<u16>, MalformedRecord> {
+    fn text_u16(&mut self) -> Result<(Range<u16>, &'a str), MalformedRecord> {
         let len = usize::from(self.u16()?);
         self.text(len)
     }
 
-    fn text(&mut self, len: usize) -> Result<Range<u16>, MalformedRecord> {
+    fn text(&mut self, len: usize) -> Result<(Range<u16>, &'a str), MalformedRecord> {
         let start = self.at;
         self.skip(len)?;
-        if std::str::from_utf8(&self.bytes[start..self.at]).is_err() {
+        let Ok(text) = std::str::from_utf8(&self.bytes[start..self.at]) else {
             return Err(self.fail("a text is not UTF-8"));
-        }
+        };
         let place = |at| u16::try_from(at).map_err(|_| self.fail("the header is too long"));
-        Ok(place(start)?..place(self.at)?)
+        Ok((place(start)?..place(self.at)?, text))
     }
 
     fn piece(&mut self) -> Result<PieceAt, MalformedRecord> {
