@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Ordered;
 use crate::pieces::{Json, Pieces, Slot};
+use crate::{Ordered, Refusal};
 
 /// Operating system, architecture and working directory, and whatever else
 /// is worth knowing. It is captured by the caller: this crate does no I/O.
@@ -20,6 +20,24 @@ pub struct Environment {
     /// More, by name, in the order given.
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub extra: Ordered<Json>,
+}
+
+impl Environment {
+    /// Checks that no further key repeats one of the three that are always
+    /// there: they stand side by side in the JSON.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`].
+    pub fn check(&self) -> Result<(), Refusal> {
+        let taken = |(key, _): &&(String, Json)| matches!(key.as_str(), "os" | "arch" | "cwd");
+        match self.extra.0.iter().find(taken) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let reason = format!("{key:?} has a field of its own and cannot be there twice");
+                Err(Refusal::invalid("environment.extra", reason))
+            }
+        }
+    }
 }
 
 /// An environment inside an event's structure.
@@ -48,6 +66,26 @@ impl StoredEnvironment {
                 .iter()
                 .map(|(name, json)| (pieces.text(name.as_str()), pieces.json(json)))
                 .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_key_does_not_repeat_a_field() {
+        let json = Json::parse("1").expect("JSON");
+        let with = |key: &str| Environment {
+            os: "linux".into(),
+            arch: "x86_64".into(),
+            cwd: "/".into(),
+            extra: Ordered(vec![(key.to_owned(), json.clone())]),
+        };
+        assert!(with("shell").check().is_ok());
+        for key in ["os", "arch", "cwd"] {
+            assert!(with(key).check().is_err(), "{key}");
         }
     }
 }

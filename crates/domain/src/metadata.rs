@@ -164,3 +164,6 @@ pub(crate) fn subject(kind: u8, object: Uuid) -> Vec<(Kind, Uuid)> {
         .into_iter()
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,9 @@ fn refuse(id: IntentId, state: State, asked: &'static str, allowed: &'static str
 pub(crate) fn create(world: &mut World, command: &CreateIntent, meta: &Meta) -> Decided {
     let id = command.id.unwrap_or(IntentId(meta.new_id));
     not_blank("prompt", &command.prompt)?;
+    if let Some(asked) = command.id {
+        world.unused(asked.0)?;
+    }
     world.absent(stream(id))?;
     if let Some(parent) = command.parent {
         world.require(StreamKind::Intent, parent)?;

@@ -5,6 +5,9 @@ pub(crate) mod decide;
 mod event;
 mod evolve;
 
+#[cfg(test)]
+mod tests;
+
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, evolve};

@@ -155,6 +155,25 @@ pub struct SpawnStepTask {
     pub requester: Option<ActorRef>,
 }
 
+impl SpawnStepTask {
+    /// A task with a title and nothing else.
+    pub fn new(plan: PlanId, step: u32, title: impl Into<String>) -> SpawnStepTask {
+        SpawnStepTask {
+            plan,
+            step,
+            id: None,
+            title: title.into(),
+            description: None,
+            goal: None,
+            constraints: Vec::new(),
+            acceptance_criteria: Vec::new(),
+            parent: None,
+            intent: None,
+            requester: None,
+        }
+    }
+}
+
 /// Records what a step brought about; the last outputs win.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

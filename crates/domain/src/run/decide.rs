@@ -85,7 +85,7 @@ pub(crate) fn fresh_id<T: From<Uuid> + Into<Uuid> + Copy>(
 }
 
 pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Decided {
-    let id = command.id.unwrap_or(RunId(meta.new_id));
+    let id = fresh_id(world, command.id, meta)?;
     world.absent(stream(id))?;
     let status = world.task(command.task)?.status;
     match (status, command.reverts) {
@@ -148,7 +148,7 @@ fn check_revertible(
         owner,
         patch_set,
         ApplyStatus::Applied,
-        "reverting",
+        "create_run that reverts it",
         "applied",
     )
 }

@@ -9,6 +9,9 @@ mod evolve;
 mod verdict;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};

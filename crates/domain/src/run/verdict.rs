@@ -64,18 +64,26 @@ fn check_state(command: &Decide, state: &State) -> Result<(), Refusal> {
         command.decision_type,
         DecisionType::Commit | DecisionType::Rollback
     );
+    let asked = asked(&command.decision_type);
     match state.status {
         Status::Validating => Ok(()),
         Status::Failed if !needs_success => Ok(()),
         // A second decision is refused by name, not as a transition.
         Status::Completed if state.decision.is_some() => Ok(()),
-        status if needs_success => Err(refuse(command.run, status, "this decision", "validating")),
-        status => Err(refuse(
-            command.run,
-            status,
-            "this decision",
-            "validating or failed",
-        )),
+        status if needs_success => Err(refuse(command.run, status, asked, "validating")),
+        status => Err(refuse(command.run, status, asked, "validating or failed")),
+    }
+}
+
+/// What a refusal calls a decision.
+fn asked(verdict: &DecisionType) -> &'static str {
+    match verdict {
+        DecisionType::Commit => "decide commit",
+        DecisionType::Checkpoint => "decide checkpoint",
+        DecisionType::Abandon => "decide abandon",
+        DecisionType::Retry => "decide retry",
+        DecisionType::Rollback => "decide rollback",
+        DecisionType::Other(_) => "decide",
     }
 }
 
@@ -140,12 +148,14 @@ fn changed_task(state: &State) -> Option<TaskId> {
     }
 }
 
-fn require_running(world: &mut World, task: TaskId) -> Result<(), DecideError> {
+fn require_running(
+    world: &mut World,
+    task: TaskId,
+    verdict: &DecisionType,
+) -> Result<(), DecideError> {
     match world.task(task)?.status {
         task::Status::Running => Ok(()),
-        status => {
-            Err(task::decide::refuse(task, status, "this decision of its run", "running").into())
-        }
+        status => Err(task::decide::refuse(task, status, asked(verdict), "running").into()),
     }
 }
 
@@ -160,7 +170,7 @@ fn commit(world: &mut World, command: &Decide, state: &State) -> Result<Vec<Emit
     };
     let mut events = apply_chosen(run, state, chosen)?;
     if let Some(task) = changed_task(state) {
-        require_running(world, task)?;
+        require_running(world, task, &command.decision_type)?;
         events.push(task::decide::emit(task, task::Done { run }, Pieces::new()));
     }
     // The intent takes the commit while it is Active; a later run of an intent
@@ -183,7 +193,7 @@ fn apply_chosen(
     if state.patch_sets.get(&chosen) == Some(&ApplyStatus::Applied) {
         return Ok(Vec::new());
     }
-    let asked = "a commit of it";
+    let asked = asked(&DecisionType::Commit);
     require_patch_set(
         state,
         run,
@@ -222,7 +232,7 @@ fn abandon(
     let Some(task) = changed_task(state) else {
         return Ok(Vec::new());
     };
-    require_running(world, task)?;
+    require_running(world, task, &command.decision_type)?;
     let mut pieces = Pieces::new();
     let reason = pieces.optional_text(command.rationale.as_deref());
     let failed = task::Failed {
@@ -237,7 +247,7 @@ fn roll_back(world: &mut World, run: RunId, state: &State) -> Result<Vec<Emitted
         return Ok(Vec::new());
     };
     let (owner, owner_state) = owning_run(world, patch_set)?;
-    let asked = "a rollback of it";
+    let asked = asked(&DecisionType::Rollback);
     require_patch_set(
         &owner_state,
         owner,

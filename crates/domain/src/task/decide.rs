@@ -65,6 +65,9 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
     if let Some(requester) = &command.requester {
         requester.check()?;
     }
+    if let Some(asked) = command.id {
+        world.unused(asked.0)?;
+    }
     world.absent(stream(id))?;
     if let Some(parent) = command.parent {
         world.require(StreamKind::Task, parent)?;

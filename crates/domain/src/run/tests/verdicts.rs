@@ -1,0 +1,526 @@
+//! Decisions: the table at the top of `verdict.rs`, row by row.
+
+use super::*;
+use crate::intent::{
+    ActivateIntent, AnalyzeIntent, CancelIntent, CommitRecorded, CompleteIntent, CreateIntent,
+};
+use crate::task::CancelTask;
+use crate::testing::texts;
+use crate::{DecisionId, IntentId};
+
+const INTENT: IntentId = IntentId(Uuid::from_u128(10));
+const DECISION: DecisionId = DecisionId(Uuid::from_u128(11));
+const RESULT: GitOid = GitOid::Sha1([2; 20]);
+/// Patch sets of the run: two are proposed, one is applied, one is rejected.
+const OPEN: [PatchSetId; 2] = [patch(21), patch(24)];
+const APPLIED: PatchSetId = patch(22);
+const REJECTED: PatchSetId = patch(23);
+
+const fn patch(number: u128) -> PatchSetId {
+    PatchSetId(Uuid::from_u128(number))
+}
+
+fn decision(decision_type: DecisionType) -> Decide {
+    Decide {
+        id: Some(DECISION),
+        ..Decide::new(RUN, decision_type)
+    }
+}
+
+fn commit(chosen: PatchSetId) -> Decide {
+    Decide {
+        chosen_patchset_id: Some(chosen),
+        ..decision(DecisionType::Commit)
+    }
+}
+
+fn other() -> DecisionType {
+    DecisionType::Other("escalate".into())
+}
+
+fn made(decision_type: DecisionType, chosen_patch_set: Option<PatchSetId>) -> AnyEvent {
+    run_event(DecisionMade {
+        decision: DECISION,
+        decision_type,
+        chosen_patch_set,
+        result_commit: None,
+        checkpoint_id: None,
+        rationale: None,
+    })
+}
+
+fn rejected(patch_set: PatchSetId) -> AnyEvent {
+    run_event(PatchSetRejected {
+        patch_set,
+        reason: None,
+    })
+}
+
+fn task_event(event: impl Into<task::Event>) -> AnyEvent {
+    AnyEvent::Task(event.into())
+}
+
+fn propose(id: PatchSetId) -> ProposePatchSet {
+    ProposePatchSet {
+        id: Some(id),
+        ..ProposePatchSet::new(RUN, DiffFormat::Unified)
+    }
+}
+
+/// A Validating run with four patch sets, of a task of an Active intent.
+fn given() -> Given {
+    let intent = INTENT;
+    let mut given = Given::new()
+        .command(CreateIntent {
+            id: Some(intent),
+            prompt: "do".into(),
+            parent: None,
+        })
+        .command(AnalyzeIntent {
+            intent,
+            content: "it".into(),
+        })
+        .command(ActivateIntent {
+            intent,
+            reason: None,
+        })
+        .command(CreateTask {
+            id: Some(TASK),
+            intent: Some(intent),
+            ..CreateTask::new("work")
+        })
+        .command(CreateRun {
+            id: Some(RUN),
+            ..CreateRun::new(TASK)
+        })
+        .command(StartPatching { run: RUN });
+    for patch_set in [OPEN[0], APPLIED, REJECTED, OPEN[1]] {
+        given.execute(propose(patch_set));
+    }
+    given
+        .command(StartValidation { run: RUN })
+        .command(ApplyPatchSet { patch_set: APPLIED })
+        .command(RejectPatchSet {
+            patch_set: REJECTED,
+            reason: None,
+        })
+}
+
+fn patch_sets(given: &Given) -> Vec<ApplyStatus> {
+    state_of(given).patch_sets.values().copied().collect()
+}
+
+fn task_status(given: &Given) -> task::Status {
+    match given.loaded(stream(StreamKind::Task, 1)).state {
+        AnyState::Task(state) => state.status,
+        other => panic!("{other:?} is no task"),
+    }
+}
+
+use ApplyStatus::{Applied, Proposed, Rejected, Reverted};
+
+#[test]
+fn commit_applies_the_chosen_patch_set_and_finishes_the_task() {
+    let mut given = given();
+    let emitted = given.execute(Decide {
+        result_commit_sha: Some(RESULT),
+        rationale: Some("it works".into()),
+        ..commit(OPEN[1])
+    });
+    let made = run_event(DecisionMade {
+        decision: DECISION,
+        decision_type: DecisionType::Commit,
+        chosen_patch_set: Some(OPEN[1]),
+        result_commit: Some(RESULT),
+        checkpoint_id: None,
+        rationale: Some(crate::Slot(0)),
+    });
+    let patch_set = OPEN[1];
+    assert_eq!(
+        events(&emitted),
+        [
+            made,
+            run_event(PatchSetApplied { patch_set }),
+            task_event(task::Done { run: RUN }),
+            AnyEvent::Intent(CommitRecorded { commit: RESULT }.into()),
+        ]
+    );
+    assert_eq!(texts(&emitted)[0], ["it works"]);
+    let streams: Vec<_> = emitted.iter().map(|one| one.stream).collect();
+    let (run, task) = (stream(StreamKind::Run, 2), stream(StreamKind::Task, 1));
+    let intent = stream(StreamKind::Intent, 10);
+    assert_eq!(streams, [run, run, task, intent]);
+    assert_eq!(state_of(&given).status, Status::Completed);
+    assert_eq!(task_status(&given), task::Status::Done);
+    // The others stay as they were: 21 open, 22 applied, 23 rejected.
+    assert_eq!(patch_sets(&given), [Proposed, Applied, Rejected, Applied]);
+}
+
+#[test]
+fn commit_of_an_applied_patch_set_does_not_apply_it_again() {
+    let emitted = given().decide(commit(APPLIED)).expect("accepted");
+    assert_eq!(
+        events(&emitted),
+        [
+            made(DecisionType::Commit, Some(APPLIED)),
+            task_event(task::Done { run: RUN })
+        ]
+    );
+}
+
+#[test]
+fn commit_names_a_patch_set_of_that_very_run() {
+    let refusal = given().decide(commit(REJECTED)).expect_err("rejected");
+    let object = (Kind::PatchSet, REJECTED.0);
+    check_transition(&refusal, object, "rejected", "decide commit");
+    assert!(matches!(
+        given().decide(decision(DecisionType::Commit)),
+        Err(Refusal::Invalid {
+            field: "chosen_patchset_id",
+            ..
+        })
+    ));
+    // One of another run of the same task, and one that nobody proposed.
+    let (run, foreign) = (RunId(Uuid::from_u128(30)), patch(31));
+    let given = given()
+        .command(CreateRun {
+            id: Some(run),
+            ..CreateRun::new(TASK)
+        })
+        .command(StartPatching { run })
+        .command(ProposePatchSet {
+            run,
+            ..propose(foreign)
+        });
+    for patch_set in [foreign, patch(99)] {
+        assert_eq!(
+            given.decide(commit(patch_set)),
+            Err(Refusal::ForeignPatchSet {
+                patch_set,
+                run: RUN
+            })
+        );
+    }
+}
+
+#[test]
+fn an_intent_takes_the_commit_only_while_it_is_active() {
+    let with_result = Decide {
+        result_commit_sha: Some(RESULT),
+        ..commit(APPLIED)
+    };
+    let (intent, reason) = (INTENT, None);
+    let completed = given().command(CompleteIntent { intent, reason });
+    let reason = None;
+    let cancelled = given().command(CancelIntent { intent, reason });
+    for given in [completed, cancelled] {
+        let emitted = given.decide(with_result.clone()).expect("accepted");
+        assert_eq!(events(&emitted).len(), 2);
+        assert_eq!(events(&emitted)[1], task_event(task::Done { run: RUN }));
+    }
+    let without_result = given().decide(commit(APPLIED)).expect("accepted");
+    assert_eq!(without_result.len(), 2, "no commit, nothing to record");
+}
+
+#[test]
+fn retry_rejects_what_is_open_and_leaves_the_task_running() {
+    for failed in [false, true] {
+        let mut given = given();
+        if failed {
+            given.execute(fail());
+        }
+        let emitted = given.execute(decision(DecisionType::Retry));
+        let [first, second] = OPEN;
+        assert_eq!(
+            events(&emitted),
+            [
+                made(DecisionType::Retry, None),
+                rejected(first),
+                rejected(second)
+            ]
+        );
+        assert_eq!(task_status(&given), task::Status::Running);
+        assert_eq!(patch_sets(&given), [Rejected, Applied, Rejected, Rejected]);
+        check_ended(&given, failed);
+    }
+}
+
+fn check_ended(given: &Given, failed: bool) {
+    let state = state_of(given);
+    let expected = if failed {
+        Status::Failed
+    } else {
+        Status::Completed
+    };
+    assert_eq!(
+        (state.status, state.decision),
+        (expected, Some(DECISION)),
+        "a failed run stays failed"
+    );
+}
+
+#[test]
+fn abandon_fails_the_task_and_leaves_the_patch_sets() {
+    for failed in [false, true] {
+        let mut given = given();
+        if failed {
+            given.execute(fail());
+        }
+        let before = patch_sets(&given);
+        let emitted = given.execute(Decide {
+            rationale: Some("too hard".into()),
+            ..decision(DecisionType::Abandon)
+        });
+        let failure = task::Failed {
+            run: Some(RUN),
+            reason: Some(crate::Slot(0)),
+        };
+        assert_eq!(events(&emitted)[1..], [task_event(failure)]);
+        assert_eq!(texts(&emitted), [["too hard"], ["too hard"]]);
+        assert_eq!(task_status(&given), task::Status::Failed);
+        assert_eq!(patch_sets(&given), before);
+        check_ended(&given, failed);
+    }
+}
+
+#[test]
+fn checkpoints_and_other_verdicts_change_the_run_alone() {
+    for verdict in [DecisionType::Checkpoint, other()] {
+        for failed in [false, true] {
+            let mut given = given();
+            if failed {
+                given.execute(fail());
+            }
+            let before = patch_sets(&given);
+            let emitted = given.execute(Decide {
+                checkpoint_id: Some("c-1".into()),
+                ..decision(verdict.clone())
+            });
+            assert_eq!(emitted.len(), 1);
+            assert_eq!(texts(&emitted), [["c-1"]]);
+            assert_eq!(task_status(&given), task::Status::Running);
+            assert_eq!(patch_sets(&given), before);
+            check_ended(&given, failed);
+        }
+    }
+}
+
+/// A Validating run of the same task that reverts the applied patch set.
+fn reverting() -> (Given, RunId) {
+    let run = RunId(Uuid::from_u128(40));
+    let given = given()
+        .command(commit(APPLIED))
+        .command(CreateRun {
+            id: Some(run),
+            reverts: Some(APPLIED),
+            ..CreateRun::new(TASK)
+        })
+        .command(StartPatching { run })
+        .command(StartValidation { run });
+    (given, run)
+}
+
+#[test]
+fn rollback_reverts_in_the_stream_of_the_run_that_owns_the_patch_set() {
+    let (given, run) = reverting();
+    for chosen in [None, Some(APPLIED)] {
+        let mut given = given.clone();
+        let emitted = given.execute(Decide {
+            chosen_patchset_id: chosen,
+            result_commit_sha: Some(RESULT),
+            ..Decide::new(run, DecisionType::Rollback)
+        });
+        assert!(
+            matches!(&emitted[0].event, AnyEvent::Run(Event::DecisionMade(made))
+                if made.chosen_patch_set == Some(APPLIED) && made.result_commit == Some(RESULT)),
+            "the decision names it either way: {emitted:?}"
+        );
+        let reverted = PatchSetReverted {
+            patch_set: APPLIED,
+            reverted_by: run,
+        };
+        assert_eq!(events(&emitted)[1..], [run_event(reverted)]);
+        let streams: Vec<_> = emitted.iter().map(|one| one.stream).collect();
+        let (own, owner) = (stream(StreamKind::Run, 40), stream(StreamKind::Run, 2));
+        assert_eq!(streams, [own, owner]);
+        assert_eq!(patch_sets(&given), [Proposed, Reverted, Rejected, Proposed]);
+        assert_eq!(task_status(&given), task::Status::Done);
+    }
+}
+
+#[test]
+fn rollback_needs_a_run_of_its_own_and_that_very_patch_set() {
+    let invalid = |result, named: &str| match result {
+        Err(Refusal::Invalid { field, .. }) => assert_eq!(field, named),
+        other => panic!("{other:?}"),
+    };
+    let rollback = |run, chosen_patchset_id| Decide {
+        chosen_patchset_id,
+        ..Decide::new(run, DecisionType::Rollback)
+    };
+    invalid(given().decide(rollback(RUN, None)), "decision_type");
+    invalid(
+        given().decide(rollback(RUN, Some(APPLIED))),
+        "decision_type",
+    );
+    let (given, run) = reverting();
+    let other = rollback(run, Some(OPEN[0]));
+    invalid(given.decide(other), "chosen_patchset_id");
+}
+
+#[test]
+fn a_patch_set_is_reverted_once() {
+    let (mut given, run) = reverting();
+    let second = RunId(Uuid::from_u128(41));
+    given.execute(CreateRun {
+        id: Some(second),
+        reverts: Some(APPLIED),
+        ..CreateRun::new(TASK)
+    });
+    given.execute(StartPatching { run: second });
+    given.execute(StartValidation { run: second });
+    given.execute(Decide::new(run, DecisionType::Rollback));
+    let refusal = given
+        .decide(Decide::new(second, DecisionType::Rollback))
+        .expect_err("it is reverted already");
+    let object = (Kind::PatchSet, APPLIED.0);
+    check_transition(&refusal, object, "reverted", "decide rollback");
+}
+
+#[test]
+fn no_decision_of_a_run_that_reverts_changes_the_task() {
+    let (given, run) = reverting();
+    let own = patch(41);
+    let given = given.command(ProposePatchSet {
+        run,
+        ..propose(own)
+    });
+    for verdict in DecisionType::LISTED {
+        let chosen = (*verdict == DecisionType::Commit).then_some(own);
+        let mut given = given.clone();
+        let emitted = given.execute(Decide {
+            chosen_patchset_id: chosen,
+            ..Decide::new(run, verdict.clone())
+        });
+        let kinds: Vec<_> = emitted.iter().map(|one| one.stream.kind).collect();
+        assert!(!kinds.contains(&StreamKind::Task), "{verdict}: {kinds:?}");
+        assert_eq!(task_status(&given), task::Status::Done);
+    }
+}
+
+/// Where each verdict is accepted; everywhere else it is refused.
+#[test]
+fn decisions_are_accepted_while_validating_or_on_a_failed_run() {
+    let verdicts = DecisionType::LISTED.iter().cloned().chain([other()]);
+    for verdict in verdicts {
+        let needs_success = matches!(verdict, DecisionType::Commit | DecisionType::Rollback);
+        for (status, given) in all_states() {
+            let decided = state_of(&given).decision;
+            let (given, command) = match verdict {
+                DecisionType::Commit => (with_patch_set(given, Proposed), commit(PATCH)),
+                _ => (given, decision(verdict.clone())),
+            };
+            let asked = match verdict {
+                DecisionType::Commit => "decide commit",
+                DecisionType::Checkpoint => "decide checkpoint",
+                DecisionType::Abandon => "decide abandon",
+                DecisionType::Retry => "decide retry",
+                DecisionType::Rollback => "decide rollback",
+                DecisionType::Other(_) => "decide",
+            };
+            let result = given.decide(command);
+            match (status, decided) {
+                // A run that reverts nothing has no rollback even here.
+                (Status::Validating, _) if verdict == DecisionType::Rollback => {
+                    assert!(matches!(result, Err(Refusal::Invalid { .. })));
+                }
+                (Status::Validating, _) => assert!(result.is_ok(), "{verdict}: {result:?}"),
+                (Status::Failed, None) if !needs_success => {
+                    assert!(result.is_ok(), "{verdict}: {result:?}");
+                }
+                (Status::Failed, Some(existing)) if !needs_success => {
+                    check_only_one(result.unwrap_err(), existing);
+                }
+                (Status::Completed, Some(existing)) => {
+                    check_only_one(result.unwrap_err(), existing);
+                }
+                _ => {
+                    let refusal = result.expect_err(asked);
+                    check_transition(&refusal, (Kind::Run, RUN.0), status.name(), asked);
+                }
+            }
+        }
+    }
+}
+
+fn check_only_one(refusal: Refusal, existing: DecisionId) {
+    let (kind, run, existing) = (Kind::Decision, RUN, existing.0);
+    assert_eq!(
+        refusal,
+        Refusal::OnlyOne {
+            kind,
+            run,
+            existing
+        }
+    );
+}
+
+#[test]
+fn a_decision_cannot_change_a_task_that_is_over() {
+    let task = TASK;
+    let reason = None;
+    let given = given().command(CancelTask { task, reason });
+    for command in [commit(APPLIED), decision(DecisionType::Abandon)] {
+        let asked = match command.decision_type {
+            DecisionType::Commit => "decide commit",
+            _ => "decide abandon",
+        };
+        let refusal = given.decide(command).expect_err(asked);
+        check_transition(&refusal, (Kind::Task, TASK.0), "cancelled", asked);
+    }
+    for verdict in [DecisionType::Retry, DecisionType::Checkpoint, other()] {
+        let mut given = given.clone();
+        given.execute(decision(verdict));
+        assert_eq!(task_status(&given), task::Status::Cancelled);
+    }
+}
+
+#[test]
+fn a_verdict_takes_only_its_own_fields() {
+    let invalid = |command: Decide, named: &str| match given().decide(command) {
+        Err(Refusal::Invalid { field, .. }) => assert_eq!(field, named),
+        other => panic!("{named}: {other:?}"),
+    };
+    let fields = |decision_type: DecisionType| Decide {
+        chosen_patchset_id: Some(APPLIED),
+        ..decision(decision_type)
+    };
+    for verdict in [
+        DecisionType::Retry,
+        DecisionType::Abandon,
+        DecisionType::Checkpoint,
+        other(),
+    ] {
+        invalid(fields(verdict.clone()), "chosen_patchset_id");
+        let result = Decide {
+            result_commit_sha: Some(RESULT),
+            ..decision(verdict)
+        };
+        invalid(result, "result_commit_sha");
+    }
+    for verdict in [
+        DecisionType::Commit,
+        DecisionType::Retry,
+        DecisionType::Abandon,
+    ] {
+        let chosen = (verdict == DecisionType::Commit).then_some(APPLIED);
+        let saved = Decide {
+            checkpoint_id: Some("c-1".into()),
+            chosen_patchset_id: chosen,
+            ..decision(verdict)
+        };
+        invalid(saved, "checkpoint_id");
+    }
+    let blank = decision(DecisionType::Other(" ".into()));
+    invalid(blank, "decision_type");
+}
