@@ -1,0 +1,344 @@
+//! Executing commands: known batch? load, decide, append; again on a conflict.
+
+use annals_domain::{
+    AnyEvent, DecideError, Dependence, Emitted, Loaded, Meta, Need, StreamRef, Timestamp, World,
+    AnyState, pipeline,
+};
+use annals_event_log::{
+    Append, AppendError, Appended, BatchStatus, Expectation, Expected, Query, Version,
+};
+use annals_wire::Envelope;
+use bytes::Bytes;
+use chrono::Utc;
+use rand::RngCore;
+use uuid::Uuid;
+
+use crate::names::stream_name;
+use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
+
+/// How often a command is decided anew when others come first.
+const ATTEMPTS: u32 = 16;
+
+/// A batch that was decided: the events of each command, and the world after.
+struct DecidedBatch {
+    world: World,
+    events: Vec<Vec<Emitted>>,
+}
+
+/// Why an attempt came to nothing.
+enum Setback {
+    /// The states were not the newest ones: load them anew.
+    Stale,
+    Final(ExecuteError),
+}
+
+impl<E: Into<ExecuteError>> From<E> for Setback {
+    fn from(error: E) -> Setback {
+        Setback::Final(error.into())
+    }
+}
+
+impl Annals {
+    /// Executes one command.
+    ///
+    /// When it answers, the events are on disk. Dropping the future leaves it
+    /// unknown whether the command was executed: give the request a key and
+    /// repeat it.
+    ///
+    /// # Errors
+    /// [`ExecuteError`].
+    pub async fn execute(&self, request: Request) -> Result<Outcome, ExecuteError> {
+        let key = request.key;
+        let batch = self.execute_batch(key, vec![request]).await?;
+        batch.outcomes.into_iter().next().ok_or(ExecuteError::Empty)
+    }
+
+    /// Executes several commands as one: all of them or none. Each is decided
+    /// as if those before it had happened. `key` makes the batch safe to
+    /// repeat; the keys of the requests are not used.
+    ///
+    /// # Errors
+    /// [`ExecuteError`].
+    pub async fn execute_batch(
+        &self,
+        key: Option<Uuid>,
+        requests: Vec<Request>,
+    ) -> Result<BatchOutcome, ExecuteError> {
+        if requests.is_empty() {
+            return Err(ExecuteError::Empty);
+        }
+        let canonical = canonical_request(&requests)?;
+        if let Some(key) = key
+            && let Some(outcome) = self.known_batch(key, &canonical, requests.len()).await?
+        {
+            return Ok(outcome);
+        }
+        let lanes: Vec<Uuid> = requests.iter().filter_map(|request| request.command.lane()).collect();
+        let turn = self.lanes.turn(lanes.clone()).await;
+        let metas = new_metas(&requests);
+        let batch = Batch { id: key.unwrap_or_else(Uuid::now_v7), derive_ids: key.is_some(), canonical, requests, metas, lanes };
+        let mut outcome = Err(ExecuteError::Contended { attempts: ATTEMPTS });
+        for attempt in 0..ATTEMPTS {
+            match self.attempt(&batch, attempt > 0).await {
+                Ok(done) => {
+                    outcome = Ok(done);
+                    break;
+                }
+                Err(Setback::Stale) => tracing::debug!(attempt, batch = %batch.id, "decided on old states"),
+                Err(Setback::Final(error)) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        drop(turn);
+        outcome
+    }
+
+    async fn known_batch(
+        &self,
+        key: Uuid,
+        canonical: &[u8],
+        requests: usize,
+    ) -> Result<Option<BatchOutcome>, ExecuteError> {
+        match self.log.batch(key, canonical).await.map_err(LoadError::from)? {
+            BatchStatus::Unknown => Ok(None),
+            BatchStatus::Mismatch => Err(ExecuteError::KeyReused { key }),
+            BatchStatus::Known(appended) => {
+                let outcomes = match requests {
+                    1 => vec![self.first_outcome(appended).await?],
+                    _ => Vec::new(),
+                };
+                Ok(Some(BatchOutcome { outcomes, position: appended.last, repeated: true }))
+            }
+        }
+    }
+
+    /// The outcome of a batch of one command, from its first event.
+    async fn first_outcome(&self, appended: Appended) -> Result<Outcome, ExecuteError> {
+        let page =
+            self.log.read(Query::all(appended.first).limit(1)).await.map_err(LoadError::from)?;
+        let events = usize::try_from(appended.last.0 - appended.first.0 + 1).unwrap_or(usize::MAX);
+        let mut outcome = Outcome { id: None, frame_id: None, position: appended.last, events };
+        if let Some(record) = page.records.first() {
+            let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+            (outcome.id, outcome.frame_id) = principal(decoded.stream, &decoded.event);
+        }
+        Ok(outcome)
+    }
+
+    async fn attempt(&self, batch: &Batch, fresh: bool) -> Result<BatchOutcome, Setback> {
+        let DecidedBatch { world, events } = self.decide(batch, fresh).await?;
+        if events.iter().all(Vec::is_empty) {
+            let position = self.log.watermark();
+            let outcomes = batch.requests.iter().map(|request| Outcome {
+                id: request.command.lane(),
+                frame_id: None,
+                position,
+                events: 0,
+            });
+            let outcomes = outcomes.collect();
+            self.keep_states(world);
+            return Ok(BatchOutcome { outcomes, position, repeated: false });
+        }
+        let append = batch.encode(&world, &events)?;
+        match self.log.append(append).await {
+            Ok(appended) => {
+                self.keep_states(world);
+                Ok(BatchOutcome {
+                    outcomes: outcomes(batch, &events, appended),
+                    position: appended.last,
+                    repeated: false,
+                })
+            }
+            Err(AppendError::Conflict { .. }) => {
+                self.states.forget(world.dependences().map(|(stream, _, _)| stream));
+                Err(Setback::Stale)
+            }
+            Err(AppendError::IdempotencyMismatch { batch: key }) => {
+                Err(Setback::Final(ExecuteError::KeyReused { key }))
+            }
+            Err(error) => Err(Setback::Final(ExecuteError::Append(error))),
+        }
+    }
+
+    fn keep_states(&self, world: World) {
+        for (stream, loaded) in world.into_states() {
+            if loaded.version > 0 {
+                self.states.keep(stream, loaded);
+            }
+        }
+    }
+
+    async fn decide(&self, batch: &Batch, fresh: bool) -> Result<DecidedBatch, Setback> {
+        let mut world = World::new();
+        let mut events = Vec::with_capacity(batch.requests.len());
+        for (index, (request, meta)) in batch.requests.iter().zip(&batch.metas).enumerate() {
+            loop {
+                match request.command.decide(&mut world, meta) {
+                    Ok(decided) => {
+                        world.apply(&decided);
+                        events.push(decided);
+                        break;
+                    }
+                    Err(DecideError::Needs(need)) => self.supply(&mut world, need, batch).await?,
+                    Err(DecideError::Refused(refusal)) => {
+                        // A refusal by states from the cache might be an old one.
+                        self.states.forget(world.dependences().map(|(stream, _, _)| stream));
+                        if !fresh {
+                            return Err(Setback::Stale);
+                        }
+                        let command = request.command.name();
+                        return Err(ExecuteError::Refused { index, command, refusal }.into());
+                    }
+                }
+            }
+        }
+        Ok(DecidedBatch { world, events })
+    }
+
+    async fn supply(&self, world: &mut World, need: Need, batch: &Batch) -> Result<(), ExecuteError> {
+        match need {
+            Need::State(stream) => {
+                let loaded = if batch.is_new(stream.id) {
+                    Loaded { version: 0, state: AnyState::new(stream.kind) }
+                } else {
+                    let take = batch.lanes.contains(&stream.id);
+                    self.states.load(self.log.as_ref(), stream, take).await?
+                };
+                world.insert_state(stream, loaded);
+            }
+            Need::Place(id) => {
+                let log = self.log.as_ref();
+                self.directory.catch_up(log).await.map_err(LoadError::from)?;
+                let place = self.directory.find(log, id).await.map_err(LoadError::from)?;
+                world.insert_place(id, place);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A batch of requests with all that must be the same in every attempt.
+struct Batch {
+    id: Uuid,
+    /// Whether event ids follow from the batch id, so that the same import
+    /// makes the same ids.
+    derive_ids: bool,
+    canonical: Bytes,
+    requests: Vec<Request>,
+    metas: Vec<Meta>,
+    lanes: Vec<Uuid>,
+}
+
+impl Batch {
+    /// Whether an id was made for this batch, so that nothing can have it.
+    fn is_new(&self, id: Uuid) -> bool {
+        self.metas.iter().any(|meta| meta.new_id == id)
+    }
+
+    fn encode(&self, world: &World, decided: &[Vec<Emitted>]) -> Result<Append, ExecuteError> {
+        let mut events = Vec::new();
+        let mut blobs = Vec::new();
+        let mut rng = rand::rng();
+        let mut salts = || {
+            let mut salt = [0; 16];
+            rng.fill_bytes(&mut salt);
+            salt
+        };
+        for ((request, meta), emitted) in self.requests.iter().zip(&self.metas).zip(decided) {
+            for event in emitted {
+                let envelope = Envelope {
+                    event_id: self.event_id(events.len()),
+                    occurred_at: meta.at,
+                    actor: meta.actor.clone(),
+                    correlation: request.correlation,
+                    causation: request.causation,
+                };
+                let encoded = annals_wire::encode(event, &envelope, &mut salts)?;
+                events.push(encoded.event);
+                blobs.extend(encoded.blobs);
+            }
+        }
+        let expectations = world.dependences().map(expectation).collect();
+        Ok(Append { batch: self.id, request: self.canonical.clone(), events, expectations, blobs })
+    }
+
+    fn event_id(&self, index: usize) -> Uuid {
+        if self.derive_ids {
+            Uuid::new_v5(&self.id, &index.to_be_bytes())
+        } else {
+            Uuid::now_v7()
+        }
+    }
+}
+
+fn new_metas(requests: &[Request]) -> Vec<Meta> {
+    let now = Timestamp::from(Utc::now());
+    let meta = |request: &Request| Meta {
+        actor: request.actor.clone(),
+        at: request.at.unwrap_or(now),
+        new_id: Uuid::now_v7(),
+    };
+    requests.iter().map(meta).collect()
+}
+
+fn expectation((stream, dependence, version): (StreamRef, Dependence, u64)) -> Expectation {
+    let expected = match (dependence, version) {
+        (_, 0) => Expected::NoStream,
+        (Dependence::Exists, _) => Expected::Exists,
+        (Dependence::State, version) => Expected::Exactly(Version(version)),
+    };
+    Expectation { stream: stream_name(stream), expected }
+}
+
+/// The request as the idempotency key stands for it: everything but the time.
+fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteError> {
+    #[derive(serde::Serialize)]
+    struct Canonical<'a> {
+        command: &'static str,
+        actor: &'a annals_domain::ActorRef,
+        correlation: Option<Uuid>,
+        causation: Option<Uuid>,
+        fields: &'a annals_domain::Command,
+    }
+    let canonical: Vec<Canonical<'_>> = requests
+        .iter()
+        .map(|request| Canonical {
+            command: request.command.name(),
+            actor: &request.actor,
+            correlation: request.correlation,
+            causation: request.causation,
+            fields: &request.command,
+        })
+        .collect();
+    serde_json::to_vec(&canonical).map(Bytes::from).map_err(ExecuteError::Request)
+}
+
+/// The object that an event is mostly about, and the frame that it pushed.
+fn principal(stream: StreamRef, event: &AnyEvent) -> (Option<Uuid>, Option<annals_domain::FrameId>) {
+    let frame_id = match event {
+        AnyEvent::Pipeline(pipeline::Event::FramePushed(pushed)) => Some(pushed.frame_id),
+        _ => None,
+    };
+    (event.touches(stream.id).first().map(|(_, id)| *id), frame_id)
+}
+
+fn outcomes(batch: &Batch, events: &[Vec<Emitted>], appended: Appended) -> Vec<Outcome> {
+    let mut position = appended.first.0.saturating_sub(1);
+    let mut outcomes = Vec::with_capacity(events.len());
+    for (request, emitted) in batch.requests.iter().zip(events) {
+        position += emitted.len() as u64;
+        let (id, frame_id) = match emitted.first() {
+            Some(first) => principal(first.stream, &first.event),
+            None => (request.command.lane(), None),
+        };
+        outcomes.push(Outcome {
+            id,
+            frame_id,
+            position: annals_event_log::Position(position),
+            events: emitted.len(),
+        });
+    }
+    outcomes
+}

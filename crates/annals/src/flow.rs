@@ -1,0 +1,200 @@
+//! Document 000's end-to-end flow, a helper a step.
+//!
+//! Each helper is one command (two where the flow has them as one step, in one
+//! atomic batch). What they do not offer, [`Annals::execute`] does.
+
+use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CompleteIntent, CreateIntent};
+use annals_domain::pipeline::{CreatePipeline, FrameKind, PushFrame};
+use annals_domain::plan::{CreatePlan, NewStep};
+use annals_domain::run::{
+    CreateRun, Decide, DecisionType, FailRun, ProposePatchSet, RecordEvidence, RecordProvenance,
+    RecordToolInvocation, StartPatching, StartValidation,
+};
+use annals_domain::task::CreateTask;
+use annals_domain::{
+    ActorRef, Command, DecisionId, EvidenceId, FrameId, GitOid, IntentId, PatchSetId, PipelineId,
+    PlanId, ProvenanceId, RunId, TaskId, ToolInvocationId,
+};
+use uuid::Uuid;
+
+use crate::{Annals, ExecuteError, Outcome, Request, environment};
+
+/// An actor at work on a log: the helpers that act in its name.
+#[derive(Clone, Copy)]
+pub struct As<'a> {
+    annals: &'a Annals,
+    actor: &'a ActorRef,
+}
+
+impl Annals {
+    /// The helpers for document 000's flow, in an actor's name.
+    pub fn by<'a>(&'a self, actor: &'a ActorRef) -> As<'a> {
+        As { annals: self, actor }
+    }
+}
+
+type Done<T> = Result<T, ExecuteError>;
+
+impl As<'_> {
+    async fn run_command(&self, command: impl Into<Command>) -> Done<Outcome> {
+        self.annals.execute(Request::new(self.actor.clone(), command)).await
+    }
+
+    async fn create<T: From<Uuid>>(&self, command: impl Into<Command>) -> Done<T> {
+        let outcome = self.run_command(command).await?;
+        outcome.id.map(T::from).ok_or(ExecuteError::Empty)
+    }
+
+    /// Steps 1 and 2: records a request as a Draft intent.
+    pub async fn submit(&self, prompt: impl Into<String>) -> Done<IntentId> {
+        self.create(CreateIntent { id: None, prompt: prompt.into(), parent: None }).await
+    }
+
+    /// Step 2: records a request that refines an earlier intent.
+    pub async fn refine(&self, parent: IntentId, prompt: impl Into<String>) -> Done<IntentId> {
+        self.create(CreateIntent { id: None, prompt: prompt.into(), parent: Some(parent) }).await
+    }
+
+    /// Step 2: records the interpretation and lets work begin (Draft -> Active).
+    pub async fn analyze(&self, intent: IntentId, content: impl Into<String>) -> Done<()> {
+        let commands = [
+            Command::from(AnalyzeIntent { intent, content: content.into() }),
+            Command::from(ActivateIntent { intent, reason: None }),
+        ];
+        let requests = commands.map(|command| Request::new(self.actor.clone(), command));
+        self.annals.execute_batch(None, requests.into()).await.map(|_| ())
+    }
+
+    /// Step 2: opens a context pipeline whose first frame is the analysis of
+    /// an intent. `max_frames` 0 is unlimited.
+    pub async fn open_pipeline(&self, analysis: impl Into<String>, max_frames: u32) -> Done<PipelineId> {
+        let pipeline = PipelineId(Uuid::now_v7());
+        let create = CreatePipeline { id: Some(pipeline), max_frames: Some(max_frames) };
+        let seed = PushFrame {
+            pipeline,
+            kind: FrameKind::IntentAnalysis,
+            summary: analysis.into(),
+            data: None,
+            token_estimate: None,
+        };
+        let requests = [Command::from(create), Command::from(seed)]
+            .map(|command| Request::new(self.actor.clone(), command));
+        self.annals.execute_batch(None, requests.into()).await.map(|_| pipeline)
+    }
+
+    /// Any step: pushes a frame into a pipeline.
+    pub async fn push_frame(
+        &self,
+        pipeline: PipelineId,
+        kind: FrameKind,
+        summary: impl Into<String>,
+    ) -> Done<FrameId> {
+        let summary = summary.into();
+        let push = PushFrame { pipeline, kind, summary, data: None, token_estimate: None };
+        let outcome = self.run_command(push).await?;
+        outcome.frame_id.ok_or(ExecuteError::Empty)
+    }
+
+    /// Step 3: drafts a plan for an Active intent and makes it the current one.
+    pub async fn plan<S: Into<String>>(
+        &self,
+        intent: IntentId,
+        steps: impl IntoIterator<Item = S>,
+    ) -> Done<PlanId> {
+        self.revise(intent, None, steps).await
+    }
+
+    /// Step 3: drafts a revision of a plan and makes it the current one.
+    pub async fn revise<S: Into<String>>(
+        &self,
+        intent: IntentId,
+        previous: Option<PlanId>,
+        steps: impl IntoIterator<Item = S>,
+    ) -> Done<PlanId> {
+        let steps = steps.into_iter().map(|description| NewStep::new(description)).collect();
+        let draft = CreatePlan {
+            id: None,
+            intent: Some(intent),
+            previous,
+            pipeline: None,
+            fwindow: None,
+            steps,
+        };
+        self.create(draft).await
+    }
+
+    /// Step 4: defines a task of an intent.
+    pub async fn task(&self, intent: IntentId, title: impl Into<String>) -> Done<TaskId> {
+        self.create(CreateTask { intent: Some(intent), ..CreateTask::new(title) }).await
+    }
+
+    /// Step 5: begins a run of a task, on this machine, and lets it patch.
+    pub async fn start_run(
+        &self,
+        task: TaskId,
+        plan: Option<PlanId>,
+        commit: Option<GitOid>,
+    ) -> Done<RunId> {
+        let run = RunId(Uuid::now_v7());
+        let environment = Some(environment());
+        let create = CreateRun { id: Some(run), plan, commit, environment, ..CreateRun::new(task) };
+        let commands = [Command::from(create), Command::from(StartPatching { run })];
+        let requests = commands.map(|command| Request::new(self.actor.clone(), command));
+        self.annals.execute_batch(None, requests.into()).await.map(|_| run)
+    }
+
+    /// Step 5: records provider, model and parameters of a run.
+    pub async fn provenance(&self, provenance: RecordProvenance) -> Done<ProvenanceId> {
+        self.create(provenance).await
+    }
+
+    /// Step 6: records a tool call.
+    pub async fn tool(&self, invocation: RecordToolInvocation) -> Done<ToolInvocationId> {
+        self.create(invocation).await
+    }
+
+    /// Step 7: proposes a patch set.
+    pub async fn propose(&self, patch_set: ProposePatchSet) -> Done<PatchSetId> {
+        self.create(patch_set).await
+    }
+
+    /// Step 8: lets a run validate (Patching -> Validating).
+    pub async fn validate(&self, run: RunId) -> Done<()> {
+        self.run_command(StartValidation { run }).await.map(|_| ())
+    }
+
+    /// Step 8: records a validation step.
+    pub async fn evidence(&self, evidence: RecordEvidence) -> Done<EvidenceId> {
+        self.create(evidence).await
+    }
+
+    /// Step 9: decides, in any way.
+    pub async fn decide(&self, decision: Decide) -> Done<DecisionId> {
+        self.create(decision).await
+    }
+
+    /// Step 9: accepts a patch set, with the commit that it led to.
+    pub async fn commit(
+        &self,
+        run: RunId,
+        patch_set: PatchSetId,
+        commit: Option<GitOid>,
+    ) -> Done<DecisionId> {
+        self.decide(Decide {
+            chosen_patchset_id: Some(patch_set),
+            result_commit_sha: commit,
+            ..Decide::new(run, DecisionType::Commit)
+        })
+        .await
+    }
+
+    /// Step 9: ends a run that could not go on.
+    pub async fn fail_run(&self, run: RunId, error: impl Into<String>) -> Done<()> {
+        self.run_command(FailRun { run, error: error.into() }).await.map(|_| ())
+    }
+
+    /// Step 10: completes an intent.
+    pub async fn complete(&self, intent: IntentId, reason: impl Into<String>) -> Done<()> {
+        self.run_command(CompleteIntent { intent, reason: Some(reason.into()) }).await.map(|_| ())
+    }
+}

@@ -1,0 +1,341 @@
+//! Views, histories and ids: everything that is answered from the log.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use annals_domain::{Kind, StreamRef, Timestamp};
+use annals_event_log::{Digest, EventLog, Position, Query, ReadError, Record, Version};
+use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry};
+use bytes::Bytes;
+use uuid::Uuid;
+
+use crate::names::stream_name;
+use crate::{Annals, LoadError};
+
+/// Records read at once while a view is folded.
+const PAGE: usize = 500;
+
+/// The moment at which something is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum At {
+    /// Now: everything that is durable.
+    #[default]
+    Now,
+    /// After the record at this position.
+    Position(Position),
+    /// By the log's own clock: records taken up to this time.
+    Recorded(Timestamp),
+    /// By the callers' clocks: events that had happened by this time.
+    Occurred(Timestamp),
+}
+
+/// A text that is no [`At`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is no moment: a position, an RFC 3339 time (by the log's clock) or occurred:TIME (by the callers' clocks) is expected")]
+pub struct InvalidAt {
+    /// The text.
+    pub text: String,
+}
+
+impl FromStr for At {
+    type Err = InvalidAt;
+
+    fn from_str(text: &str) -> Result<At, InvalidAt> {
+        if let Ok(position) = text.parse() {
+            return Ok(At::Position(Position(position)));
+        }
+        let (occurred, time) = match text.strip_prefix("occurred:") {
+            Some(time) => (true, time),
+            None => (false, text),
+        };
+        let time = chrono::DateTime::parse_from_rfc3339(time)
+            .map_err(|_| InvalidAt { text: text.to_owned() })?;
+        let time = Timestamp::from(time.to_utc());
+        Ok(if occurred { At::Occurred(time) } else { At::Recorded(time) })
+    }
+}
+
+/// Whether an event had happened at a moment.
+enum Reach {
+    Yes,
+    /// Not this one, but perhaps a later one.
+    Skip,
+    /// Not this one and no later one.
+    Stop,
+}
+
+impl At {
+    fn reaches(self, record: &Record) -> Reach {
+        let stop_unless = |reached: bool| if reached { Reach::Yes } else { Reach::Stop };
+        match self {
+            At::Now => Reach::Yes,
+            At::Position(position) => stop_unless(record.position() <= position),
+            At::Recorded(time) => stop_unless(record.recorded_at() <= time.to_utc()),
+            At::Occurred(time) if record.occurred_at() <= time.to_utc() => Reach::Yes,
+            At::Occurred(_) => Reach::Skip,
+        }
+    }
+}
+
+/// An object's kind and id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectRef {
+    /// What it is.
+    pub kind: Kind,
+    /// Which one it is.
+    pub id: Uuid,
+}
+
+impl fmt::Display for ObjectRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.id)
+    }
+}
+
+/// Why there is no view.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ViewError {
+    /// No object has the id.
+    #[error("there is no object {id:?}; check it, or look with `annals log`")]
+    NotFound {
+        /// What was asked for.
+        id: String,
+    },
+    /// Several objects' ids end with these digits.
+    #[error("{id:?} is ambiguous; give more of its last digits. It may be {}", list(.candidates))]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// Objects that it may be, at most ten.
+        candidates: Vec<ObjectRef>,
+    },
+    /// The text is neither a UUID nor the end of one.
+    #[error("{id:?} is no id: a UUID or at least its last 8 hex digits are expected")]
+    InvalidId {
+        /// What was asked for.
+        id: String,
+    },
+    /// The object is of another kind.
+    #[error("{id} is a {found}, not a {expected}")]
+    WrongKind {
+        /// The object.
+        id: Uuid,
+        /// What was asked for.
+        expected: Kind,
+        /// What it is.
+        found: Kind,
+    },
+    /// The object did not exist yet.
+    #[error("{object} did not exist yet at that moment")]
+    NotYet {
+        /// The object.
+        object: ObjectRef,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+impl ViewError {
+    /// Whether the same question may be answered later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, ViewError::Load(LoadError::Read(error)) if error.is_retryable())
+    }
+}
+
+fn list(candidates: &[ObjectRef]) -> String {
+    let texts: Vec<String> = candidates.iter().map(ObjectRef::to_string).collect();
+    texts.join(", ")
+}
+
+impl Annals {
+    /// Finds an object by its UUID or by the last 8 or more hex digits of it.
+    ///
+    /// # Errors
+    /// [`ViewError::NotFound`], [`ViewError::Ambiguous`] and
+    /// [`ViewError::InvalidId`].
+    pub async fn resolve(&self, id: &str) -> Result<ObjectRef, ViewError> {
+        if let Ok(uuid) = Uuid::parse_str(id) {
+            let (kind, _) = self.locate(uuid).await?;
+            return Ok(ObjectRef { kind, id: uuid });
+        }
+        let digits: String = id.chars().filter(|c| *c != '-').collect();
+        let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+        if digits.len() < 8 || digits.len() > 32 || !is_hex {
+            return Err(ViewError::InvalidId { id: id.chars().take(64).collect() });
+        }
+        let digits = digits.to_ascii_lowercase();
+        let log = self.log.as_ref();
+        self.directory.catch_up(log).await.map_err(LoadError::from)?;
+        let found = self.directory.by_suffix(log, &digits, 11).await.map_err(LoadError::from)?;
+        let mut candidates: Vec<ObjectRef> =
+            found.into_iter().map(|(kind, id)| ObjectRef { kind, id }).collect();
+        match candidates.as_slice() {
+            [] => Err(ViewError::NotFound { id: id.to_owned() }),
+            [only] => Ok(*only),
+            _ => {
+                candidates.truncate(10);
+                Err(ViewError::Ambiguous { id: id.to_owned(), candidates })
+            }
+        }
+    }
+
+    async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
+        let log = self.log.as_ref();
+        self.directory.catch_up(log).await.map_err(LoadError::from)?;
+        let place = self.directory.find(log, id).await.map_err(LoadError::from)?;
+        place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
+    }
+
+    /// An object as it is now.
+    ///
+    /// # Errors
+    /// [`ViewError`].
+    pub async fn view(&self, id: impl Into<Uuid>) -> Result<ObjectView, ViewError> {
+        self.view_at(id, At::Now).await
+    }
+
+    /// An object as it was.
+    ///
+    /// # Errors
+    /// [`ViewError::NotYet`] before its first event.
+    pub async fn view_at(&self, id: impl Into<Uuid>, at: At) -> Result<ObjectView, ViewError> {
+        self.view_and_version(id.into(), at).await.map(|(view, _)| view)
+    }
+
+    /// An object and the version of the last event of its stream that was read.
+    pub(crate) async fn view_and_version(
+        &self,
+        id: Uuid,
+        at: At,
+    ) -> Result<(ObjectView, Version), ViewError> {
+        let (kind, stream) = self.locate(id).await?;
+        let mut fold = Fold::new(kind, id);
+        let mut last = Version::NONE;
+        self.each_entry(stream, at, |entry| {
+            last = entry.version;
+            fold.apply(&entry);
+        })
+        .await?;
+        let view = fold.view().ok_or(ViewError::NotYet { object: ObjectRef { kind, id } })?;
+        Ok((view, last))
+    }
+
+    /// An object of a known kind as it is now.
+    ///
+    /// # Errors
+    /// [`ViewError::WrongKind`] besides those of [`Annals::view`].
+    pub async fn get<V: View>(&self, id: V::Id) -> Result<V, ViewError> {
+        self.get_at(id, At::Now).await
+    }
+
+    /// An object of a known kind as it was.
+    ///
+    /// # Errors
+    /// As [`Annals::get`] and [`Annals::view_at`].
+    pub async fn get_at<V: View>(&self, id: V::Id, at: At) -> Result<V, ViewError> {
+        let id = id.into();
+        let view = self.view_at(id, at).await?;
+        let found = view.kind();
+        V::from_object(view).ok_or(ViewError::WrongKind { id, expected: V::KIND, found })
+    }
+
+    /// Everything that happened to an object, oldest first.
+    ///
+    /// # Errors
+    /// [`ViewError`].
+    pub async fn history(&self, id: impl Into<Uuid>) -> Result<Vec<HistoryEntry>, ViewError> {
+        self.history_at(id, At::Now).await
+    }
+
+    /// Everything that had happened to an object by then, oldest first. For
+    /// an aggregate it is its whole stream, a run's with all that is in it.
+    ///
+    /// # Errors
+    /// [`ViewError`].
+    pub async fn history_at(
+        &self,
+        id: impl Into<Uuid>,
+        at: At,
+    ) -> Result<Vec<HistoryEntry>, ViewError> {
+        let id = id.into();
+        let (kind, stream) = self.locate(id).await?;
+        let whole = kind == stream.kind.kind();
+        let mut history = Vec::new();
+        self.each_entry(stream, at, |entry| {
+            let counts = kind == Kind::Provenance && entry.event.event_type() == "run.usage_recorded";
+            if whole || counts || entry.touches().contains(&(kind, id)) {
+                history.push(history_entry(&entry));
+            }
+        })
+        .await?;
+        Ok(history)
+    }
+
+    async fn each_entry(
+        &self,
+        stream: StreamRef,
+        at: At,
+        mut each: impl FnMut(Entry),
+    ) -> Result<(), LoadError> {
+        let log = self.log.as_ref();
+        let name = stream_name(stream);
+        let mut next = Some(1);
+        while let Some(from) = next {
+            let page = log.read(Query::stream(name.clone(), Version(from)).limit(PAGE)).await?;
+            for record in &page.records {
+                match at.reaches(record) {
+                    Reach::Yes => each(entry(log, record).await?),
+                    Reach::Skip => {}
+                    Reach::Stop => return Ok(()),
+                }
+            }
+            next = page.next;
+        }
+        Ok(())
+    }
+
+    /// Content by its digest: a diff, a report.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn content(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
+        self.log.blob(digest).await
+    }
+
+    /// A record with its content fetched.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn entry(&self, record: &Record) -> Result<Entry, LoadError> {
+        entry(self.log.as_ref(), record).await
+    }
+}
+
+/// Decodes a record and fetches the content that is not in it.
+async fn entry(log: &dyn EventLog, record: &Record) -> Result<Entry, LoadError> {
+    let mut blobs = HashMap::new();
+    for digest in Entry::wanted(record) {
+        if let Some(bytes) = log.blob(digest).await? {
+            blobs.insert(digest, bytes);
+        }
+    }
+    Ok(Entry::new(record, &blobs)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read() {
+        assert_eq!("17".parse(), Ok(At::Position(Position(17))));
+        assert!(matches!("2026-01-02T03:04:05Z".parse(), Ok(At::Recorded(_))));
+        assert!(matches!("occurred:2026-01-02T03:04:05+01:00".parse(), Ok(At::Occurred(_))));
+        for bad in ["", "-1", "yesterday", "occurred:17"] {
+            assert!(bad.parse::<At>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What is asked of a log, and what it answers.
+
+use annals_domain::{ActorRef, Command, FrameId, Refusal, Timestamp};
+use annals_event_log::{AppendError, Position, ReadError};
+use annals_projections::{DirectoryError, EntryError};
+use annals_wire::{DecodeError, EncodeError};
+use uuid::Uuid;
+
+/// One command with who gives it, when, and how it hangs together with others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// What to do.
+    pub command: Command,
+    /// Who asks for it.
+    pub actor: ActorRef,
+    /// When it happened; left out, now.
+    pub at: Option<Timestamp>,
+    /// The batch id: repeating a request with the same key is safe.
+    pub key: Option<Uuid>,
+    /// What the events belong to, beyond their batch.
+    pub correlation: Option<Uuid>,
+    /// The event that led to them.
+    pub causation: Option<Uuid>,
+}
+
+impl Request {
+    /// A command by an actor, now.
+    pub fn new(actor: ActorRef, command: impl Into<Command>) -> Request {
+        Request {
+            command: command.into(),
+            actor,
+            at: None,
+            key: None,
+            correlation: None,
+            causation: None,
+        }
+    }
+
+    /// The same, at a time of the caller's.
+    pub fn at(self, at: Timestamp) -> Request {
+        Request { at: Some(at), ..self }
+    }
+
+    /// The same, safe to repeat.
+    pub fn key(self, key: Uuid) -> Request {
+        Request { key: Some(key), ..self }
+    }
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// The object that was created or changed; `None` only for a command that
+    /// changed nothing and names no object.
+    pub id: Option<Uuid>,
+    /// The frame that was pushed.
+    pub frame_id: Option<FrameId>,
+    /// The position of the command's last event; the watermark for a command
+    /// that changed nothing. A read at or after it sees what was done.
+    pub position: Position,
+    /// How many events there were.
+    pub events: usize,
+}
+
+/// What became of a batch of commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchOutcome {
+    /// One for each command, in order. Empty for a repeated batch of more
+    /// than one command.
+    pub outcomes: Vec<Outcome>,
+    /// The position of the batch's last event.
+    pub position: Position,
+    /// Whether the batch had been executed before, and nothing was done now.
+    pub repeated: bool,
+}
+
+/// Why a command was not executed. Nothing of it was stored, except after
+/// [`AppendError::Unavailable`], where that is unknown.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// The command is refused.
+    #[error("{command} is refused: {refusal}")]
+    Refused {
+        /// Its place in the batch, from 0.
+        index: usize,
+        /// Its name.
+        command: &'static str,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// The key was used before, for another request.
+    #[error("the key {key} was used before for another request; use a new key for a new request")]
+    KeyReused {
+        /// The key.
+        key: Uuid,
+    },
+    /// Other commands on the same objects came first, again and again.
+    #[error("other commands came first {attempts} times; try again")]
+    Contended {
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// The batch has no commands.
+    #[error("the batch has no commands")]
+    Empty,
+    /// The request could not be written as JSON.
+    #[error("the request cannot be written as JSON: {0}")]
+    Request(#[source] serde_json::Error),
+    /// An event could not be encoded.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The log refused the events.
+    #[error(transparent)]
+    Append(AppendError),
+    /// The log could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// Why a state or a view could not be loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record could not be decoded.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// A record's content could not be brought together.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+    /// The directory of objects could not be read.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// An object could not be rendered as JSON.
+    #[error("the object cannot be rendered as JSON: {0}")]
+    Render(#[source] serde_json::Error),
+}
+
+impl ExecuteError {
+    /// Whether the same request may succeed later without being changed.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ExecuteError::Contended { .. } => true,
+            ExecuteError::Append(error) => error.is_retryable(),
+            ExecuteError::Load(LoadError::Read(error)) => error.is_retryable(),
+            _ => false,
+        }
+    }
+
+    /// A stable word for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            ExecuteError::Refused { refusal, .. } => refusal.code(),
+            ExecuteError::KeyReused { .. } => "key_reused",
+            ExecuteError::Contended { .. } => "contended",
+            ExecuteError::Empty => "empty",
+            ExecuteError::Request(_) | ExecuteError::Encode(_) => "unencodable",
+            ExecuteError::Append(AppendError::TooLarge { .. }) => "too_large",
+            ExecuteError::Append(AppendError::ReadOnly) => "read_only",
+            ExecuteError::Append(AppendError::Corrupt { .. }) => "corrupt",
+            ExecuteError::Append(_) => "unavailable",
+            ExecuteError::Load(_) => "unreadable",
+        }
+    }
+}

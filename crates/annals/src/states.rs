@@ -1,0 +1,85 @@
+//! Decider states: loaded from the log, kept in a bounded cache.
+//!
+//! A cached state is a fold of a prefix of its stream. That it is the whole
+//! stream is checked by the log at the append, which expects its version.
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use annals_domain::{AnyState, Loaded, StreamRef};
+use annals_event_log::{EventLog, Query, Version};
+use lru::LruCache;
+
+use crate::LoadError;
+use crate::names::stream_name;
+
+/// How many aggregates' states are kept.
+const CACHED: NonZeroUsize = match NonZeroUsize::new(1_024) {
+    Some(cached) => cached,
+    None => NonZeroUsize::MIN,
+};
+
+/// Records read at once while a state is folded.
+const PAGE: usize = 1_000;
+
+#[derive(Debug)]
+pub(crate) struct States {
+    cache: Mutex<LruCache<StreamRef, Loaded>>,
+}
+
+impl States {
+    pub(crate) fn new() -> States {
+        States { cache: Mutex::new(LruCache::new(CACHED)) }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<StreamRef, Loaded>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state of an aggregate. `take` removes it from the cache: who will
+    /// change it then holds the only copy, and changing it copies nothing.
+    pub(crate) async fn load(
+        &self,
+        log: &dyn EventLog,
+        stream: StreamRef,
+        take: bool,
+    ) -> Result<Loaded, LoadError> {
+        let cached = if take { self.lock().pop(&stream) } else { self.lock().get(&stream).cloned() };
+        match cached {
+            Some(loaded) => Ok(loaded),
+            None => fold(log, stream).await,
+        }
+    }
+
+    /// Keeps a state, unless a newer one is there.
+    pub(crate) fn keep(&self, stream: StreamRef, loaded: Loaded) {
+        let mut cache = self.lock();
+        if cache.peek(&stream).is_none_or(|kept| kept.version <= loaded.version) {
+            cache.put(stream, loaded);
+        }
+    }
+
+    /// Forgets states that turned out to be old.
+    pub(crate) fn forget(&self, streams: impl IntoIterator<Item = StreamRef>) {
+        let mut cache = self.lock();
+        for stream in streams {
+            cache.pop(&stream);
+        }
+    }
+}
+
+async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError> {
+    let mut loaded = Loaded { version: 0, state: AnyState::new(stream.kind) };
+    let name = stream_name(stream);
+    let mut next = Some(1);
+    while let Some(from) = next {
+        let page = log.read(Query::stream(name.clone(), Version(from)).limit(PAGE)).await?;
+        for record in &page.records {
+            let decoded = annals_wire::decode(record)?;
+            loaded.state.evolve(&decoded.event);
+            loaded.version = record.version().0;
+        }
+        next = page.next;
+    }
+    Ok(loaded)
+}
