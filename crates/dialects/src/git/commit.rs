@@ -1,0 +1,249 @@
+//! One commit's own words and people, in the forms that a log takes.
+
+use annals_domain::{ActorRef, GitOid, Timestamp};
+use chrono::DateTime;
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice};
+use gix::objs::CommitRef;
+
+use super::remark::{Remark, Remarks};
+use crate::report::Fields;
+
+/// The longest message that is kept: an event's request has its own limit, and
+/// the body goes into it twice.
+const MESSAGE_LIMIT: usize = 1024 * 1024;
+
+/// The longest id of an actor, in bytes.
+const ACTOR_ID_LIMIT: usize = 1_024;
+
+/// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what RFC 3339 can write.
+const TIME_RANGE: (i64, i64) = (-62_135_596_800, 253_402_300_799);
+
+/// What a commit says of itself.
+#[derive(Debug, Clone)]
+pub(super) struct Facts {
+    pub(super) id: ObjectId,
+    pub(super) oid: GitOid,
+    pub(super) tree: ObjectId,
+    /// The subject; empty where there is none.
+    pub(super) subject: String,
+    pub(super) body: Option<String>,
+    pub(super) author: ActorRef,
+    pub(super) authored_at: Timestamp,
+    pub(super) committed_at: Timestamp,
+}
+
+/// What is noted while a commit is read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    pub(super) fields: Fields,
+    pub(super) remarks: Remarks,
+}
+
+/// Reads a commit. Whatever is wrong with its texts and dates is mapped and
+/// noted, never an error.
+pub(super) fn facts(id: ObjectId, oid: GitOid, commit: &CommitRef<'_>, tally: &mut Tally) -> Facts {
+    let (subject, body) = message(id, commit, tally);
+    let author = person(id, commit, tally);
+    let (authored, committed) = (commit.author().ok(), commit.committer().ok());
+    let zone = authored.map_or("", |author| author.time);
+    let authored_at = time(id, authored.map(|author| author.time), tally);
+    let committed_at = time(id, committed.map(|committer| committer.time), tally);
+    tally.fields.kept("author.date");
+    tally.fields.kept("committer.date");
+    if !zone.trim().ends_with("0000") {
+        tally.fields.lost("author.date's time zone", 1);
+    }
+    let who = |raw: &BStr| {
+        raw.rfind_byte(b'>')
+            .and_then(|end| raw.get(..end))
+            .map(<[u8]>::to_vec)
+    };
+    if who(commit.committer) != who(commit.author) {
+        tally.fields.lost("committer.name and committer.email", 1);
+    }
+    for (name, _) in &commit.extra_headers {
+        let field = match name.as_bytes() {
+            b"gpgsig" | b"gpgsig-sha256" => "gpgsig",
+            b"mergetag" => "mergetag",
+            _ => "other headers",
+        };
+        tally.fields.lost(field, 1);
+    }
+    if let Some(others @ 1..) = commit.parents.len().checked_sub(1) {
+        tally.fields.lost("parents but the first", others as u64);
+    }
+    let tree = commit.tree();
+    Facts {
+        id,
+        oid,
+        tree,
+        subject,
+        body,
+        author,
+        authored_at,
+        committed_at,
+    }
+}
+
+/// Subject and body as git tells them apart: the subject is the first
+/// paragraph on one line, the body is the rest.
+fn message(id: ObjectId, commit: &CommitRef<'_>, tally: &mut Tally) -> (String, Option<String>) {
+    let (text, lossless) = decode(commit.message, commit.encoding);
+    if !lossless {
+        tally.remarks.add(Remark::MessageNotUtf8, id);
+        tally.fields.lost("message's bytes", 1);
+    }
+    let mut text = text.as_str();
+    if text.len() > MESSAGE_LIMIT {
+        text = cut(text, MESSAGE_LIMIT);
+        tally.remarks.add(Remark::MessageCut, id);
+        tally.fields.lost("message's end", 1);
+    }
+    let (subject, body) = split(text);
+    if subject.is_empty() {
+        tally.remarks.add(Remark::EmptyMessage, id);
+        tally.fields.inferred("subject");
+    } else {
+        tally.fields.kept("subject");
+    }
+    match &body {
+        Some(_) => tally.fields.kept("body"),
+        None => tally.fields.inferred("body, from the subject"),
+    }
+    (subject, body)
+}
+
+/// The longest beginning of a text that has at most `limit` bytes.
+fn cut(text: &str, limit: usize) -> &str {
+    let end = (0..=limit)
+        .rev()
+        .find(|end| text.is_char_boundary(*end))
+        .unwrap_or(0);
+    text.get(..end.min(text.len())).unwrap_or(text)
+}
+
+fn split(text: &str) -> (String, Option<String>) {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut lines = lines.iter().copied().skip_while(|line| line.is_empty());
+    let first: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+    let rest: Vec<&str> = lines.collect();
+    let body = rest.join("\n");
+    let body = body.trim_matches('\n');
+    let body = if body.trim().is_empty() {
+        None
+    } else {
+        Some(body.to_owned())
+    };
+    (first.join(" ").trim().to_owned(), body)
+}
+
+/// A text in the encoding that the commit names; whether nothing was lost.
+fn decode(bytes: &BStr, encoding: Option<&BStr>) -> (String, bool) {
+    if let Ok(text) = bytes.to_str() {
+        return (text.to_owned(), true);
+    }
+    let name = encoding
+        .map(|name| name.to_ascii_lowercase())
+        .unwrap_or_default();
+    if matches!(
+        name.as_slice(),
+        b"iso-8859-1" | b"iso8859-1" | b"latin1" | b"latin-1"
+    ) {
+        // Latin-1's bytes are the first 256 code points.
+        return (bytes.iter().copied().map(char::from).collect(), true);
+    }
+    (bytes.to_str_lossy().into_owned(), false)
+}
+
+/// The author as an actor: a person whose id is the e-mail address.
+fn person(id: ObjectId, commit: &CommitRef<'_>, tally: &mut Tally) -> ActorRef {
+    let Ok(author) = commit.author() else {
+        tally.remarks.add(Remark::AuthorUnreadable, id);
+        tally.fields.lost("author", 1);
+        return ActorRef::human("unknown");
+    };
+    let (name, name_kept) = decode(author.name, commit.encoding);
+    let (email, email_kept) = decode(author.email, commit.encoding);
+    if !(name_kept && email_kept) {
+        tally.remarks.add(Remark::AuthorNotUtf8, id);
+        tally.fields.lost("author's bytes", 1);
+    }
+    let (name, email) = (name.trim(), email.trim());
+    let actor_id = match (email, name) {
+        ("", "") => "unknown",
+        ("", name) => name,
+        (email, _) => email,
+    };
+    if email.is_empty() {
+        tally.remarks.add(Remark::BlankAuthor, id);
+        tally.fields.inferred("author.email");
+    } else {
+        tally.fields.kept("author.email");
+    }
+    if actor_id.len() > ACTOR_ID_LIMIT {
+        tally.remarks.add(Remark::AuthorCut, id);
+    }
+    let mut actor = ActorRef::human(cut(actor_id, ACTOR_ID_LIMIT).trim_end());
+    if !name.is_empty() {
+        tally.fields.kept("author.name");
+        actor.display_name = Some(name.to_owned());
+    }
+    actor
+}
+
+/// The seconds of a raw date such as `1700000000 +0100`.
+fn time(id: ObjectId, raw: Option<&str>, tally: &mut Tally) -> Timestamp {
+    let seconds = raw.and_then(|raw| raw.split_whitespace().next()?.parse::<i64>().ok());
+    let Some(seconds) = seconds else {
+        tally.remarks.add(Remark::TimeUnreadable, id);
+        return Timestamp::EPOCH;
+    };
+    let (earliest, latest) = TIME_RANGE;
+    if seconds < earliest || seconds > latest {
+        tally.remarks.add(Remark::TimeOutOfRange, id);
+    }
+    let inside = seconds.clamp(earliest, latest);
+    DateTime::from_timestamp(inside, 0).map_or(Timestamp::EPOCH, Timestamp::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_split_as_git_does() {
+        let check = |text: &str, subject: &str, body: Option<&str>| {
+            assert_eq!(
+                split(text),
+                (subject.to_owned(), body.map(str::to_owned)),
+                "{text:?}"
+            );
+        };
+        check("", "", None);
+        check("\n \n", "", None);
+        check("one\n", "one", None);
+        check("\n\none  \ntwo\n", "one two", None);
+        check("one\n\nbody\n", "one", Some("body"));
+        check(
+            "one\r\n\r\n\r\n  body\r\nmore\r\n\r\n",
+            "one",
+            Some("  body\nmore"),
+        );
+        check("one\n\nfirst\n\nsecond\n", "one", Some("first\n\nsecond"));
+    }
+
+    #[test]
+    fn latin_1_is_read_where_the_commit_says_so() {
+        let bytes = b"caf\xe9".as_bstr();
+        assert_eq!(
+            decode(bytes, Some(b"ISO-8859-1".as_bstr())),
+            ("café".into(), true)
+        );
+        assert_eq!(decode(bytes, None), ("caf\u{fffd}".into(), false));
+        assert_eq!(
+            decode("café".as_bytes().as_bstr(), None),
+            ("café".into(), true)
+        );
+    }
+}

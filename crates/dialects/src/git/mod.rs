@@ -1,0 +1,127 @@
+//! `import git`: a repository's history as intents, tasks, runs and decisions.
+//!
+//! Every commit that HEAD reaches becomes an Intent (its subject and body), a
+//! Task, a Run whose baseline is the first parent, a PatchSet with the diff,
+//! and a Commit Decision that names the commit itself; the table stands in
+//! `map.rs`. A commit is one batch, whose key and whose objects' ids follow
+//! from the commit's id: importing again, or from another clone, adds only
+//! what is new.
+//!
+//! The diff is against the first parent, with git's default algorithm, three
+//! lines of context and renames from 50 % similarity on; it is what `git diff`
+//! prints, but for the percentage of a rename with changes, which each program
+//! measures its own way. Attributes (`.gitattributes`) and the user's
+//! configuration are not looked at.
+
+mod commit;
+mod diff;
+mod error;
+mod hunks;
+mod map;
+mod patch;
+mod read;
+mod remark;
+mod sink;
+mod walk;
+
+use std::path::Path;
+
+use annals::{Annals, ExecuteError};
+use futures::StreamExt;
+
+pub use crate::report::{FieldCount, ImportReport, Progress};
+pub use error::GitImportError;
+pub use map::CommitIds;
+
+use commit::Tally;
+use read::{News, Prepared};
+
+/// What to import of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GitOptions {
+    /// At most so many commits, the newest; all of them by default.
+    pub limit: Option<usize>,
+}
+
+/// Imports the history of the repository at `path`, or in the nearest folder
+/// above it, oldest commit first. `progress` is called after each commit.
+///
+/// It reads on a thread of its own and needs no particular async runtime.
+/// Dropping the future stops it between two commits; what was imported stays,
+/// and the next import goes on from there.
+///
+/// # Errors
+/// [`GitImportError`].
+pub async fn import(
+    annals: &Annals,
+    path: &Path,
+    options: &GitOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport, GitImportError> {
+    let mut news = read::start(path, options.limit, annals.log().clone())?;
+    let mut report = ImportReport {
+        source: format!("git {}", path.display()),
+        ..ImportReport::default()
+    };
+    let mut tally = Tally::default();
+    let mut total = 0;
+    while let Some(received) = news.next().await {
+        match received? {
+            News::Found { commits, shallow } => {
+                total = commits;
+                report.shallow = shallow;
+            }
+            News::AlreadyThere => report.already_there += 1,
+            News::Commit(prepared) => execute(annals, *prepared, &mut report, &mut tally).await?,
+            News::End => {
+                report.notes = tally.remarks.sentences();
+                tally.fields.report(&mut report);
+                return Ok(report);
+            }
+        }
+        report.records_read = report.imported + report.already_there;
+        progress(Progress {
+            done: report.records_read,
+            total,
+        });
+    }
+    Err(GitImportError::Interrupted {
+        path: path.to_owned(),
+    })
+}
+
+async fn execute(
+    annals: &Annals,
+    prepared: Prepared,
+    report: &mut ImportReport,
+    tally: &mut Tally,
+) -> Result<(), GitImportError> {
+    let Prepared {
+        commit,
+        key,
+        requests,
+        tally: ours,
+    } = prepared;
+    match annals.execute_batch(Some(key), requests).await {
+        // Another import of the same commit came in between.
+        Err(ExecuteError::KeyReused { .. }) => report.already_there += 1,
+        Err(source) => {
+            return Err(GitImportError::Execute {
+                commit: commit.to_string(),
+                source: Box::new(source),
+            });
+        }
+        Ok(outcome) if outcome.repeated => report.already_there += 1,
+        Ok(outcome) => {
+            report.imported += 1;
+            report.events_made += outcome
+                .outcomes
+                .iter()
+                .map(|o| o.events as u64)
+                .sum::<u64>();
+            tally.fields.add(&ours.fields);
+            tally.remarks.merge(ours.remarks);
+        }
+    }
+    Ok(())
+}

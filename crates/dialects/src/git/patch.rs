@@ -1,0 +1,193 @@
+//! A patch in git's format: the header of each file, quoting, binary files.
+
+use gix::ObjectId;
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::objs::tree::EntryKind;
+
+use super::hunks::{self, Lines};
+use super::sink::Sink;
+
+/// How many digits of an object id an `index` line has.
+const ABBREVIATION: usize = 7;
+
+/// Within so many bytes from the beginning, a NUL makes a file binary.
+const BINARY_PROBE: usize = 8_000;
+
+/// One side of a file's change.
+#[derive(Debug, Clone)]
+pub(super) struct Side {
+    pub(super) path: BString,
+    pub(super) kind: EntryKind,
+    pub(super) id: ObjectId,
+    pub(super) content: Content,
+}
+
+/// What a file holds, as far as a patch needs it.
+#[derive(Debug, Clone)]
+pub(super) enum Content {
+    /// Bytes that may be text.
+    Bytes(Vec<u8>),
+    /// Too large to be looked at; git calls it binary.
+    Huge,
+}
+
+impl Content {
+    fn text(&self) -> Option<&[u8]> {
+        match self {
+            Content::Bytes(bytes) => {
+                let probe = bytes.get(..BINARY_PROBE).unwrap_or(bytes);
+                if probe.contains(&0) {
+                    None
+                } else {
+                    Some(bytes)
+                }
+            }
+            Content::Huge => None,
+        }
+    }
+}
+
+/// Two sides that are the same file by another name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Similarity {
+    pub(super) copy: bool,
+    pub(super) percent: u8,
+}
+
+/// Writes the patch of one file. At least one side is there; both have the
+/// same kind but for the executable bit. Counts the lines, 0 for a binary file.
+pub(super) fn write(
+    old: Option<&Side>,
+    new: Option<&Side>,
+    similarity: Option<Similarity>,
+    sink: &mut Sink,
+) -> Lines {
+    let Some((from, to)) = old.or(new).zip(new.or(old)) else {
+        return Lines::default();
+    };
+    let (a, b) = (
+        quoted("a/", from.path.as_ref()),
+        quoted("b/", to.path.as_ref()),
+    );
+    for part in [b"diff --git ", a.as_slice(), b" ", b.as_slice(), b"\n"] {
+        sink.write(part);
+    }
+    write_modes(old, new, sink);
+    if let Some(Similarity { copy, percent }) = similarity {
+        let verb = if copy { "copy" } else { "rename" };
+        sink.write(format!("similarity index {percent}%\n{verb} from ").as_bytes());
+        sink.write(&quoted("", from.path.as_ref()));
+        sink.write(format!("\n{verb} to ").as_bytes());
+        sink.write(&quoted("", to.path.as_ref()));
+        sink.write(b"\n");
+    }
+    if old.map(|side| side.id) == new.map(|side| side.id) {
+        return Lines::default();
+    }
+    write_index(old, new, sink);
+    let a = if old.is_some() {
+        a
+    } else {
+        b"/dev/null".to_vec()
+    };
+    let b = if new.is_some() {
+        b
+    } else {
+        b"/dev/null".to_vec()
+    };
+    let empty = Content::Bytes(Vec::new());
+    let before = old.map_or(&empty, |side| &side.content).text();
+    let after = new.map_or(&empty, |side| &side.content).text();
+    let (Some(before), Some(after)) = (before, after) else {
+        for part in [
+            b"Binary files ",
+            a.as_slice(),
+            b" and ",
+            b.as_slice(),
+            b" differ\n",
+        ] {
+            sink.write(part);
+        }
+        return Lines::default();
+    };
+    let mut header = Vec::new();
+    for (sign, name) in [(b"--- ", a), (b"+++ ", b)] {
+        header.extend_from_slice(sign);
+        header.extend_from_slice(&name);
+        // A tab ends a name that has spaces, for programs that read a date there.
+        header.extend_from_slice(if name.contains(&b' ') { b"\t\n" } else { b"\n" });
+    }
+    hunks::write(before, after, &header, sink)
+}
+
+fn write_modes(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
+    let mode = |side: &Side| side.kind.as_octal_str();
+    let text = match (old, new) {
+        (None, Some(new)) => format!("new file mode {}\n", mode(new)),
+        (Some(old), None) => format!("deleted file mode {}\n", mode(old)),
+        (Some(old), Some(new)) if old.kind != new.kind => {
+            format!("old mode {}\nnew mode {}\n", mode(old), mode(new))
+        }
+        _ => String::new(),
+    };
+    sink.write(text.as_bytes());
+}
+
+fn write_index(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
+    let short = |side: Option<&Side>| match side {
+        Some(side) => side.id.to_hex_with_len(ABBREVIATION).to_string(),
+        None => "0".repeat(ABBREVIATION),
+    };
+    let mode = match (old, new) {
+        (Some(old), Some(new)) if old.kind == new.kind => format!(" {}", new.kind.as_octal_str()),
+        _ => String::new(),
+    };
+    sink.write(format!("index {}..{}{mode}\n", short(old), short(new)).as_bytes());
+}
+
+/// A path as git prints it: in quotes with C escapes where it has bytes that
+/// are not plain ASCII.
+fn quoted(prefix: &str, path: &BStr) -> Vec<u8> {
+    let plain = |b: &u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\');
+    if path.iter().all(plain) {
+        return [prefix.as_bytes(), path.as_bytes()].concat();
+    }
+    let mut text = vec![b'"'];
+    text.extend_from_slice(prefix.as_bytes());
+    for byte in path.bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+            0x07 => text.extend_from_slice(b"\\a"),
+            0x08 => text.extend_from_slice(b"\\b"),
+            b'\t' => text.extend_from_slice(b"\\t"),
+            b'\n' => text.extend_from_slice(b"\\n"),
+            0x0b => text.extend_from_slice(b"\\v"),
+            0x0c => text.extend_from_slice(b"\\f"),
+            b'\r' => text.extend_from_slice(b"\\r"),
+            b' '..=b'~' => text.push(byte),
+            _ => text.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+        }
+    }
+    text.push(b'"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_as_git_does() {
+        let check = |path: &[u8], expected: &str| {
+            assert_eq!(
+                String::from_utf8_lossy(&quoted("a/", path.as_bstr())),
+                expected
+            );
+        };
+        check(b"src/lib.rs", "a/src/lib.rs");
+        check(b"with space", "a/with space");
+        check(b"tab\there", r#""a/tab\there""#);
+        check("é\"".as_bytes(), r#""a/\303\251\"""#);
+        check(b"\x7f\xff\x01", r#""a/\177\377\001""#);
+    }
+}

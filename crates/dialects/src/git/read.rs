@@ -1,0 +1,214 @@
+//! Reading a repository, commit by commit, on a thread of its own.
+//!
+//! Git's objects are read with blocking calls and comparing trees takes time;
+//! the thread that appends need not wait for either. The two are joined by a
+//! short queue, so that only few diffs are in memory at once.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use annals::Request;
+use annals_domain::GitOid;
+use annals_event_log::{BatchStatus, EventLog};
+use futures::SinkExt;
+use futures::channel::mpsc;
+use futures::executor::block_on;
+use gix::discover::upwards;
+use gix::{ObjectId, Repository};
+use uuid::Uuid;
+
+use super::commit::{self, Tally};
+use super::diff::{Differ, Patch};
+use super::error::{GitImportError, Trouble};
+use super::map::{self, CommitIds};
+use super::remark::Remark;
+use super::walk::{self, Baseline, Step};
+
+/// Commits that may be ready before they are appended.
+const READY: usize = 4;
+
+/// Bytes of decompressed objects that are kept: trees are read again and again.
+const OBJECT_CACHE: usize = 64 * 1024 * 1024;
+
+/// What the reading thread tells.
+pub(super) enum News {
+    /// The walk is done: this is what will come.
+    Found { commits: u64, shallow: bool },
+    /// A commit that the log has.
+    AlreadyThere,
+    /// A commit to be imported.
+    Commit(Box<Prepared>),
+    /// That was all.
+    End,
+}
+
+/// A commit with the commands that record it.
+pub(super) struct Prepared {
+    pub(super) commit: ObjectId,
+    pub(super) key: Uuid,
+    pub(super) requests: Vec<Request>,
+    pub(super) tally: Tally,
+}
+
+pub(super) type Received = Result<News, GitImportError>;
+
+/// Starts reading. The thread ends by itself when the receiver is dropped.
+pub(super) fn start(
+    path: &Path,
+    limit: Option<usize>,
+    log: Arc<dyn EventLog>,
+) -> Result<mpsc::Receiver<Received>, GitImportError> {
+    let (sender, receiver) = mpsc::channel(READY);
+    let mut reader = Reader {
+        path: path.to_owned(),
+        limit,
+        log,
+        sender,
+    };
+    std::thread::Builder::new()
+        .name("annals-git".to_owned())
+        .spawn(move || {
+            let last = match reader.run() {
+                Ok(()) => Ok(News::End),
+                Err(Stop::Failed(error)) => Err(error),
+                Err(Stop::NobodyListens) => return,
+            };
+            // Nobody is left to hear that nobody listens.
+            let _ = reader.send(last);
+        })
+        .map_err(GitImportError::Thread)?;
+    Ok(receiver)
+}
+
+/// Why reading stopped early.
+enum Stop {
+    Failed(GitImportError),
+    NobodyListens,
+}
+
+impl From<GitImportError> for Stop {
+    fn from(error: GitImportError) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+struct Reader {
+    path: PathBuf,
+    limit: Option<usize>,
+    log: Arc<dyn EventLog>,
+    sender: mpsc::Sender<Received>,
+}
+
+impl Reader {
+    fn send(&mut self, news: Received) -> Result<(), Stop> {
+        block_on(self.sender.send(news)).map_err(|_| Stop::NobodyListens)
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        let mut repo = open(&self.path)?;
+        repo.object_cache_size_if_unset(OBJECT_CACHE);
+        let history = walk::history(&repo, self.limit).map_err(|trouble| trouble.at(&self.path))?;
+        let commits = history.steps.len() as u64;
+        self.send(Ok(News::Found {
+            commits,
+            shallow: history.shallow,
+        }))?;
+        let mut differ = Differ::new(&repo);
+        for step in &history.steps {
+            let oid = git_oid(step.commit).map_err(|trouble| trouble.at(&self.path))?;
+            let key = CommitIds::of(oid).batch;
+            // The request is not known yet; whatever it is, its batch id is the commit's.
+            let news = match block_on(self.log.batch(key, b"")).map_err(GitImportError::from)? {
+                BatchStatus::Known(_) | BatchStatus::Mismatch => News::AlreadyThere,
+                BatchStatus::Unknown => {
+                    let prepared = prepare(&repo, &mut differ, step, oid, key);
+                    News::Commit(Box::new(
+                        prepared.map_err(|trouble| trouble.at(&self.path))?,
+                    ))
+                }
+            };
+            self.send(Ok(news))?;
+        }
+        Ok(())
+    }
+}
+
+/// Opens the repository at the path or in the nearest folder above it.
+fn open(path: &Path) -> Result<Repository, GitImportError> {
+    gix::discover(path).map_err(|error| {
+        let path = path.to_owned();
+        let no_repository = matches!(
+            error.downcast_any_ref::<upwards::Error>(),
+            Some(
+                upwards::Error::NoGitRepository { .. }
+                    | upwards::Error::NoGitRepositoryWithinCeiling { .. }
+                    | upwards::Error::NoGitRepositoryWithinFs { .. }
+            )
+        );
+        if no_repository || !path.exists() {
+            return GitImportError::NotARepository { path };
+        }
+        GitImportError::Unreadable {
+            path,
+            source: Box::new(error),
+        }
+    })
+}
+
+fn git_oid(id: ObjectId) -> Result<GitOid, Trouble> {
+    GitOid::from_bytes(id.as_bytes())
+        .ok_or_else(|| Trouble::Unreadable(format!("{id} is neither SHA-1 nor SHA-256").into()))
+}
+
+fn prepare(
+    repo: &Repository,
+    differ: &mut Differ<'_>,
+    step: &Step,
+    oid: GitOid,
+    key: Uuid,
+) -> Result<Prepared, Trouble> {
+    let mut tally = Tally::default();
+    let object = repo
+        .try_find_object(step.commit)?
+        .ok_or(Trouble::Missing(step.commit))?;
+    let commit = object.try_into_commit()?;
+    let facts = commit::facts(step.commit, oid, &commit.decode()?, &mut tally);
+    let (parent, patch) = match step.baseline {
+        Baseline::Root => (
+            None,
+            Some(differ.patch(step.commit, None, facts.tree, &mut tally)?),
+        ),
+        Baseline::Present(parent) => {
+            let old = tree_of(repo, parent)?;
+            let patch = differ.patch(step.commit, Some(old), facts.tree, &mut tally)?;
+            (Some(git_oid(parent)?), Some(patch))
+        }
+        Baseline::CutOff(parent) => (Some(git_oid(parent)?), None),
+    };
+    let compared = patch.is_some();
+    let patch = patch.unwrap_or(Patch {
+        diff: None,
+        touched: Vec::new(),
+    });
+    let requests = map::requests(&facts, parent, patch, &mut tally);
+    if compared {
+        map::note_diff(&facts, &requests, &mut tally);
+    } else {
+        tally.remarks.add(Remark::CutOff, step.commit);
+        tally.fields.lost("diff", 1);
+    }
+    Ok(Prepared {
+        commit: step.commit,
+        key,
+        requests,
+        tally,
+    })
+}
+
+fn tree_of(repo: &Repository, commit: ObjectId) -> Result<ObjectId, Trouble> {
+    let object = repo
+        .try_find_object(commit)?
+        .ok_or(Trouble::Missing(commit))?;
+    let commit = object.try_into_commit()?;
+    Ok(commit.decode()?.tree())
+}

@@ -1,0 +1,109 @@
+//! What a reader of an import should know, counted and said once each.
+
+use std::collections::BTreeMap;
+
+use gix::ObjectId;
+
+/// Something about a commit that did not come over as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Remark {
+    CutOff,
+    EmptyMessage,
+    MessageCut,
+    MessageNotUtf8,
+    BlankAuthor,
+    AuthorUnreadable,
+    AuthorNotUtf8,
+    AuthorCut,
+    TimeUnreadable,
+    TimeOutOfRange,
+    PathNotUtf8,
+    PathBlank,
+    Submodule,
+    DiffTooLarge,
+    TooManyFiles,
+    RenamesNotSearched,
+}
+
+impl Remark {
+    fn text(self) -> &'static str {
+        match self {
+            Remark::CutOff => {
+                "lacks its parents in this repository (a shallow clone): its first parent is named as the baseline, its diff and touched files are left out"
+            }
+            Remark::EmptyMessage => {
+                "has an empty message: the prompt is \"(empty message)\", the title \"(no subject)\""
+            }
+            Remark::MessageCut => "has a message over 1 MiB, of which the beginning was kept",
+            Remark::MessageNotUtf8 => {
+                "has a message that is not UTF-8, whose unreadable bytes were replaced"
+            }
+            Remark::BlankAuthor => {
+                "has an author without an e-mail address: the name, or \"unknown\", stands for it"
+            }
+            Remark::AuthorUnreadable => {
+                "has an author line that cannot be read: \"unknown\" stands for it"
+            }
+            Remark::AuthorNotUtf8 => {
+                "has an author that is not UTF-8, whose unreadable bytes were replaced"
+            }
+            Remark::AuthorCut => "has an author's e-mail address over 1,024 bytes, which was cut",
+            Remark::TimeUnreadable => "has a date that cannot be read: 1970-01-01 stands for it",
+            Remark::TimeOutOfRange => {
+                "has a date outside the years 1 to 9999, moved to the nearest"
+            }
+            Remark::PathNotUtf8 => {
+                "touches a path that is not UTF-8, whose unreadable bytes were replaced in the list of files; the diff has it whole"
+            }
+            Remark::PathBlank => {
+                "touches a path of white space only, which stands in quotes in the list of files"
+            }
+            Remark::Submodule => {
+                "changes a submodule: it is listed with 0 lines, its content is not imported"
+            }
+            Remark::DiffTooLarge => {
+                "has a diff that is too large for one event (64 MiB): it is left out, the touched files are kept"
+            }
+            Remark::TooManyFiles => {
+                "touches more than 2,000 files: the first 2,000 are listed, the diff has all"
+            }
+            Remark::RenamesNotSearched => {
+                "adds and deletes too many files to compare them all: only unchanged files count as renamed"
+            }
+        }
+    }
+}
+
+/// The remarks of an import, each with how many commits it is about and the
+/// first of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Remarks {
+    counts: BTreeMap<Remark, (u64, Option<ObjectId>)>,
+}
+
+impl Remarks {
+    /// Notes a remark about a commit, once however often it is made.
+    pub(super) fn add(&mut self, remark: Remark, commit: ObjectId) {
+        self.counts.entry(remark).or_insert((1, Some(commit)));
+    }
+
+    /// Takes in the remarks of another commit.
+    pub(super) fn merge(&mut self, other: Remarks) {
+        for (remark, (count, first)) in other.counts {
+            let ours = self.counts.entry(remark).or_insert((0, first));
+            ours.0 += count;
+        }
+    }
+
+    /// The remarks as sentences.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let sentence = |(remark, (count, first)): (&Remark, &(u64, Option<ObjectId>))| {
+            let commit = first.map(|id| id.to_string()).unwrap_or_default();
+            match count {
+                1 => format!("commit {commit} {}", remark.text()),
+                _ => format!("each of {count} commits, {commit} first, {}", remark.text()),
+            }
+        };
+        self.counts.iter().map(sentence).collect()
+    }
+}

@@ -1,0 +1,54 @@
+//! Where a diff's text goes: a buffer with a limit.
+
+/// Collects a text up to a limit. Beyond it the text is given up, whole, and
+/// its memory freed; half a diff is of no use.
+#[derive(Debug)]
+pub(super) struct Sink {
+    text: Option<Vec<u8>>,
+    limit: usize,
+}
+
+impl Sink {
+    pub(super) fn new(limit: usize) -> Sink {
+        Sink {
+            text: Some(Vec::new()),
+            limit,
+        }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        if let Some(text) = &mut self.text {
+            if text.len().saturating_add(bytes.len()) > self.limit {
+                self.text = None;
+            } else {
+                text.extend_from_slice(bytes);
+            }
+        }
+    }
+
+    /// Whether the text was given up.
+    pub(super) fn is_full(&self) -> bool {
+        self.text.is_none()
+    }
+
+    /// The text, unless it was given up.
+    pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_over_the_limit_is_given_up() {
+        let mut sink = Sink::new(4);
+        sink.write(b"1234");
+        assert!(!sink.is_full());
+        sink.write(b"5");
+        assert!(sink.is_full());
+        sink.write(b"");
+        assert_eq!(sink.into_bytes(), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! The commits that HEAD reaches, parents before children.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use gix::{ObjectId, Repository};
+
+use super::error::Trouble;
+
+/// Whether a commit's first parent can be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Baseline {
+    /// There is none: a root commit.
+    Root,
+    /// It is there.
+    Present(ObjectId),
+    /// The commit names it, but the repository does not have it, or says that
+    /// history is cut off here.
+    CutOff(ObjectId),
+}
+
+/// One commit of the walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    pub(super) commit: ObjectId,
+    pub(super) baseline: Baseline,
+}
+
+/// The commits that were found, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    pub(super) steps: Vec<Step>,
+    /// Whether the repository says that its history is cut off.
+    pub(super) shallow: bool,
+}
+
+struct Found {
+    time: i64,
+    parents: Vec<ObjectId>,
+    baseline: Baseline,
+}
+
+/// Walks from HEAD. With a limit, only the newest commits, as `git log -n`
+/// chooses them. A repository without commits has an empty history.
+pub(super) fn history(repo: &Repository, limit: Option<usize>) -> Result<History, Trouble> {
+    let shallow = repo.is_shallow()?;
+    let head = repo.head()?;
+    if head.is_unborn() {
+        return Ok(History {
+            steps: Vec::new(),
+            shallow,
+        });
+    }
+    let head = match head.id() {
+        Some(id) => id.detach(),
+        // HEAD names a reference that names another one.
+        None => repo.head_id()?.detach(),
+    };
+    let boundary: HashSet<ObjectId> = match repo.shallow_commits()? {
+        Some(commits) => commits.iter().copied().collect(),
+        None => HashSet::new(),
+    };
+    let newest_first = collect(repo, head, &boundary, limit.unwrap_or(usize::MAX))?;
+    Ok(History {
+        steps: order(newest_first),
+        shallow,
+    })
+}
+
+/// The newest commits first, by the committer's clock.
+fn collect(
+    repo: &Repository,
+    head: ObjectId,
+    boundary: &HashSet<ObjectId>,
+    limit: usize,
+) -> Result<Vec<(ObjectId, Found)>, Trouble> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::from([head]);
+    let mut queue = BinaryHeap::new();
+    // The number makes the order of equally old commits that of discovery.
+    let mut number = 0_u64;
+    let first = read(repo, head, boundary)?.ok_or(Trouble::Missing(head))?;
+    queue.push((first.time, Reverse(number), head));
+    let mut waiting = HashMap::from([(head, first)]);
+    while let Some((_, _, id)) = queue.pop() {
+        let Some(mut commit) = waiting.remove(&id) else {
+            continue;
+        };
+        if found.len() == limit {
+            break;
+        }
+        for (place, parent) in commit.parents.clone().into_iter().enumerate() {
+            if boundary.contains(&id) {
+                continue;
+            }
+            if seen.contains(&parent) {
+                continue;
+            }
+            match read(repo, parent, boundary)? {
+                Some(next) => {
+                    seen.insert(parent);
+                    number += 1;
+                    queue.push((next.time, Reverse(number), parent));
+                    waiting.insert(parent, next);
+                }
+                None if place == 0 => commit.baseline = Baseline::CutOff(parent),
+                None => {}
+            }
+        }
+        found.push((id, commit));
+    }
+    Ok(found)
+}
+
+/// A commit's parents and time, or nothing where the repository lacks it.
+fn read(
+    repo: &Repository,
+    id: ObjectId,
+    boundary: &HashSet<ObjectId>,
+) -> Result<Option<Found>, Trouble> {
+    let Some(object) = repo.try_find_object(id)? else {
+        return Ok(None);
+    };
+    let commit = object.try_into_commit()?;
+    let decoded = commit.decode()?;
+    let parents: Vec<ObjectId> = decoded.parents().collect();
+    let baseline = match parents.first() {
+        None => Baseline::Root,
+        Some(parent) if boundary.contains(&id) => Baseline::CutOff(*parent),
+        Some(parent) => Baseline::Present(*parent),
+    };
+    // Only the order depends on it; a time that cannot be read counts as 1970.
+    let time = decoded
+        .committer()
+        .map_or(0, |committer| committer.seconds());
+    Ok(Some(Found {
+        time,
+        parents,
+        baseline,
+    }))
+}
+
+/// Oldest first, and parents before children whatever the clocks say.
+fn order(newest_first: Vec<(ObjectId, Found)>) -> Vec<Step> {
+    let index: HashMap<ObjectId, usize> = newest_first
+        .iter()
+        .enumerate()
+        .map(|(index, (id, _))| (*id, index))
+        .collect();
+    let mut open_parents = vec![0_usize; newest_first.len()];
+    let mut children = vec![Vec::new(); newest_first.len()];
+    for (child, (_, commit)) in newest_first.iter().enumerate() {
+        let parents: HashSet<&ObjectId> = commit.parents.iter().collect();
+        for parent in parents.into_iter().filter_map(|id| index.get(id)) {
+            if let (Some(open), Some(list)) =
+                (open_parents.get_mut(child), children.get_mut(*parent))
+            {
+                *open += 1;
+                list.push(child);
+            }
+        }
+    }
+    // The oldest ready commit first; of equally old ones, the one found last.
+    let key = |place: usize| {
+        newest_first
+            .get(place)
+            .map(|(_, c)| Reverse((c.time, Reverse(place))))
+    };
+    let ready = open_parents
+        .iter()
+        .enumerate()
+        .filter(|(_, open)| **open == 0);
+    let mut queue: BinaryHeap<_> = ready.filter_map(|(place, _)| key(place)).collect();
+    let mut steps = Vec::with_capacity(newest_first.len());
+    while let Some(Reverse((_, Reverse(place)))) = queue.pop() {
+        let Some((commit, found)) = newest_first.get(place) else {
+            continue;
+        };
+        steps.push(Step {
+            commit: *commit,
+            baseline: found.baseline,
+        });
+        for child in children.get(place).into_iter().flatten() {
+            if let Some(open) = open_parents.get_mut(*child) {
+                *open -= 1;
+                if *open == 0 {
+                    queue.extend(key(*child));
+                }
+            }
+        }
+    }
+    steps
+}

@@ -1,0 +1,11 @@
+//! Foreign formats: importers and exporters.
+//!
+//! An importer reads what another tool wrote, appends it as facts and answers
+//! with an [`ImportReport`]: what came in, what was inferred, what was lost.
+//! Ids follow from the source's own identity, so that repeating an import
+//! appends nothing.
+
+pub mod git;
+mod report;
+
+pub use report::{FieldCount, ImportReport, Progress};

@@ -1,0 +1,8 @@
+//! `import git`: what commits become, which diffs, repeats, odd repositories.
+
+mod commits;
+mod diffs;
+mod odd;
+mod repeat;
+mod repo;
+mod speed;

@@ -1,0 +1,129 @@
+//! Repositories that are cut off, empty, damaged, bare, detached, or none.
+
+use annals_dialects::git::GitImportError;
+use tempfile::TempDir;
+
+use super::repo::{TestRepo, files, import, import_into, memory, oid};
+
+#[test]
+fn a_shallow_clone_is_reported() {
+    let repo = TestRepo::new();
+    let gone = repo.commit(&files(&[("a", "1\n")]), &[], "gone\n");
+    let edge = repo.commit(&files(&[("a", "2\n")]), &[gone], "edge\n");
+    let tip = repo.commit(&files(&[("a", "3\n")]), &[edge], "tip\n");
+    std::fs::write(repo.git_dir().join("shallow"), format!("{edge}\n")).unwrap();
+    repo.delete_object(gone);
+    let log = import(&repo);
+    assert!(log.report.shallow);
+    assert_eq!(log.report.imported, 2);
+    assert!(
+        log.has_note(&format!("commit {edge} lacks its parents")),
+        "{:?}",
+        log.report.notes
+    );
+    assert_eq!(log.run(edge).commit, Some(oid(gone)));
+    assert_eq!((log.diff(edge), log.touched(edge)), (None, Vec::new()));
+    assert_eq!(log.touched(tip), ["modify a +1 -1"]);
+}
+
+#[test]
+fn a_missing_parent_is_no_empty_tree() {
+    let repo = TestRepo::new();
+    let gone = repo.commit(&files(&[("a", "1\n")]), &[], "gone\n");
+    let edge = repo.commit(&files(&[("a", "2\n")]), &[gone], "edge\n");
+    repo.delete_object(gone);
+    let log = import(&repo);
+    assert!(!log.report.shallow);
+    assert_eq!(log.run(edge).commit, Some(oid(gone)));
+    assert_eq!((log.diff(edge), log.touched(edge)), (None, Vec::new()));
+    assert!(log.has_note("lacks its parents"));
+}
+
+#[test]
+fn a_folder_that_is_no_repository_is_named() {
+    let dir = TempDir::new().unwrap();
+    for path in [dir.path().to_owned(), dir.path().join("nowhere")] {
+        let error = import_into(&memory(), &path).unwrap_err();
+        assert!(
+            matches!(error, GitImportError::NotARepository { .. }),
+            "{error:?}"
+        );
+        assert!(
+            error.to_string().contains(&*path.to_string_lossy()),
+            "{error}"
+        );
+        assert!(!error.is_retryable());
+    }
+}
+
+#[test]
+fn a_repository_without_commits_has_nothing_to_import() {
+    let log = import(&TestRepo::new());
+    assert_eq!((log.report.records_read, log.annals.position().0), (0, 0));
+}
+
+#[test]
+fn a_missing_blob_is_named_and_what_came_before_stays() {
+    let repo = TestRepo::new();
+    let first = repo.commit(&files(&[("a", "1\n")]), &[], "first\n");
+    repo.commit(&files(&[("a", "2\n")]), &[first], "second\n");
+    let lost: gix::ObjectId = "0cfbf08886fca9a91cb753ec8734c84fcbe52c9f".parse().unwrap();
+    repo.delete_object(lost);
+    let annals = memory();
+    let error = import_into(&annals, repo.path()).unwrap_err();
+    assert_missing(&error, lost);
+    assert!(annals.position().0 > 0);
+}
+
+#[test]
+fn a_missing_head_commit_is_named() {
+    let repo = TestRepo::new();
+    let commit = repo.commit(&files(&[("a", "1\n")]), &[], "first\n");
+    repo.delete_object(commit);
+    let error = import_into(&memory(), repo.path()).unwrap_err();
+    assert_missing(&error, commit);
+}
+
+#[test]
+fn a_detached_head_and_a_bare_repository_are_imported() {
+    let repo = TestRepo::new();
+    let first = repo.commit(&files(&[("a", "1\n")]), &[], "first\n");
+    repo.commit(&files(&[("a", "2\n")]), &[first], "second\n");
+    std::fs::write(repo.git_dir().join("HEAD"), format!("{first}\n")).unwrap();
+    assert_eq!(import(&repo).report.imported, 1);
+    let bare = TempDir::new().unwrap();
+    let target = bare.path().join("bare.git");
+    copy(repo.git_dir(), &target);
+    let config = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
+    std::fs::write(target.join("config"), config).unwrap();
+    assert_eq!(import_into(&memory(), &target).unwrap().imported, 1);
+}
+
+#[test]
+fn a_folder_inside_a_repository_will_do() {
+    let repo = TestRepo::new();
+    repo.commit(&files(&[("a", "1\n")]), &[], "first\n");
+    let inside = repo.path().join("some/folder");
+    std::fs::create_dir_all(&inside).unwrap();
+    assert_eq!(import_into(&memory(), &inside).unwrap().imported, 1);
+}
+
+fn assert_missing(error: &GitImportError, lost: gix::ObjectId) {
+    let GitImportError::MissingObject { object, .. } = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(*object, lost.to_string());
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
