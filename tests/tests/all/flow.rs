@@ -1,0 +1,233 @@
+//! Document 000's end-to-end flow, through the public API, on the embedded
+//! store: with a retry under a revised plan, a sub-task that a step spawns, a
+//! rejected patch set, and a rollback by a run of its own.
+
+use annals::domain::pipeline::FrameKind;
+use annals::domain::plan::{LinkStepFrames, SetStepStatus, SpawnStepTask, StepStatus};
+use annals::domain::run::{
+    ChangeType, CreateRun, Decide, DecisionType, DiffFormat, EvidenceKind, Payload, ProposePatchSet,
+    RecordEvidence, RecordProvenance, RecordToolInvocation, RejectPatchSet, StartPatching,
+    StartValidation, TokenUsage, ToolStatus, TouchedFile,
+};
+use annals::domain::snapshot::{FinalizeSnapshot, OpenSnapshot, SelectionStrategy};
+use annals::domain::{
+    ActorRef, Command, GitOid, IntentId, PatchSetId, PlanId, RunId, SnapshotId, TaskId,
+};
+use annals::projections::{
+    ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView, PatchSetView,
+    PlanView, ProvenanceView, RunView, TaskView, ToolInvocationView,
+};
+use annals::{Annals, At, Outcome, Request};
+use futures::executor::block_on;
+use serde_json::json;
+
+fn oid(digit: char) -> GitOid {
+    digit.to_string().repeat(40).parse().expect("a commit id")
+}
+
+struct Story {
+    annals: Annals,
+    agent: ActorRef,
+}
+
+impl Story {
+    async fn command(&self, command: impl Into<Command>) -> Outcome {
+        let request = Request::new(self.agent.clone(), command);
+        self.annals.execute(request).await.expect("an accepted command")
+    }
+
+    async fn run(&self, id: RunId) -> RunView {
+        self.annals.get(id).await.expect("a run")
+    }
+
+    async fn task(&self, id: TaskId) -> TaskView {
+        self.annals.get(id).await.expect("a task")
+    }
+
+    async fn patch_set(&self, id: PatchSetId) -> PatchSetView {
+        self.annals.get(id).await.expect("a patch set")
+    }
+
+    async fn propose(&self, run: RunId, path: &str) -> PatchSetId {
+        let touched = TouchedFile {
+            path: path.into(),
+            change_type: ChangeType::Modify,
+            lines_added: 3,
+            lines_deleted: 1,
+        };
+        let proposal = ProposePatchSet {
+            diff: Some(Payload(format!("--- a/{path}\n+++ b/{path}\n").into_bytes())),
+            touched: vec![touched],
+            rationale: Some("the smallest change".into()),
+            ..ProposePatchSet::new(run, DiffFormat::Unified)
+        };
+        self.annals.by(&self.agent).propose(proposal).await.expect("a patch set")
+    }
+}
+
+/// Steps 1 to 4: intent, pipeline, plan with a step that spawns a sub-task.
+async fn prepare(story: &Story) -> (IntentId, PlanId, TaskId) {
+    let human = ActorRef::human("alice");
+    let intent = story.annals.by(&human).submit("Add pagination").await.expect("an intent");
+    let draft: IntentView = story.annals.get(intent).await.expect("an intent");
+    assert_eq!((draft.content.is_some(), draft.statuses.len()), (false, 1));
+    let me = story.annals.by(&story.agent);
+    me.analyze(intent, "GET /users takes offset and limit").await.expect("an analysis");
+    let pipeline = me.open_pipeline("GET /users takes offset and limit", 8).await.expect("a pipeline");
+    let plan = me.plan(intent, ["Add the parameters", "Document them"]).await.expect("a plan");
+    let task = me.task(intent, "Paginate GET /users").await.expect("a task");
+
+    let frame = me.push_frame(pipeline, FrameKind::StepSummary, "parameters added").await.expect("a frame");
+    let window: ContextPipelineView = story.annals.get(pipeline).await.expect("a pipeline");
+    assert_eq!(window.next_frame_id.0, 2);
+    let spawn = SpawnStepTask { intent: Some(intent), parent: Some(task), ..SpawnStepTask::new(plan, 1, "Document it") };
+    let sub_task = TaskId(story.command(spawn).await.id.expect("the sub-task's id"));
+    assert_eq!(story.task(sub_task).await.parent, Some(task));
+    let steps: PlanView = story.annals.get(plan).await.expect("a plan");
+    assert_eq!(steps.steps[1].task, Some(sub_task));
+    let unlinked = LinkStepFrames { plan, step: 0, iframes: vec![], oframes: vec![frame] };
+    let refused = story.annals.execute(Request::new(story.agent.clone(), unlinked)).await;
+    assert!(refused.is_err(), "the plan has no pipeline: its steps have no frames");
+    (intent, plan, task)
+}
+
+/// Steps 5 to 9, failing: the first run, its records and its Retry decision.
+async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
+    let me = story.annals.by(&story.agent);
+    let run = me.start_run(task, Some(plan), Some(oid('a'))).await.expect("a run");
+    assert_eq!(story.task(task).await.status.name(), "running");
+    let open = OpenSnapshot { id: None, selection_strategy: SelectionStrategy::Heuristic, items: vec![], summary: None };
+    let snapshot = SnapshotId(story.command(open).await.id.expect("a snapshot"));
+    story.command(annals::domain::run::AttachSnapshot { run, snapshot }).await;
+    story.command(FinalizeSnapshot { snapshot, summary: Some("nothing yet".into()) }).await;
+    let snapshot: ContextSnapshotView = story.annals.get(snapshot).await.expect("a snapshot");
+    assert!(snapshot.items.is_empty());
+    let provenance = me
+        .provenance(RecordProvenance {
+            run,
+            id: None,
+            provider: "local".into(),
+            model: "small".into(),
+            parameters: None,
+            temperature: Some(0.25),
+            max_tokens: None,
+            token_usage: Some(TokenUsage { input_tokens: 70, output_tokens: 30, total_tokens: Some(100), cost_usd: None }),
+        })
+        .await
+        .expect("a provenance");
+    let provenance: ProvenanceView = story.annals.get(provenance).await.expect("a provenance");
+    assert_eq!(provenance.token_usage.expect("usage").total_tokens, 100);
+    let tool = me
+        .tool(RecordToolInvocation {
+            run,
+            id: None,
+            tool_name: "bash".into(),
+            io_footprint: None,
+            args: Some(annals::domain::Json::parse(r#"{"cmd": "cargo test"}"#).expect("JSON")),
+            status: ToolStatus::Error,
+            result_summary: Some("1 failed".into()),
+            artifacts: vec![],
+        })
+        .await
+        .expect("a tool invocation");
+    let tool: ToolInvocationView = story.annals.get(tool).await.expect("a tool invocation");
+    assert_eq!(tool.run_id, run);
+
+    let rejected = story.propose(run, "src/api.rs").await;
+    story.command(RejectPatchSet { patch_set: rejected, reason: Some("wrong file".into()) }).await;
+    assert_eq!(story.patch_set(rejected).await.apply_status.as_str(), "rejected");
+    let open = story.propose(run, "src/users.rs").await;
+    me.validate(run).await.expect("validation");
+    me.fail_run(run, "the tests do not compile").await.expect("a failure");
+    me.decide(Decide::new(run, DecisionType::Retry)).await.expect("a retry");
+    let failed = story.run(run).await;
+    assert_eq!((failed.status.name(), failed.patchsets.clone()), ("failed", vec![rejected, open]));
+    assert_eq!(story.patch_set(open).await.apply_status.as_str(), "rejected", "a retry rejects what is open");
+    assert_eq!(story.task(task).await.status.name(), "running");
+    run
+}
+
+/// Steps 5 to 9 again: the second run under a revised plan, committed.
+async fn second_run(story: &Story, intent: IntentId, plan: PlanId, task: TaskId) -> (RunId, PatchSetId) {
+    let me = story.annals.by(&story.agent);
+    let revised = me.revise(intent, Some(plan), ["Add the parameters, compiling"]).await.expect("a plan");
+    let progressing = SetStepStatus { plan: revised, step: 0, status: StepStatus::Progressing, reason: None };
+    story.command(progressing).await;
+    let run = me.start_run(task, Some(revised), Some(oid('a'))).await.expect("a run");
+    let patch_set = story.propose(run, "src/users.rs").await;
+    me.validate(run).await.expect("validation");
+    let evidence = me
+        .evidence(RecordEvidence {
+            run,
+            id: None,
+            patchset_id: Some(patch_set),
+            kind: EvidenceKind::Test,
+            tool: "cargo".into(),
+            command_line: Some("cargo test".into()),
+            exit_code: Some(0),
+            summary: None,
+            report_artifacts: vec![],
+        })
+        .await
+        .expect("evidence");
+    let evidence: EvidenceView = story.annals.get(evidence).await.expect("evidence");
+    assert_eq!((evidence.patchset_id, evidence.exit_code), (Some(patch_set), Some(0)));
+    let decision = me.commit(run, patch_set, Some(oid('b'))).await.expect("a decision");
+    let decision: DecisionView = story.annals.get(decision).await.expect("a decision");
+    assert_eq!(decision.chosen_patchset_id, Some(patch_set));
+    assert_eq!(story.run(run).await.plan, Some(revised));
+    (run, patch_set)
+}
+
+/// A run of its own that reverts the applied patch set.
+async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
+    let plain = Request::new(story.agent.clone(), CreateRun::new(task));
+    assert!(story.annals.execute(plain).await.is_err(), "a done task takes only a run that reverts");
+    let create = CreateRun { reverts: Some(patch_set), ..CreateRun::new(task) };
+    let run = RunId(story.command(create).await.id.expect("a run"));
+    story.command(StartPatching { run }).await;
+    story.command(StartValidation { run }).await;
+    let decision = story.command(Decide::new(run, DecisionType::Rollback)).await;
+    let decision: DecisionView =
+        story.annals.get(decision.id.expect("an id").into()).await.expect("a decision");
+    assert_eq!(decision.chosen_patchset_id, Some(patch_set));
+    let reverted = story.patch_set(patch_set).await;
+    assert_eq!(serde_json::to_value(&reverted).expect("JSON")["apply_status"], json!("rejected"));
+    assert_eq!(reverted.apply_status.as_str(), "reverted");
+    assert_eq!(story.run(run).await.status.name(), "completed");
+    assert_eq!(story.task(task).await.status.name(), "done");
+}
+
+#[test]
+fn the_whole_flow() {
+    block_on(async {
+        let directory = tempfile::tempdir().expect("a directory");
+        let url = directory.path().join("log").to_string_lossy().into_owned();
+        let story = Story { annals: Annals::open(&url).await.expect("a log"), agent: ActorRef::agent("coder") };
+        let (intent, plan, task) = prepare(&story).await;
+        let failed = first_run(&story, plan, task).await;
+        let (run, patch_set) = second_run(&story, intent, plan, task).await;
+        assert_eq!(story.run(failed).await.plan, Some(plan), "a run's plan never changes");
+        assert_eq!(story.task(task).await.runs, vec![failed, run]);
+        assert_eq!(story.task(task).await.status.name(), "done");
+        assert_eq!(story.patch_set(patch_set).await.apply_status.as_str(), "applied");
+        story.annals.by(&story.agent).complete(intent, "merged").await.expect("completion");
+        roll_back(&story, task, patch_set).await;
+
+        let done: IntentView = story.annals.get(intent).await.expect("an intent");
+        assert_eq!(done.commit, Some(oid('b')));
+        let statuses: Vec<&str> = done.statuses.iter().map(|entry| entry.status.as_str()).collect();
+        assert_eq!(statuses, ["draft", "active", "completed"]);
+        let end = story.annals.position();
+        let then: RunView = story.annals.get_at(run, At::Position(end)).await.expect("the run");
+        assert_eq!(then, story.run(run).await);
+        story.annals.close().await;
+
+        // Nothing of it was only in memory.
+        let annals = Annals::open(&url).await.expect("it opens again");
+        assert_eq!(annals.position(), end);
+        let reopened: RunView = annals.get(run).await.expect("the run");
+        assert_eq!(reopened, then);
+        annals.close().await;
+    });
+}

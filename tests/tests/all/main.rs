@@ -1,0 +1,17 @@
+//! Tests that span crates: the whole flow, properties, kills and faults.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a failed expectation is a failed test"
+)]
+
+mod disk_full;
+mod durability;
+mod flow;
+mod kill;
+mod project;
+mod properties;
+mod support;

@@ -1,0 +1,80 @@
+//! The project keeps its own rules: what the documents name exists, and every
+//! source file says what it is for.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_path_buf()
+}
+
+fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "target") {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn all_rust_files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for directory in ["crates", "tests", "benches"] {
+        rust_files(&root().join(directory), &mut found);
+    }
+    assert!(found.len() > 50, "the search found only {} files", found.len());
+    found
+}
+
+#[test]
+fn every_source_file_says_what_it_is_for() {
+    for path in all_rust_files() {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        assert!(
+            text.starts_with("//!") || text.starts_with("#![doc ="),
+            "{} does not open with a //! line",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn every_path_in_the_documents_exists() {
+    for document in ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(root().join(document)).expect(document);
+        let mut checked = 0;
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let is_path = ["crates/", "docs/", "tests/", "benches/", "scripts/"]
+                .iter()
+                .any(|prefix| quoted.starts_with(prefix));
+            if is_path && !quoted.contains(['<', '*', ' ', '$']) {
+                assert!(root().join(quoted).exists(), "{document} names {quoted}, which is not there");
+                checked += 1;
+            }
+        }
+        assert!(document != "ARCHITECTURE.md" || checked > 10, "only {checked} paths in {document}");
+    }
+}
+
+/// Crates of ours that a crate may depend on.
+#[test]
+fn dependencies_point_one_way() {
+    let allowed: [(&str, &[&str]); 5] = [
+        ("domain", &[]),
+        ("event-log", &[]),
+        ("wire", &["annals-domain", "annals-event-log"]),
+        ("store-rocks", &["annals-event-log"]),
+        ("projections", &["annals-domain", "annals-event-log", "annals-wire"]),
+    ];
+    for (name, allowed) in allowed {
+        let manifest = root().join("crates").join(name).join("Cargo.toml");
+        let text = std::fs::read_to_string(&manifest).expect("a manifest");
+        let dependencies = text.split("[dependencies]").nth(1).expect("dependencies");
+        let dependencies = dependencies.split("\n[").next().expect("a section");
+        for line in dependencies.lines().filter(|line| line.starts_with("annals")) {
+            let dependency = line.split(['.', ' ', '=']).next().expect("a name");
+            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+        }
+    }
+}

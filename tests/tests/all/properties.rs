@@ -1,0 +1,291 @@
+//! Properties of random histories: what is accepted and what is refused, what
+//! then always holds, and that folds depend on nothing but the structure of
+//! the events before them.
+//!
+//! The histories are the same in every run. `PROPTEST_RNG_SEED` takes other
+//! ones, `PROPTEST_CASES` more of them.
+
+mod audit;
+mod commands;
+mod dice;
+mod folds;
+mod history;
+mod machine;
+mod model;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annals::domain::run::DecisionType;
+use annals::domain::{Command, IntentId, intent};
+use annals::event_log::Position;
+use annals::projections::{Entry, ObjectView};
+use annals::{Annals, At, ExecuteError, ViewError};
+use futures::executor::block_on;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
+use uuid::Uuid;
+
+use history::History;
+use machine::{Facade, Histories};
+use model::{Answer, Model};
+
+const SEED: u64 = 20_240_229;
+const CASES: u32 = 256;
+const STEPS: std::ops::RangeInclusive<usize> = 30..=50;
+
+/// A runner whose cases are the same every time, unless the environment asks
+/// for others.
+fn runner() -> TestRunner {
+    let mut config = Config {
+        failure_persistence: None,
+        ..Config::default()
+    };
+    if config.rng_seed == RngSeed::Random {
+        config.rng_seed = RngSeed::Fixed(SEED);
+    }
+    println!(
+        "{} cases, PROPTEST_RNG_SEED={}",
+        config.cases, config.rng_seed
+    );
+    TestRunner::new(config)
+}
+
+#[track_caller]
+fn check<S: Strategy>(strategy: S, property: impl Fn(S::Value)) {
+    let checked = runner().run(&strategy, |value| {
+        property(value);
+        Ok(())
+    });
+    if let Err(failure) = checked {
+        panic!("{failure}");
+    }
+}
+
+/// The commands of a random history.
+fn histories() -> impl Strategy<Value = Commands> {
+    Histories::sequential_strategy(STEPS).prop_map(|(_, commands, taken)| Commands {
+        list: commands,
+        taken,
+    })
+}
+
+#[derive(Debug)]
+struct Commands {
+    list: Vec<Command>,
+    /// Says how many commands were taken, so that a failing history shrinks.
+    taken: Option<Arc<AtomicUsize>>,
+}
+
+impl Commands {
+    fn take(&self) -> &[Command] {
+        if let Some(taken) = &self.taken {
+            taken.store(self.list.len(), Ordering::SeqCst);
+        }
+        &self.list
+    }
+}
+
+#[test]
+fn the_model_and_the_log_agree_and_no_history_breaks_an_invariant() {
+    let runner = &mut runner();
+    let config = runner.config().clone();
+    let answers = std::cell::RefCell::new(BTreeMap::new());
+    let checked = runner.run(
+        &Histories::sequential_strategy(STEPS),
+        |(model, commands, taken)| {
+            count(&mut answers.borrow_mut(), &commands);
+            Facade::test_sequential(config.clone(), model, commands, taken);
+            Ok(())
+        },
+    );
+    if let Err(failure) = checked {
+        panic!("{failure}");
+    }
+    if config.cases >= CASES && config.rng_seed == RngSeed::Fixed(SEED) {
+        check_coverage(&answers.borrow());
+    }
+}
+
+/// How often a command was accepted, was nothing and was refused.
+type Answers = BTreeMap<String, [u32; 3]>;
+
+/// A command's name, a decision's with its verdict.
+fn label(command: &Command) -> String {
+    match command {
+        Command::Decide(decision) => format!("decide {}", decision.decision_type),
+        command => command.name().to_owned(),
+    }
+}
+
+fn count(answers: &mut Answers, commands: &[Command]) {
+    let mut model = Model::default();
+    for command in commands {
+        let [accepted, nothing, refused] = answers.entry(label(command)).or_default();
+        match model.take(command) {
+            Answer::Accepted => *accepted += 1,
+            Answer::Nothing => *nothing += 1,
+            Answer::Refused => *refused += 1,
+        }
+    }
+}
+
+/// A property of commands that are never tried, or never accepted, says
+/// nothing.
+fn check_coverage(answers: &Answers) {
+    for (label, [accepted, nothing, refused]) in answers {
+        println!("{label:26} {accepted:6} accepted {nothing:6} nothing {refused:6} refused");
+    }
+    let verdicts = DecisionType::LISTED
+        .iter()
+        .map(|verdict| format!("decide {verdict}"));
+    let names = Command::NAMES.iter().filter(|name| **name != "decide");
+    for label in names.map(|name| (*name).to_owned()).chain(verdicts) {
+        let [accepted, nothing, refused] = answers.get(&label).copied().unwrap_or_default();
+        assert!(accepted >= 10 && refused >= 5, "{label} is hardly tried");
+        let may_be_nothing = ["add_dependency", "link_step_frames", "set_max_frames"];
+        assert_eq!(
+            nothing > 0,
+            may_be_nothing.contains(&label.as_str()),
+            "{label}"
+        );
+    }
+}
+
+#[test]
+fn folding_any_prefix_again_gives_the_same_views() {
+    check(
+        (histories(), vec(any::<Index>(), 3)),
+        |(commands, indices)| {
+            let history = History::play(commands.take());
+            let end = history.annals.position().0;
+            let positions: Vec<u64> = indices
+                .iter()
+                .map(|index| index.index(end as usize + 1) as u64)
+                .collect();
+            let all = folds::views(&history.entries());
+            let by_facade: Vec<BTreeMap<Uuid, ObjectView>> = positions
+                .iter()
+                .map(|position| {
+                    let first = views_at(&history.annals, all.keys(), *position);
+                    assert_eq!(first, views_at(&history.annals, all.keys(), *position));
+                    first
+                })
+                .collect();
+            // By hand, over the log opened again, by a facade that knows nothing.
+            let reopened = Arc::new(history.log.reopen());
+            let records = history::read_all(reopened.as_ref());
+            let annals = Annals::over(reopened);
+            let entries = history::entries(&annals, &records);
+            for (position, views) in positions.iter().zip(by_facade) {
+                let prefix: Vec<&Entry> = entries
+                    .iter()
+                    .filter(|e| e.position.0 <= *position)
+                    .collect();
+                assert_eq!(folds::views(prefix), views, "at {position} of {end}");
+                assert_eq!(
+                    views_at(&annals, all.keys(), *position),
+                    views,
+                    "at {position} of {end}"
+                );
+            }
+        },
+    );
+}
+
+fn views_at<'a>(
+    annals: &Annals,
+    ids: impl Iterator<Item = &'a Uuid>,
+    position: u64,
+) -> BTreeMap<Uuid, ObjectView> {
+    let view = |id: &Uuid| match block_on(annals.view_at(*id, At::Position(Position(position)))) {
+        Ok(view) => Some((*id, view)),
+        Err(ViewError::NotYet { .. }) => None,
+        Err(error) => panic!("{error}"),
+    };
+    ids.filter_map(view).collect()
+}
+
+#[test]
+fn a_request_with_a_key_can_be_repeated() {
+    check(histories(), |commands| {
+        let history = History::play(commands.take());
+        let end = history.annals.position();
+        // By this process and by one that opens the log again.
+        let reopened = Annals::over(Arc::new(history.log.reopen()));
+        for (request, outcome) in history.accepted.iter().rev() {
+            let again = block_on(reopened.execute(request.clone())).expect("the same answer");
+            assert_eq!(again, *outcome, "{request:?}");
+            let other = intent::ActivateIntent {
+                intent: IntentId(Uuid::nil()),
+                reason: None,
+            };
+            let mut reused = request.clone();
+            reused.command = other.into();
+            let refused = block_on(reopened.execute(reused));
+            assert!(
+                matches!(refused, Err(ExecuteError::KeyReused { .. })),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(reopened.position(), end, "a repeat stores nothing");
+    });
+}
+
+#[test]
+fn a_request_can_be_repeated_at_once() {
+    check(histories(), |commands| {
+        let mut history = History::new();
+        for command in commands.take() {
+            let (answer, _) = history.execute(command.clone());
+            if let (Answer::Accepted, Some((request, outcome))) = (answer, history.accepted.last())
+            {
+                let later = request.clone().at(annals::domain::Timestamp::EPOCH);
+                let again = block_on(history.annals.execute(later)).expect("the same answer");
+                assert_eq!(
+                    again, *outcome,
+                    "the time is no part of what a key stands for"
+                );
+                assert_eq!(history.annals.position(), outcome.position);
+            }
+        }
+    });
+}
+
+#[test]
+fn removing_content_changes_no_structure_and_no_decision() {
+    let masks = vec(prop::bool::weighted(0.7), 1..16);
+    check(
+        (histories(), any::<Index>(), masks),
+        |(commands, index, removed)| {
+            let commands = commands.take();
+            let (before, after) = commands.split_at(index.index(commands.len() + 1));
+            let mut history = History::play(before);
+            let mut emptied = History::over(folds::without_content(&history.log, &removed));
+            let records = history::read_all(emptied.log.as_ref());
+            assert_eq!(folds::states(&history.seen), folds::states(&records));
+
+            let whole = folds::views(&history.entries());
+            let rest = folds::views(&emptied.entries());
+            assert_eq!(whole.len(), rest.len());
+            for (id, view) in &whole {
+                assert_eq!(folds::structure(view), folds::structure(&rest[id]), "{id}");
+                assert!(rest[id].to_json().is_ok());
+            }
+            if removed.iter().all(|removed| *removed) {
+                for view in rest.values() {
+                    assert!(!format!("{view:?}").contains("Present("), "{view:?}");
+                }
+            }
+            // What is decided from here on is the same.
+            for command in after {
+                let (answer, _) = history.execute(command.clone());
+                assert_eq!(answer, emptied.execute(command.clone()).0, "{command:?}");
+            }
+        },
+    );
+}

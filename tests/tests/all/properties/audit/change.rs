@@ -1,0 +1,239 @@
+//! How an object may change: along its matrix, and never in what is fixed.
+
+use std::fmt::Debug;
+
+use annals::projections::{
+    ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, PatchSetView, PlanView,
+    ProvenanceView, RunView, TaskView,
+};
+
+type Matrix = &'static [(&'static str, &'static str)];
+
+const INTENT: Matrix = &[
+    ("draft", "active"),
+    ("draft", "cancelled"),
+    ("active", "completed"),
+    ("active", "cancelled"),
+];
+const TASK: Matrix = &[
+    ("draft", "running"),
+    ("draft", "failed"),
+    ("draft", "cancelled"),
+    ("running", "done"),
+    ("running", "failed"),
+    ("running", "cancelled"),
+];
+const RUN: Matrix = &[
+    ("created", "patching"),
+    ("created", "failed"),
+    ("patching", "validating"),
+    ("patching", "failed"),
+    ("validating", "completed"),
+    ("validating", "failed"),
+];
+const PATCH_SET: Matrix = &[
+    ("proposed", "applied"),
+    ("proposed", "rejected"),
+    ("applied", "reverted"),
+];
+const STEP: Matrix = &[
+    ("pending", "progressing"),
+    ("pending", "failed"),
+    ("pending", "skipped"),
+    ("progressing", "completed"),
+    ("progressing", "failed"),
+];
+
+fn along(matrix: Matrix, from: &str, to: &str) {
+    assert!(
+        from == to || matrix.contains(&(from, to)),
+        "{from} -> {to} is no transition"
+    );
+}
+
+/// Lists only grow at their end.
+fn grows<T: PartialEq + Debug>(before: &[T], after: &[T]) {
+    assert!(after.starts_with(before), "{before:?} became {after:?}");
+}
+
+/// Checks what an object became; `before` is none for a new one.
+pub fn check(before: Option<&ObjectView>, after: &ObjectView) {
+    if let ObjectView::Provenance(view) = after {
+        totals_add_up(view);
+    }
+    let Some(before) = before else {
+        return starts(after);
+    };
+    let (old, new) = (before.header(), after.header());
+    assert_eq!(
+        (old.object_id, old.object_type),
+        (new.object_id, new.object_type)
+    );
+    assert_eq!(
+        (old.created_at, &old.created_by),
+        (new.created_at, &new.created_by)
+    );
+    match (before, after) {
+        (ObjectView::Intent(old), ObjectView::Intent(new)) => intent(old, new),
+        (ObjectView::Plan(old), ObjectView::Plan(new)) => plan(old, new),
+        (ObjectView::Task(old), ObjectView::Task(new)) => task(old, new),
+        (ObjectView::Run(old), ObjectView::Run(new)) => run(old, new),
+        (ObjectView::PatchSet(old), ObjectView::PatchSet(new)) => patch_set(old, new),
+        (ObjectView::Provenance(old), ObjectView::Provenance(new)) => {
+            let usage =
+                |view: &ProvenanceView| view.token_usage.map_or(0, |used| used.total_tokens);
+            assert!(usage(old) <= usage(new));
+            let (mut old, mut new) = (old.clone(), new.clone());
+            (old.header, old.token_usage) = (new.header.clone(), None);
+            new.token_usage = None;
+            assert_eq!(old, new, "a provenance changes in nothing but the tokens");
+        }
+        (ObjectView::ContextSnapshot(old), ObjectView::ContextSnapshot(new)) => snapshot(old, new),
+        (ObjectView::ContextPipeline(old), ObjectView::ContextPipeline(new)) => pipeline(old, new),
+        _ => never_changes(before, after),
+    }
+}
+
+/// Every object begins in the first state of its matrix.
+fn starts(object: &ObjectView) {
+    match object {
+        ObjectView::Intent(view) => assert_eq!(view.status().as_str(), "draft"),
+        ObjectView::Task(view) => assert_eq!(view.status.name(), "draft"),
+        ObjectView::Run(view) => assert_eq!(view.status.name(), "created"),
+        ObjectView::PatchSet(view) => assert_eq!(view.apply_status.as_str(), "proposed"),
+        ObjectView::Plan(view) => {
+            assert!(
+                view.steps
+                    .iter()
+                    .all(|step| step.status().as_str() == "pending")
+            );
+        }
+        ObjectView::ContextSnapshot(view) => assert!(!view.finalized),
+        _ => {}
+    }
+}
+
+fn totals_add_up(view: &ProvenanceView) {
+    if let Some(used) = view.token_usage {
+        // The views show at most 2^64 - 1 of each.
+        let sum = used.input_tokens.saturating_add(used.output_tokens);
+        assert_eq!(used.total_tokens, sum);
+    }
+}
+
+/// Evidence, decisions and tool invocations: only the header takes labels.
+fn never_changes(before: &ObjectView, after: &ObjectView) {
+    let body = |view: &ObjectView| {
+        let mut json = serde_json::to_value(view).expect("JSON");
+        let fields = json.as_object_mut().expect("an object");
+        for label in [
+            "updated_at",
+            "visibility",
+            "tags",
+            "external_ids",
+            "checksum",
+        ] {
+            fields.remove(label);
+        }
+        json
+    };
+    assert_eq!(body(before), body(after));
+}
+
+fn intent(old: &IntentView, new: &IntentView) {
+    assert_eq!((&old.prompt, old.parent), (&new.prompt, new.parent));
+    along(INTENT, old.status().as_str(), new.status().as_str());
+    grows(&old.statuses, &new.statuses);
+    assert!(new.status().as_str() != "active" || new.content.is_some());
+    let active = old.status().as_str() == "active";
+    assert!(active || (old.commit, old.plan) == (new.commit, new.plan));
+    assert!(old.content.is_none() || new.content.is_some());
+}
+
+fn plan(old: &PlanView, new: &PlanView) {
+    let fixed = |view: &PlanView| (view.previous, view.pipeline, view.fwindow, view.intent);
+    assert_eq!(fixed(old), fixed(new));
+    assert!(new.steps.len() >= old.steps.len());
+    for (old, new) in old.steps.iter().zip(&new.steps) {
+        along(STEP, old.status().as_str(), new.status().as_str());
+        grows(&old.statuses, &new.statuses);
+        grows(&old.iframes, &new.iframes);
+        grows(&old.oframes, &new.oframes);
+        assert_eq!(
+            (&old.description, &old.inputs),
+            (&new.description, &new.inputs)
+        );
+        assert!(
+            old.task.is_none() || old.task == new.task,
+            "a step has at most one task"
+        );
+    }
+}
+
+fn task(old: &TaskView, new: &TaskView) {
+    assert_eq!(
+        (&old.title, old.parent, old.intent),
+        (&new.title, new.parent, new.intent)
+    );
+    along(TASK, old.status.name(), new.status.name());
+    grows(&old.runs, &new.runs);
+    grows(&old.dependencies, &new.dependencies);
+    grows(&old.constraints, &new.constraints);
+    grows(&old.acceptance_criteria, &new.acceptance_criteria);
+}
+
+fn run(old: &RunView, new: &RunView) {
+    let fixed = |view: &RunView| (view.task, view.plan, view.commit, view.reverts);
+    assert_eq!(fixed(old), fixed(new));
+    assert_eq!(old.environment, new.environment);
+    along(RUN, old.status.name(), new.status.name());
+    grows(&old.patchsets, &new.patchsets);
+    assert!(old.snapshot.is_none() || old.snapshot == new.snapshot);
+}
+
+fn patch_set(old: &PatchSetView, new: &PatchSetView) {
+    assert_eq!(
+        (old.run, old.commit, old.format),
+        (new.run, new.commit, new.format)
+    );
+    assert_eq!((&old.artifact, &old.touched), (&new.artifact, &new.touched));
+    along(
+        PATCH_SET,
+        old.apply_status.as_str(),
+        new.apply_status.as_str(),
+    );
+}
+
+fn snapshot(old: &ContextSnapshotView, new: &ContextSnapshotView) {
+    assert_eq!(old.selection_strategy, new.selection_strategy);
+    if old.finalized {
+        assert!(new.finalized);
+        assert_eq!((&old.items, &old.summary), (&new.items, &new.summary));
+    }
+    assert!(new.items.len() >= old.items.len());
+    for (old, new) in old.items.iter().zip(&new.items) {
+        assert_eq!(
+            (old.index, &old.kind, &old.path),
+            (new.index, &new.kind, &new.path)
+        );
+        assert!(old.blob.is_none() || new.blob.is_some());
+    }
+    let complete = new.items.iter().all(|item| item.blob.is_some());
+    assert!(!new.finalized || complete, "finalized without a blob");
+}
+
+fn pipeline(old: &ContextPipelineView, new: &ContextPipelineView) {
+    assert!(old.next_frame_id <= new.next_frame_id);
+    grows(&old.evicted, &new.evicted);
+    let numbers: Vec<_> = new.frames().map(|frame| frame.frame_id).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    assert!(numbers.last().is_none_or(|last| *last < new.next_frame_id));
+    for frame in new.frames() {
+        let known = old.frame_by_id(frame.frame_id);
+        let pushed_now = frame.frame_id >= old.next_frame_id;
+        assert!(
+            pushed_now || known == Some(frame),
+            "an evicted frame came back, or one changed"
+        );
+    }
+}

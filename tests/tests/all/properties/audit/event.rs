@@ -1,0 +1,316 @@
+//! What an event may be, given everything as it stood before it.
+
+use annals::domain::run::DecisionType;
+use annals::domain::{AnyEvent, FrameId, PipelineId, RunId, TaskId};
+use annals::domain::{intent, pipeline, plan, run, snapshot, task};
+use annals::projections::{
+    ContextPipelineView, ContextSnapshotView, DecisionView, Entry, IntentView, PatchSetView,
+    PlanView, ProvenanceView, RunView, TaskView,
+};
+
+use super::Audit;
+
+impl Audit {
+    pub(super) fn check_event(&mut self, entry: &Entry) {
+        match &entry.event {
+            AnyEvent::Intent(event) => self.check_intent(entry, event),
+            AnyEvent::Plan(event) => self.check_plan(entry, event),
+            AnyEvent::Task(event) => self.check_task(entry, event),
+            AnyEvent::Run(event) => self.check_run(entry, event),
+            AnyEvent::Snapshot(event) => self.check_snapshot(entry, event),
+            AnyEvent::Pipeline(event) => self.check_pipeline(entry, event),
+        }
+    }
+
+    fn check_intent(&self, entry: &Entry, event: &intent::Event) {
+        match event {
+            // Whatever is named was there before: no parent is its own.
+            intent::Event::Submitted(event) => {
+                assert_eq!(entry.version.0, 1, "a prompt is given once");
+                event
+                    .refines
+                    .inspect(|parent| drop(self.the::<IntentView>(*parent)));
+            }
+            intent::Event::PlanSelected(event) => {
+                self.the::<PlanView>(event.plan);
+                assert_eq!(
+                    self.the::<IntentView>(entry.stream.id).status().as_str(),
+                    "active"
+                );
+            }
+            intent::Event::CommitRecorded(_) => {
+                assert_eq!(
+                    self.the::<IntentView>(entry.stream.id).status().as_str(),
+                    "active"
+                );
+            }
+            intent::Event::Analyzed(_)
+            | intent::Event::Activated(_)
+            | intent::Event::Completed(_)
+            | intent::Event::Cancelled(_)
+            | intent::Event::MetadataSet(_)
+            | intent::Event::Sealed(_) => {}
+        }
+    }
+
+    fn check_plan(&self, entry: &Entry, event: &plan::Event) {
+        match event {
+            plan::Event::Drafted(event) => {
+                assert_eq!(entry.version.0, 1, "a plan is drafted once");
+                event
+                    .previous
+                    .inspect(|plan| drop(self.the::<PlanView>(*plan)));
+                event
+                    .intent
+                    .inspect(|intent| drop(self.the::<IntentView>(*intent)));
+                if let Some((start, end)) = event.fwindow {
+                    let pipeline = event.pipeline.expect("a range of a pipeline's window");
+                    let window = self.the::<ContextPipelineView>(pipeline).frames().len();
+                    assert!(
+                        start <= end && end as usize <= window,
+                        "[{start}, {end}] of {window}"
+                    );
+                }
+                for step in &event.steps {
+                    self.check_step(event.pipeline, step);
+                }
+            }
+            plan::Event::StepAdded(event) => {
+                let plan: PlanView = self.the(entry.stream.id);
+                assert_eq!(event.index as usize, plan.steps.len());
+                self.check_step(plan.pipeline, &event.step);
+            }
+            plan::Event::StepFramesLinked(event) => {
+                let plan: PlanView = self.the(entry.stream.id);
+                self.check_frames(plan.pipeline, event.iframes.iter().chain(&event.oframes));
+            }
+            plan::Event::StepTaskSpawned(event) => {
+                self.the::<TaskView>(event.task);
+                let plan: PlanView = self.the(entry.stream.id);
+                let step = plan.step(event.index).expect("a step that is there");
+                assert_eq!(step.task, None, "a step has at most one task");
+            }
+            plan::Event::StepStatusChanged(_)
+            | plan::Event::StepOutputRecorded(_)
+            | plan::Event::MetadataSet(_)
+            | plan::Event::Sealed(_) => {}
+        }
+    }
+
+    fn check_step(&self, pipeline: Option<PipelineId>, step: &plan::StoredStep) {
+        step.task.inspect(|task| drop(self.the::<TaskView>(*task)));
+        self.check_frames(pipeline, step.iframes.iter().chain(&step.oframes));
+    }
+
+    fn check_frames<'a>(
+        &self,
+        pipeline: Option<PipelineId>,
+        frames: impl Iterator<Item = &'a FrameId>,
+    ) {
+        for frame in frames {
+            let pipeline: ContextPipelineView = self.the(pipeline.expect("a pipeline's frame"));
+            assert!(*frame < pipeline.next_frame_id, "{frame} was never pushed");
+        }
+    }
+
+    fn check_task(&mut self, entry: &Entry, event: &task::Event) {
+        match event {
+            task::Event::Created(event) => {
+                assert_eq!(entry.version.0, 1, "a task is created once");
+                let title = entry.text(event.title).to_string();
+                assert!((1..=99).contains(&title.chars().count()), "{title:?}");
+                event
+                    .parent
+                    .inspect(|parent| drop(self.the::<TaskView>(*parent)));
+                event
+                    .intent
+                    .inspect(|intent| drop(self.the::<IntentView>(*intent)));
+                for dependency in &event.dependencies {
+                    self.depend(TaskId(entry.stream.id), *dependency);
+                }
+            }
+            task::Event::DependencyAdded(event) => {
+                self.depend(TaskId(entry.stream.id), event.dependency);
+            }
+            task::Event::RunAdded(event) => {
+                assert_eq!(self.the::<RunView>(event.run).task.0, entry.stream.id);
+            }
+            task::Event::Done(event) => {
+                assert_eq!(self.the::<RunView>(event.run).task.0, entry.stream.id);
+            }
+            task::Event::ConstraintAdded(_)
+            | task::Event::CriterionAdded(_)
+            | task::Event::Started(_)
+            | task::Event::Failed(_)
+            | task::Event::Cancelled(_)
+            | task::Event::MetadataSet(_)
+            | task::Event::Sealed(_) => {}
+        }
+    }
+
+    fn depend(&mut self, task: TaskId, dependency: TaskId) {
+        self.the::<TaskView>(dependency);
+        assert!(
+            !self.depends_on(dependency.0, task.0),
+            "{task} would wait for itself"
+        );
+        self.dependencies
+            .entry(task.0)
+            .or_default()
+            .insert(dependency.0);
+    }
+
+    fn check_run(&self, entry: &Entry, event: &run::Event) {
+        let run = entry.stream.id;
+        let status = || self.the::<RunView>(run).status.name();
+        match event {
+            run::Event::Created(event) => self.check_new_run(entry, event),
+            run::Event::SnapshotAttached(event) => {
+                self.the::<ContextSnapshotView>(event.snapshot);
+            }
+            run::Event::PatchSetProposed(_) => {
+                assert!(matches!(status(), "patching" | "validating"));
+            }
+            run::Event::PatchSetApplied(event) => {
+                let patch_set: PatchSetView = self.the(event.patch_set);
+                let decision = self.decision_of(RunId(run));
+                let committed = decision.is_some_and(|made| {
+                    made.decision_type == DecisionType::Commit
+                        && made.chosen_patchset_id == Some(event.patch_set)
+                });
+                assert_eq!(patch_set.run.0, run);
+                assert!(committed || status() == "validating");
+            }
+            run::Event::PatchSetReverted(event) => {
+                let decision = self.decision_of(event.reverted_by).expect("a decision");
+                assert_eq!(decision.decision_type, DecisionType::Rollback);
+                assert_eq!(decision.chosen_patchset_id, Some(event.patch_set));
+            }
+            run::Event::EvidenceRecorded(event) => {
+                let of = event
+                    .patch_set
+                    .map(|patch_set| self.the::<PatchSetView>(patch_set));
+                assert!(of.is_none_or(|patch_set| patch_set.run.0 == run));
+            }
+            run::Event::ProvenanceRecorded(_) => {
+                let all = self
+                    .objects
+                    .keys()
+                    .filter_map(|id| self.view::<ProvenanceView>(*id));
+                assert!(
+                    !all.into_iter().any(|found| found.run_id.0 == run),
+                    "a second provenance"
+                );
+            }
+            run::Event::DecisionMade(event) => self.check_decision(RunId(run), event),
+            run::Event::PatchingStarted(_)
+            | run::Event::ValidationStarted(_)
+            | run::Event::ToolInvoked(_)
+            | run::Event::PatchSetRejected(_)
+            | run::Event::RationaleOverridden(_)
+            | run::Event::UsageRecorded(_)
+            | run::Event::MetricsRecorded(_)
+            | run::Event::Failed(_)
+            | run::Event::MetadataSet(_)
+            | run::Event::Sealed(_) => {}
+        }
+    }
+
+    fn check_new_run(&self, entry: &Entry, event: &run::Created) {
+        assert_eq!(entry.version.0, 1, "plan and commit are given once");
+        let task: TaskView = self.the(event.task);
+        event.plan.inspect(|plan| drop(self.the::<PlanView>(*plan)));
+        event
+            .snapshot
+            .inspect(|snapshot| drop(self.the::<ContextSnapshotView>(*snapshot)));
+        match event
+            .reverts
+            .map(|patch_set| self.the::<PatchSetView>(patch_set))
+        {
+            None => assert!(matches!(task.status.name(), "draft" | "running")),
+            Some(reverts) => {
+                assert!(matches!(task.status.name(), "draft" | "running" | "done"));
+                assert_eq!(reverts.apply_status.as_str(), "applied");
+                assert_eq!(self.the::<RunView>(reverts.run).task, event.task);
+            }
+        }
+    }
+
+    fn decision_of(&self, run: RunId) -> Option<DecisionView> {
+        let mut all = self
+            .objects
+            .keys()
+            .filter_map(|id| self.view::<DecisionView>(*id));
+        all.find(|decision| decision.run_id == run)
+    }
+
+    fn check_decision(&self, run: RunId, event: &run::DecisionMade) {
+        assert_eq!(self.decision_of(run), None, "a second decision");
+        let view: RunView = self.the(run);
+        let chosen = event
+            .chosen_patch_set
+            .map(|id| self.the::<PatchSetView>(id));
+        let statuses = match event.decision_type {
+            DecisionType::Commit => {
+                let chosen = chosen.expect("a commit names a patch set");
+                assert_eq!(chosen.run, run, "of that very run");
+                assert!(matches!(
+                    chosen.apply_status.as_str(),
+                    "proposed" | "applied"
+                ));
+                &["validating"][..]
+            }
+            DecisionType::Rollback => {
+                let chosen = chosen.expect("a rollback names a patch set");
+                assert_eq!(event.chosen_patch_set, view.reverts);
+                assert_eq!(chosen.apply_status.as_str(), "applied");
+                assert_ne!(chosen.run, run, "a rollback is a run of its own");
+                &["validating"]
+            }
+            _ => {
+                assert_eq!(event.chosen_patch_set, None);
+                &["validating", "failed"]
+            }
+        };
+        assert!(
+            statuses.contains(&view.status.name()),
+            "{}",
+            event.decision_type
+        );
+    }
+
+    fn check_snapshot(&self, entry: &Entry, event: &snapshot::Event) {
+        match event {
+            snapshot::Event::Opened(_) => assert_eq!(entry.version.0, 1),
+            snapshot::Event::ItemAdded(_)
+            | snapshot::Event::BlobAttached(_)
+            | snapshot::Event::Finalized(_) => {
+                let snapshot: ContextSnapshotView = self.the(entry.stream.id);
+                assert!(!snapshot.finalized, "a finalized snapshot never changes");
+            }
+            snapshot::Event::MetadataSet(_) | snapshot::Event::Sealed(_) => {}
+        }
+    }
+
+    fn check_pipeline(&self, entry: &Entry, event: &pipeline::Event) {
+        match event {
+            pipeline::Event::Created(_) => assert_eq!(entry.version.0, 1),
+            pipeline::Event::FramePushed(event) => {
+                let pipeline: ContextPipelineView = self.the(entry.stream.id);
+                assert_eq!(
+                    event.frame_id, pipeline.next_frame_id,
+                    "no number twice, none left out"
+                );
+            }
+            pipeline::Event::FramesUsed(event) => {
+                let plan: PlanView = self.the(event.plan);
+                assert_eq!(plan.pipeline, Some(PipelineId(entry.stream.id)));
+                self.check_frames(plan.pipeline, event.frames.iter());
+            }
+            pipeline::Event::MaxFramesSet(_)
+            | pipeline::Event::GlobalSummarySet(_)
+            | pipeline::Event::MetadataSet(_)
+            | pipeline::Event::Sealed(_) => {}
+        }
+    }
+}

@@ -1,0 +1,515 @@
+//! Any command at all, one function for the commands of each aggregate.
+
+use annals::domain::intent::*;
+use annals::domain::metadata::{Seal, SetMetadata};
+use annals::domain::pipeline::*;
+use annals::domain::plan::*;
+use annals::domain::run::*;
+use annals::domain::snapshot::*;
+use annals::domain::task::*;
+use annals::domain::{
+    ActorRef, Command, FrameId, IntegrityHash, Kind, PipelineId, RunId, Visibility,
+};
+
+use uuid::Uuid;
+
+use super::Draw;
+
+impl Draw<'_> {
+    pub(super) fn any_command(&mut self) -> Command {
+        match self.dice.roll(16) {
+            0..2 => self.intent_command(),
+            2..5 => self.plan_command(),
+            5..7 => self.task_command(),
+            7..11 => self.run_command(),
+            11..13 => self.snapshot_command(),
+            13..15 => self.pipeline_command(),
+            _ => self.metadata_command(),
+        }
+    }
+
+    /// Which of an aggregate's commands; the first one makes the aggregate.
+    fn one_of(&mut self, commands: usize, kind: Kind) -> usize {
+        if self.lacks(kind) {
+            0
+        } else {
+            self.dice.roll(commands)
+        }
+    }
+
+    fn intent_command(&mut self) -> Command {
+        let intent = self.id(Kind::Intent);
+        match self.one_of(7, Kind::Intent) {
+            0 => CreateIntent {
+                id: Some(self.new_id().into()),
+                prompt: self.text(),
+                parent: self.optional(Kind::Intent),
+            }
+            .into(),
+            1 => AnalyzeIntent {
+                intent,
+                content: self.text(),
+            }
+            .into(),
+            2 => ActivateIntent {
+                intent,
+                reason: self.reason(),
+            }
+            .into(),
+            3 => SelectPlan {
+                intent,
+                plan: self.id(Kind::Plan),
+            }
+            .into(),
+            4 => RecordCommit {
+                intent,
+                commit: self.oid(),
+            }
+            .into(),
+            5 => CompleteIntent {
+                intent,
+                reason: self.reason(),
+            }
+            .into(),
+            _ => CancelIntent {
+                intent,
+                reason: self.reason(),
+            }
+            .into(),
+        }
+    }
+
+    // Plans.
+
+    fn draft_plan(&mut self) -> CreatePlan {
+        let pipeline = self.optional(Kind::ContextPipeline);
+        let steps = (0..self.dice.roll(4))
+            .map(|_| self.new_step(pipeline))
+            .collect();
+        let fwindow = self
+            .dice
+            .once_in(4)
+            .then(|| (self.number(2), self.number(4)));
+        let with_intent = self.dice.once_in(3);
+        CreatePlan {
+            id: Some(self.new_id_of(Kind::Plan).into()),
+            intent: if with_intent {
+                self.optional(Kind::Intent)
+            } else {
+                None
+            },
+            previous: self.optional(Kind::Plan),
+            pipeline: pipeline.map(Into::into),
+            fwindow,
+            steps,
+        }
+    }
+
+    fn new_step(&mut self, pipeline: Option<Uuid>) -> NewStep {
+        NewStep {
+            inputs: self.dice.once_in(3).then(|| self.json()),
+            iframes: self.frames(pipeline),
+            oframes: self.frames(pipeline),
+            task: if self.dice.once_in(4) {
+                self.optional(Kind::Task)
+            } else {
+                None
+            },
+            ..NewStep::new(self.text())
+        }
+    }
+
+    /// Frames of a pipeline, sometimes the one that comes next.
+    fn frames(&mut self, pipeline: Option<Uuid>) -> Vec<FrameId> {
+        let pipeline = pipeline.and_then(|id| self.model.pipelines.get(&id));
+        let pushed = pipeline.map_or(0, |pipeline| pipeline.pushed);
+        let next = usize::try_from(pushed).expect("few frames");
+        let sides = if self.dice.once_in(8) { next + 1 } else { next };
+        let count = if sides == 0 { 0 } else { self.dice.roll(4) };
+        (0..count)
+            .map(|_| FrameId(self.dice.roll(sides) as u64))
+            .collect()
+    }
+
+    pub(super) fn link_frames(&mut self, plan: Uuid) -> LinkStepFrames {
+        let pipeline = self.model.plans.get(&plan).and_then(|plan| plan.pipeline);
+        LinkStepFrames {
+            plan: plan.into(),
+            step: self.number(2),
+            iframes: self.frames(pipeline),
+            oframes: self.frames(pipeline),
+        }
+    }
+
+    fn plan_command(&mut self) -> Command {
+        let (id, step) = (self.of(Kind::Plan), self.number(2));
+        let pipeline = self.model.plans.get(&id).and_then(|plan| plan.pipeline);
+        let plan = id.into();
+        let statuses = StepStatus::ALL;
+        match self.one_of(8, Kind::Plan) {
+            0 => self.draft_plan().into(),
+            1 => AddStep {
+                plan,
+                step: self.new_step(pipeline),
+            }
+            .into(),
+            2..5 => {
+                let status = self.dice.pick(statuses).unwrap_or(StepStatus::Progressing);
+                SetStepStatus {
+                    plan,
+                    step,
+                    status,
+                    reason: self.reason(),
+                }
+                .into()
+            }
+            5 => self.link_frames(id).into(),
+            6 => SpawnStepTask {
+                plan,
+                step,
+                id: Some(self.new_id().into()),
+                title: self.title(),
+                description: self.reason(),
+                goal: Some(GoalType::Docs),
+                constraints: vec![],
+                acceptance_criteria: vec![],
+                parent: self.optional(Kind::Task),
+                intent: self.optional(Kind::Intent),
+                requester: None,
+            }
+            .into(),
+            _ => RecordStepOutput {
+                plan,
+                step,
+                outputs: self.json(),
+            }
+            .into(),
+        }
+    }
+
+    // Tasks.
+
+    fn task_command(&mut self) -> Command {
+        let task = self.id(Kind::Task);
+        match self.one_of(8, Kind::Task) {
+            0..2 => {
+                let requester = ActorRef {
+                    display_name: self.reason(),
+                    ..ActorRef::human(self.words())
+                };
+                CreateTask {
+                    id: Some(self.new_id().into()),
+                    description: self.reason(),
+                    constraints: vec![self.words()],
+                    requester: Some(requester),
+                    parent: self.optional(Kind::Task),
+                    intent: self.optional(Kind::Intent),
+                    dependencies: self.optional(Kind::Task).into_iter().collect(),
+                    ..CreateTask::new(self.title())
+                }
+                .into()
+            }
+            2 => AddConstraint {
+                task,
+                constraint: self.text(),
+            }
+            .into(),
+            3 => AddAcceptanceCriterion {
+                task,
+                criterion: self.text(),
+            }
+            .into(),
+            4..6 => AddDependency {
+                task,
+                dependency: self.id(Kind::Task),
+            }
+            .into(),
+            6 => FailTask {
+                task,
+                reason: self.reason(),
+            }
+            .into(),
+            _ => CancelTask {
+                task,
+                reason: self.reason(),
+            }
+            .into(),
+        }
+    }
+
+    // Runs and what is in them.
+
+    fn run_command(&mut self) -> Command {
+        let run = self.id(Kind::Run);
+        match self.dice.roll(15) {
+            0 => self.any_run().into(),
+            1 => AttachSnapshot {
+                run,
+                snapshot: self.id(Kind::ContextSnapshot),
+            }
+            .into(),
+            2 => StartPatching { run }.into(),
+            3 => StartValidation { run }.into(),
+            4 => self.tool_invocation(run).into(),
+            5 => self.patch_set(run).into(),
+            6 => ApplyPatchSet {
+                patch_set: self.id(Kind::PatchSet),
+            }
+            .into(),
+            7 => {
+                let patch_set = self.id(Kind::PatchSet);
+                RejectPatchSet {
+                    patch_set,
+                    reason: self.reason(),
+                }
+                .into()
+            }
+            8 => {
+                let patch_set = self.id(Kind::PatchSet);
+                OverrideRationale {
+                    patch_set,
+                    rationale: self.reason(),
+                }
+                .into()
+            }
+            9 => self.evidence(run).into(),
+            10 => self.provenance(run).into(),
+            11 => self.usage(run).into(),
+            12 => RecordMetrics {
+                run,
+                metrics: self.json(),
+            }
+            .into(),
+            13 => FailRun {
+                run,
+                error: self.text(),
+            }
+            .into(),
+            _ => self.any_decision(run).into(),
+        }
+    }
+
+    fn any_run(&mut self) -> CreateRun {
+        let reverts = self.dice.once_in(2);
+        CreateRun {
+            id: Some(self.new_id().into()),
+            plan: self.optional(Kind::Plan),
+            commit: self.optional_oid(),
+            snapshot: self.optional(Kind::ContextSnapshot),
+            environment: Some(annals::domain::Environment {
+                os: self.words(),
+                arch: self.words(),
+                cwd: self.words(),
+                extra: [("shell".to_owned(), self.json())].into_iter().collect(),
+            }),
+            reverts: if reverts {
+                self.optional(Kind::PatchSet)
+            } else {
+                None
+            },
+            ..CreateRun::new(self.id(Kind::Task))
+        }
+    }
+
+    fn tool_invocation(&mut self, run: RunId) -> RecordToolInvocation {
+        let io_footprint = IoFootprint {
+            paths_read: vec![self.words()],
+            paths_written: vec![self.words()],
+        };
+        RecordToolInvocation {
+            run,
+            id: self.optional_id().map(Into::into),
+            tool_name: self.text(),
+            io_footprint: Some(io_footprint),
+            args: Some(self.json()),
+            status: ToolStatus::Error,
+            result_summary: self.reason(),
+            artifacts: vec![],
+        }
+    }
+
+    pub(super) fn patch_set(&mut self, run: RunId) -> ProposePatchSet {
+        let touched = TouchedFile {
+            path: self.text(),
+            change_type: ChangeType::Rename,
+            lines_added: self.number(9),
+            lines_deleted: self.number(9),
+        };
+        ProposePatchSet {
+            id: Some(self.new_id().into()),
+            commit: self.optional_oid(),
+            diff: self.reason().map(|diff| Payload(diff.into_bytes())),
+            touched: vec![touched],
+            rationale: self.reason(),
+            ..ProposePatchSet::new(run, DiffFormat::Unified)
+        }
+    }
+
+    fn evidence(&mut self, run: RunId) -> RecordEvidence {
+        RecordEvidence {
+            run,
+            id: self.optional_id().map(Into::into),
+            patchset_id: self.optional(Kind::PatchSet),
+            kind: EvidenceKind::Other("review".into()),
+            tool: self.text(),
+            command_line: self.reason(),
+            exit_code: Some(-1),
+            summary: self.reason(),
+            report_artifacts: vec![],
+        }
+    }
+
+    /// Usually a small number of tokens, sometimes the largest.
+    fn tokens(&mut self) -> u64 {
+        if self.dice.once_in(12) {
+            u64::MAX
+        } else {
+            u64::from(self.number(1_000))
+        }
+    }
+
+    fn provenance(&mut self, run: RunId) -> RecordProvenance {
+        let (input_tokens, output_tokens) = (self.tokens(), self.tokens());
+        let sum = input_tokens.wrapping_add(output_tokens);
+        let total = [None, Some(sum), Some(sum.wrapping_add(1))];
+        let token_usage = TokenUsage {
+            input_tokens,
+            output_tokens,
+            total_tokens: self.dice.pick(&total).flatten(),
+            cost_usd: Some(0.25),
+        };
+        RecordProvenance {
+            run,
+            id: self.optional_id().map(Into::into),
+            provider: self.text(),
+            model: self.text(),
+            parameters: Some(self.json()),
+            temperature: Some(0.5),
+            max_tokens: None,
+            token_usage: Some(token_usage),
+        }
+    }
+
+    fn usage(&mut self, run: RunId) -> RecordUsage {
+        let costs = [None, Some(0.5), Some(-0.5)];
+        RecordUsage {
+            run,
+            model: self.reason(),
+            uncached_input_tokens: self.tokens(),
+            cache_read_tokens: self.tokens(),
+            cache_write_tokens: 0,
+            output_tokens: self.tokens(),
+            cost_usd: self.dice.pick(&costs).flatten(),
+        }
+    }
+
+    fn any_decision(&mut self, run: RunId) -> Decide {
+        let mut verdicts = DecisionType::LISTED.to_vec();
+        verdicts.push(DecisionType::Other("escalate".into()));
+        let verdict = self.dice.pick(&verdicts).unwrap_or(DecisionType::Retry);
+        let result_commit_sha = self.optional_oid();
+        let checkpoint_id = self.reason();
+        Decide {
+            id: self.optional_id().map(Into::into),
+            chosen_patchset_id: self.optional(Kind::PatchSet),
+            result_commit_sha: result_commit_sha.filter(|_| self.dice.once_in(2)),
+            checkpoint_id: checkpoint_id.filter(|_| self.dice.once_in(2)),
+            rationale: self.reason(),
+            ..Decide::new(run, verdict)
+        }
+    }
+
+    // Context.
+
+    fn item(&mut self) -> NewItem {
+        NewItem {
+            kind: ContextItemKind::File,
+            path: self.text(),
+            preview: self.reason(),
+            blob: self.optional_oid(),
+        }
+    }
+
+    fn snapshot_command(&mut self) -> Command {
+        let snapshot = self.id(Kind::ContextSnapshot);
+        match self.one_of(5, Kind::ContextSnapshot) {
+            0 => OpenSnapshot {
+                id: Some(self.new_id_of(Kind::ContextSnapshot).into()),
+                selection_strategy: SelectionStrategy::Heuristic,
+                items: (0..self.dice.roll(4)).map(|_| self.item()).collect(),
+                summary: self.reason(),
+            }
+            .into(),
+            1 => AddItem {
+                snapshot,
+                item: self.item(),
+            }
+            .into(),
+            2 => AttachBlob {
+                snapshot,
+                item: self.number(2),
+                blob: self.oid(),
+            }
+            .into(),
+            _ => FinalizeSnapshot {
+                snapshot,
+                summary: self.reason(),
+            }
+            .into(),
+        }
+    }
+
+    fn pipeline_command(&mut self) -> Command {
+        let pipeline = self.id(Kind::ContextPipeline);
+        match self.one_of(8, Kind::ContextPipeline) {
+            0 => {
+                let id = Some(self.new_id_of(Kind::ContextPipeline).into());
+                CreatePipeline {
+                    id,
+                    max_frames: Some(self.number(4)),
+                }
+                .into()
+            }
+            1 => SetMaxFrames {
+                pipeline,
+                max_frames: self.number(4),
+            }
+            .into(),
+            2 => SetGlobalSummary {
+                pipeline,
+                summary: self.reason(),
+            }
+            .into(),
+            _ => self.frame(pipeline).into(),
+        }
+    }
+
+    pub(super) fn frame(&mut self, pipeline: PipelineId) -> PushFrame {
+        PushFrame {
+            pipeline,
+            kind: self
+                .dice
+                .pick(FrameKind::LISTED)
+                .unwrap_or(FrameKind::ToolCall),
+            summary: self.words(),
+            data: Some(self.json()),
+            token_estimate: Some(self.tokens()),
+        }
+    }
+
+    fn metadata_command(&mut self) -> Command {
+        let kind = self.dice.pick(Kind::ALL).unwrap_or(Kind::Run);
+        let object = self.of(kind);
+        if self.dice.once_in(3) {
+            let checksum = (!self.dice.once_in(4)).then(|| IntegrityHash::of(b"it"));
+            return Seal { object, checksum }.into();
+        }
+        SetMetadata {
+            object,
+            visibility: self.dice.once_in(2).then_some(Visibility::Public),
+            tags: self.labels(),
+            external_ids: self.labels(),
+        }
+        .into()
+    }
+}

@@ -1,0 +1,168 @@
+//! Folding by hand, and folding what is left when content is removed.
+
+use std::collections::BTreeMap;
+
+use annals::domain::{AnyState, StreamRef};
+use annals::event_log::memory::MemoryLog;
+use annals::event_log::{Blob, Blobs, EventLog, Record};
+use annals::projections::{Entry, Fold, ObjectView};
+use annals::wire;
+use futures::executor::block_on;
+use uuid::Uuid;
+
+use super::history::read_all;
+
+/// Every object after these entries. Each fold is given its whole stream, also
+/// what comes before the object.
+pub fn views<'a>(
+    entries: impl IntoIterator<Item = &'a Entry> + Clone,
+) -> BTreeMap<Uuid, ObjectView> {
+    let mut folds: BTreeMap<Uuid, (StreamRef, Fold)> = BTreeMap::new();
+    for entry in entries.clone() {
+        for (kind, id) in entry.touches() {
+            folds
+                .entry(id)
+                .or_insert_with(|| (entry.stream, Fold::new(kind, id)));
+        }
+    }
+    for entry in entries {
+        let in_stream = folds
+            .values_mut()
+            .filter(|(stream, _)| *stream == entry.stream);
+        in_stream.for_each(|(_, fold)| fold.apply(entry));
+    }
+    let view = |(id, (_, fold)): (Uuid, (StreamRef, Fold))| Some((id, fold.view()?));
+    folds.into_iter().filter_map(view).collect()
+}
+
+/// The decider's state of every aggregate, written out.
+pub fn states(records: &[Record]) -> BTreeMap<StreamRef, String> {
+    let mut states: BTreeMap<StreamRef, AnyState> = BTreeMap::new();
+    for record in records {
+        let decoded = wire::decode(record).expect("a record that can be decoded");
+        let state = states
+            .entry(decoded.stream)
+            .or_insert_with_key(|s| AnyState::new(s.kind));
+        state.evolve(&decoded.event);
+    }
+    states
+        .into_iter()
+        .map(|(stream, state)| (stream, format!("{state:?}")))
+        .collect()
+}
+
+/// A copy of a log with all content removed from the records that `removed`
+/// is true for, over and over.
+pub fn without_content(log: &MemoryLog, removed: &[bool]) -> MemoryLog {
+    let records = read_all(log);
+    let blobs = records
+        .iter()
+        .flat_map(Record::content)
+        .filter_map(|piece| piece.blob())
+        .map(|digest| {
+            block_on(log.blob(digest))
+                .expect("an open log")
+                .expect("a blob")
+        })
+        .map(Blob::new)
+        .collect();
+    let removed = removed.iter().cycle();
+    let copied: Vec<Record> = records
+        .iter()
+        .zip(removed)
+        .map(|(record, removed)| {
+            if *removed {
+                emptied(record)
+            } else {
+                record.clone()
+            }
+        })
+        .collect();
+    let copy = MemoryLog::new(log.log_id());
+    if !copied.is_empty() {
+        block_on(copy.append_records(copied, blobs)).expect("a log that takes the copy");
+    }
+    copy
+}
+
+/// A record whose pieces are removed, as `docs/storage-format.md` writes them.
+/// The header stays as it is, and still holds.
+fn emptied(record: &Record) -> Record {
+    const REMOVED: u8 = 4;
+    let pieces = record.content();
+    let before_pieces = 2 + record.header_bytes().len() + 4 + record.structure().len();
+    let mut bytes = record.as_bytes().slice(..before_pieces).to_vec();
+    bytes.extend(
+        u16::try_from(pieces.len())
+            .expect("few pieces")
+            .to_be_bytes(),
+    );
+    for piece in &pieces {
+        bytes.push(REMOVED);
+        bytes.extend(piece.salted_digest().0);
+    }
+    let emptied = Record::decode(bytes.into()).expect("a record");
+    emptied
+        .verify()
+        .expect("the digests of the content that was there");
+    emptied
+}
+
+/// What a view shows beside its content: its fields, every text and every
+/// other piece of content being a placeholder.
+pub fn structure(view: &ObjectView) -> String {
+    let mut rest = format!("{view:?}");
+    let mut structure = String::new();
+    while let Some((start, open)) = next_content(&rest) {
+        structure.push_str(&rest[..start]);
+        structure.push_str("Removed");
+        rest = rest.split_off(start + open + closing(&rest[start + open..]));
+    }
+    structure + &rest
+}
+
+/// How content is written out, up to a bracket. An actor's texts are content
+/// too, and stand as `[removed]` where they are gone.
+const CONTENT: [&str; 5] = [
+    "Present(",
+    "Bytes(",
+    "Attachment {",
+    "display_name: Some(",
+    "auth_context: Some(",
+];
+
+/// Where the next piece of content begins, and how far its bracket is.
+fn next_content(text: &str) -> Option<(usize, usize)> {
+    let found = |name: &str| text.find(name).map(|start| (start, name.len()));
+    CONTENT.iter().filter_map(|name| found(name)).min()
+}
+
+/// The length of a text up to the bracket that closes one before it. Brackets
+/// in quoted texts do not count.
+fn closing(text: &str) -> usize {
+    let (mut depth, mut quoted, mut escaped) = (1, false, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            '(' | '{' | '[' if !quoted => depth += 1,
+            ')' | '}' | ']' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + letter.len_utf8();
+        }
+    }
+    panic!("no closing bracket in {text}");
+}
+
+#[test]
+fn placeholders_stand_for_content_alone() {
+    assert_eq!(
+        closing(r#"Json("a)\")"), 1) b"#),
+        r#"Json("a)\")"), 1)"#.len()
+    );
+    assert_eq!(next_content("a: Some(Present(\"b\"))"), Some((8, 8)));
+    assert_eq!(next_content("Removed"), None);
+}

@@ -1,0 +1,116 @@
+//! A history as it is made: commands through the facade, over a log in memory.
+
+use std::sync::Arc;
+
+use annals::domain::{ActorRef, Command, Timestamp};
+use annals::event_log::memory::MemoryLog;
+use annals::event_log::{EventLog, Position, Query, Record};
+use annals::projections::Entry;
+use annals::{Annals, ExecuteError, Outcome, Request};
+use chrono::DateTime;
+use futures::executor::block_on;
+use uuid::Uuid;
+
+use super::model::Answer;
+
+/// A log, and what was asked of it.
+pub struct History {
+    pub annals: Annals,
+    pub log: Arc<MemoryLog>,
+    /// The requests that led to events, with what was answered.
+    pub accepted: Vec<(Request, Outcome)>,
+    /// The log's records as they were read right after each command.
+    pub seen: Vec<Record>,
+    commands: u64,
+}
+
+impl History {
+    pub fn new() -> History {
+        History::over(MemoryLog::new(Uuid::from_u128(1)))
+    }
+
+    /// Goes on where a log ends.
+    pub fn over(log: MemoryLog) -> History {
+        let log = Arc::new(log);
+        let annals = Annals::over(Arc::clone(&log) as Arc<dyn EventLog>);
+        let seen = read_all(log.as_ref());
+        History {
+            annals,
+            log,
+            accepted: Vec::new(),
+            seen,
+            commands: 0,
+        }
+    }
+
+    /// Executes commands; each has a key and a time of its own.
+    pub fn play(commands: &[Command]) -> History {
+        let mut history = History::new();
+        for command in commands {
+            let (_, _) = history.execute(command.clone());
+        }
+        history
+    }
+
+    pub fn execute(&mut self, command: Command) -> (Answer, Result<Outcome, ExecuteError>) {
+        self.commands += 1;
+        let seconds = 1_700_000_000 + i64::try_from(self.commands).expect("few commands");
+        let at = DateTime::from_timestamp(seconds, 0).expect("a time");
+        let key = Uuid::from_u128(
+            0x2_0000_0000
+                + u128::from(self.annals.position().0) * 0x1_0000
+                + u128::from(self.commands),
+        );
+        let request = Request::new(ActorRef::agent("tester"), command)
+            .at(Timestamp::from(at))
+            .key(key);
+        let before = self.annals.position();
+        let result = block_on(self.annals.execute(request.clone()));
+        let answer = answer(&request, &result);
+        let after = self.annals.position();
+        assert_eq!(
+            answer == Answer::Accepted,
+            after > before,
+            "{request:?}: {result:?}"
+        );
+        if let Ok(outcome) = &result {
+            assert_eq!(outcome.position, after);
+            assert_eq!(outcome.events as u64, after.0 - before.0);
+        }
+        if let (Answer::Accepted, Ok(outcome)) = (answer, &result) {
+            self.accepted.push((request, *outcome));
+        }
+        self.seen
+            .extend(read_from(self.log.as_ref(), before.next()));
+        (answer, result)
+    }
+
+    /// The whole log, decoded.
+    pub fn entries(&self) -> Vec<Entry> {
+        entries(&self.annals, &read_all(self.log.as_ref()))
+    }
+}
+
+fn answer(request: &Request, result: &Result<Outcome, ExecuteError>) -> Answer {
+    match result {
+        Ok(outcome) if outcome.events > 0 => Answer::Accepted,
+        Ok(_) => Answer::Nothing,
+        Err(ExecuteError::Refused { .. }) => Answer::Refused,
+        Err(error) => panic!("{request:?}: {error}"),
+    }
+}
+
+pub fn entries(annals: &Annals, records: &[Record]) -> Vec<Entry> {
+    let entry = |record| block_on(annals.entry(record)).expect("a record that can be decoded");
+    records.iter().map(entry).collect()
+}
+
+pub fn read_all(log: &dyn EventLog) -> Vec<Record> {
+    read_from(log, Position(1))
+}
+
+fn read_from(log: &dyn EventLog, from: Position) -> Vec<Record> {
+    let page = block_on(log.read(Query::all(from))).expect("an open log");
+    assert_eq!(page.next, None, "a history fits one page");
+    page.records
+}

@@ -1,0 +1,158 @@
+//! The state machine: random histories, judged by the model and by the facade.
+
+use annals::domain::{
+    Command, IntentId, PatchSetId, PipelineId, PlanId, RunId, SnapshotId, TaskId,
+};
+use annals::projections::{
+    ContextPipelineView, ContextSnapshotView, IntentView, PatchSetView, PlanView, RunView,
+    TaskView, View,
+};
+use futures::executor::block_on;
+use proptest::prelude::*;
+use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
+use uuid::Uuid;
+
+use super::audit::audit;
+use super::commands::command;
+use super::dice::Dice;
+use super::history::{History, read_all};
+use super::model::{self, Model};
+
+/// The reference, which makes the commands.
+pub struct Histories;
+
+impl ReferenceStateMachine for Histories {
+    type State = Model;
+    type Transition = Command;
+
+    fn init_state() -> BoxedStrategy<Model> {
+        Just(Model::default()).boxed()
+    }
+
+    fn transitions(model: &Model) -> BoxedStrategy<Command> {
+        let model = model.clone();
+        Dice::strategy()
+            .prop_map(move |dice| command(&model, dice))
+            .boxed()
+    }
+
+    fn apply(mut model: Model, command: &Command) -> Model {
+        model.take(command);
+        model
+    }
+}
+
+/// The facade, which executes them.
+pub struct Facade;
+
+impl StateMachineTest for Facade {
+    type SystemUnderTest = History;
+    type Reference = Histories;
+
+    fn init_test(_: &Model) -> History {
+        History::new()
+    }
+
+    fn apply(mut history: History, model: &Model, command: Command) -> History {
+        let asked = format!("{} {command:?}", command.name());
+        let (answer, result) = history.execute(command);
+        assert_eq!(Some(answer), model.last, "{asked}\nanswered: {result:?}");
+        history
+    }
+
+    fn teardown(history: History, model: Model) {
+        assert_eq!(
+            read_all(history.log.as_ref()),
+            history.seen,
+            "a record changed or went"
+        );
+        audit(&history.entries());
+        compare(&history, &model);
+    }
+}
+
+/// Everything is as the model has it.
+fn compare(history: &History, model: &Model) {
+    for (id, intent) in &model.intents {
+        compare_intent(&get(history, IntentId(*id)), intent);
+    }
+    for (id, plan) in &model.plans {
+        compare_plan(&get(history, PlanId(*id)), plan);
+    }
+    for (id, task) in &model.tasks {
+        let view: TaskView = get(history, TaskId(*id));
+        let dependencies = view.dependencies.iter().map(|id| id.0).collect();
+        assert_eq!(
+            (view.status.name(), dependencies),
+            (task.status, task.dependencies.clone())
+        );
+        assert_eq!(view.intent.map(Uuid::from), task.intent);
+    }
+    for (id, run) in &model.runs {
+        let view: RunView = get(history, RunId(*id));
+        assert_eq!(
+            (view.status.name(), view.task.0),
+            (run.status, run.task),
+            "run {id}"
+        );
+        assert_eq!(view.snapshot.is_some(), run.has_snapshot, "run {id}");
+        let patch_sets = model
+            .patch_sets
+            .iter()
+            .filter(|(_, found)| found.run == *id);
+        assert_eq!(view.patchsets.len(), patch_sets.count(), "run {id}");
+    }
+    for (id, patch_set) in &model.patch_sets {
+        let view: PatchSetView = get(history, PatchSetId(*id));
+        let found = (view.apply_status.as_str(), view.run.0);
+        assert_eq!(found, (patch_set.status, patch_set.run), "patch set {id}");
+    }
+    for (id, snapshot) in &model.snapshots {
+        let view: ContextSnapshotView = get(history, SnapshotId(*id));
+        let blobs: Vec<bool> = view.items.iter().map(|item| item.blob.is_some()).collect();
+        assert_eq!(
+            (view.finalized, blobs),
+            (snapshot.finalized, snapshot.blobs.clone())
+        );
+    }
+    for (id, pipeline) in &model.pipelines {
+        let view: ContextPipelineView = get(history, PipelineId(*id));
+        let frames: Vec<u64> = view.frames().map(|frame| frame.frame_id.0).collect();
+        let expected: Vec<u64> = pipeline.window.iter().map(|(frame, _)| *frame).collect();
+        assert_eq!((frames, view.max_frames()), (expected, pipeline.max_frames));
+        assert_eq!(view.next_frame_id.0, pipeline.pushed);
+    }
+}
+
+fn get<V: View>(history: &History, id: V::Id) -> V {
+    block_on(history.annals.get(id)).expect("an object that was created")
+}
+
+fn compare_intent(view: &IntentView, intent: &model::Intent) {
+    let found = (view.status().as_str(), view.content.is_some());
+    assert_eq!(found, (intent.status, intent.analyzed));
+    let found = (view.plan.map(Uuid::from), view.commit);
+    assert_eq!(found, (intent.plan, intent.commit));
+}
+
+fn compare_plan(view: &PlanView, plan: &model::Plan) {
+    assert_eq!(view.pipeline.map(Uuid::from), plan.pipeline);
+    assert_eq!(view.steps.len(), plan.steps.len());
+    for (found, step) in view.steps.iter().zip(&plan.steps) {
+        assert_eq!(found.status().as_str(), step.status);
+        assert_eq!(found.task.map(Uuid::from), step.task);
+        assert_eq!(found.iframes.len(), step.iframes.len(), "each frame once");
+        assert!(
+            found
+                .iframes
+                .iter()
+                .all(|frame| step.iframes.contains(&frame.0))
+        );
+        assert!(
+            found
+                .oframes
+                .iter()
+                .all(|frame| step.oframes.contains(&frame.0))
+        );
+    }
+}
