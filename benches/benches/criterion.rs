@@ -2,7 +2,11 @@
 //!
 //! `cargo bench --profile dev -p annals-benches --bench criterion`
 
-#![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark that fails may stop")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    reason = "a benchmark that fails may stop"
+)]
 
 use annals_benches::{batch, directory, log, payloads, raw, raw_batch, scan, stream, synced};
 use annals_event_log::EventLog;
@@ -29,7 +33,7 @@ fn appends(c: &mut Criterion) {
         let mut key = 0;
         group.bench_function(BenchmarkId::new("raw", size), |b| {
             b.iter(|| {
-                db.write_opt(&raw_batch(key, &payloads), &synced()).unwrap();
+                db.write_opt(raw_batch(key, &payloads), &synced()).unwrap();
                 key += size as u64;
             });
         });
@@ -45,13 +49,16 @@ fn reads(c: &mut Criterion) {
     let payloads = payloads(1_000);
     for done in (0..COUNT).step_by(1_000) {
         block_on(log.append(batch(&stream(0), done, &payloads))).unwrap();
-        db.write_opt(&raw_batch(done, &payloads), &synced()).unwrap();
+        db.write_opt(raw_batch(done, &payloads), &synced())
+            .unwrap();
     }
     let mut group = c.benchmark_group("read");
     group.sample_size(20);
     group.throughput(Throughput::Elements(COUNT));
     group.bench_function("log", |b| b.iter(|| block_on(scan(&log)).unwrap()));
-    group.bench_function("raw", |b| b.iter(|| db.iterator(rocksdb::IteratorMode::Start).count()));
+    group.bench_function("raw", |b| {
+        b.iter(|| db.iterator(rocksdb::IteratorMode::Start).count())
+    });
     group.finish();
 }
 

@@ -39,20 +39,32 @@ fn median(mut rates: Vec<Rate>) -> Rate {
 }
 
 /// Runs both in turn and prints the medians and their ratio.
-fn compare(case: &str, peer: &str, target: &str, mut ours: impl FnMut() -> Rate, mut theirs: impl FnMut() -> Rate) {
+fn compare(
+    case: &str,
+    peer: &str,
+    target: &str,
+    mut ours: impl FnMut() -> Rate,
+    mut theirs: impl FnMut() -> Rate,
+) {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         a.push(ours());
         b.push(theirs());
     }
     let (a, b) = (median(a), median(b));
-    println!("{case:<34} {a:>12.0}/s   {peer:<34} {b:>12.0}/s   ratio {:>6.2}   {target}", a / b);
+    println!(
+        "{case:<34} {a:>12.0}/s   {peer:<34} {b:>12.0}/s   ratio {:>6.2}   {target}",
+        a / b
+    );
 }
 
 fn append_clients(clients: usize) -> Rate {
     let directory = directory().unwrap();
     let log = Arc::new(log(&directory).unwrap());
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .build()
+        .unwrap();
     let payload = payloads(1);
     let start = Instant::now();
     let count = runtime.block_on(async {
@@ -135,7 +147,8 @@ fn raw_batches(size: usize) -> Rate {
     let start = Instant::now();
     let mut count = 0;
     while start.elapsed() < RUN {
-        db.write_opt(&raw_batch(count, &payloads), &synced()).unwrap();
+        db.write_opt(raw_batch(count, &payloads), &synced())
+            .unwrap();
         count += size as u64;
     }
     rate(count, start)
@@ -153,7 +166,8 @@ fn scans() {
     }
     let db = raw(&directory).unwrap();
     for done in (0..SCANNED).step_by(1_000) {
-        db.write_opt(&raw_batch(done, &payloads), &synced()).unwrap();
+        db.write_opt(raw_batch(done, &payloads), &synced())
+            .unwrap();
     }
     log.compact();
     db.compact_range::<&[u8], &[u8]>(None, None);
@@ -185,11 +199,20 @@ fn busy_run(annals: &Annals) -> RunId {
     let task = TaskId(Uuid::now_v7());
     let run = RunId(Uuid::now_v7());
     block_on(async {
-        let create = CreateTask { id: Some(task), ..CreateTask::new("bench") };
+        let create = CreateTask {
+            id: Some(task),
+            ..CreateTask::new("bench")
+        };
         annals.execute(request(create)).await.unwrap();
-        let create = CreateRun { id: Some(run), ..CreateRun::new(task) };
+        let create = CreateRun {
+            id: Some(run),
+            ..CreateRun::new(task)
+        };
         annals.execute(request(create)).await.unwrap();
-        annals.execute(request(StartPatching { run })).await.unwrap();
+        annals
+            .execute(request(StartPatching { run }))
+            .await
+            .unwrap();
         for _ in (0..TOOLS).step_by(500) {
             let tool = || RecordToolInvocation {
                 run,
@@ -224,7 +247,10 @@ fn folds() {
             for record in &page.records {
                 let decoded = annals_wire::decode(record).unwrap();
                 let kind = decoded.stream.kind;
-                states.entry(decoded.stream).or_insert_with(|| AnyState::new(kind)).evolve(&decoded.event);
+                states
+                    .entry(decoded.stream)
+                    .or_insert_with(|| AnyState::new(kind))
+                    .evolve(&decoded.event);
             }
             next = page.next;
         }
@@ -235,7 +261,13 @@ fn folds() {
         block_on(scan(log.as_ref())).unwrap();
         rate(events, start)
     };
-    compare("read, decode and fold", "read alone", "", decode_and_evolve, read);
+    compare(
+        "read, decode and fold",
+        "read alone",
+        "",
+        decode_and_evolve,
+        read,
+    );
     let view = || {
         let start = Instant::now();
         block_on(annals.view(run)).unwrap();
@@ -245,14 +277,41 @@ fn folds() {
 }
 
 fn main() {
-    println!("medians of {ROUNDS} alternating runs in {}", annals_benches::place().display());
-    compare("append, 64 clients", "raw put, synced, 64 threads", "(target: 1.4)", || append_clients(64), || raw_threads(64));
-    compare("append, 1 client", "raw put, synced, 1 thread", "", || append_clients(1), || raw_threads(1));
-    compare("append, 1 client", "bare append + fdatasync", "", || append_clients(1), bare_file);
+    println!(
+        "medians of {ROUNDS} alternating runs in {}",
+        annals_benches::place().display()
+    );
+    compare(
+        "append, 64 clients",
+        "raw put, synced, 64 threads",
+        "(target: 1.4)",
+        || append_clients(64),
+        || raw_threads(64),
+    );
+    compare(
+        "append, 1 client",
+        "raw put, synced, 1 thread",
+        "",
+        || append_clients(1),
+        || raw_threads(1),
+    );
+    compare(
+        "append, 1 client",
+        "bare append + fdatasync",
+        "",
+        || append_clients(1),
+        bare_file,
+    );
     for (size, target) in [(10, ""), (100, ""), (1_000, "(target: 0.5)")] {
         let case = format!("append, batches of {size}");
         let peer = format!("raw WriteBatch of {size}, synced");
-        compare(&case, &peer, target, || append_batches(size), || raw_batches(size));
+        compare(
+            &case,
+            &peer,
+            target,
+            || append_batches(size),
+            || raw_batches(size),
+        );
     }
     scans();
     folds();

@@ -6,6 +6,7 @@
 //! the numbers mean nothing.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_event_log::{
     Actor, Append, EventLog, Expectation, Expected, NewEvent, Position, Query, StreamName, Version,
@@ -44,11 +45,18 @@ pub fn payloads(count: usize) -> Vec<Bytes> {
     (0..count).map(|_| payload()).collect()
 }
 
+/// A new id, as cheap as can be: making random ones is the caller's business
+/// and not what is measured.
+fn new_id() -> Uuid {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Uuid::from_u64_pair(0x0198_0000_0000_7000, NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
 /// An event with a payload for its structure.
 pub fn event(stream: &StreamName, payload: &Bytes) -> NewEvent {
     NewEvent {
         stream: stream.clone(),
-        id: Uuid::now_v7(),
+        id: new_id(),
         event_type: "bench.appended".into(),
         schema_version: 1,
         occurred_at: DateTime::from_timestamp(1_700_000_000, 0).unwrap_or_default(),
@@ -69,10 +77,16 @@ pub fn event(stream: &StreamName, payload: &Bytes) -> NewEvent {
 pub fn batch(stream: &StreamName, version: u64, payloads: &[Bytes]) -> Append {
     let expected = Expected::Exactly(Version(version));
     Append {
-        batch: Uuid::now_v7(),
+        batch: new_id(),
         request: Bytes::new(),
-        events: payloads.iter().map(|payload| event(stream, payload)).collect(),
-        expectations: vec![Expectation { stream: stream.clone(), expected }],
+        events: payloads
+            .iter()
+            .map(|payload| event(stream, payload))
+            .collect(),
+        expectations: vec![Expectation {
+            stream: stream.clone(),
+            expected,
+        }],
         blobs: Vec::new(),
     }
 }
@@ -136,5 +150,7 @@ pub async fn scan(log: &dyn EventLog) -> Result<u64, annals_event_log::ReadError
 
 /// Where the benchmarks' directories are.
 pub fn place() -> PathBuf {
-    directory().map(|directory| directory.path().to_path_buf()).unwrap_or_default()
+    directory()
+        .map(|directory| directory.path().to_path_buf())
+        .unwrap_or_default()
 }

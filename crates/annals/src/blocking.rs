@@ -8,7 +8,9 @@ use futures::executor::{BlockingStream, block_on, block_on_stream};
 use futures::stream::BoxStream;
 use uuid::Uuid;
 
-use crate::{At, BatchOutcome, ExecuteError, ObjectRef, OpenError, OpenOptions, Outcome, Request, ViewError};
+use crate::{
+    At, BatchOutcome, ExecuteError, ObjectRef, OpenError, OpenOptions, Outcome, Request, ViewError,
+};
 
 /// A log whose operations block the calling thread. Do not call them from a
 /// task of an async runtime: use [`crate::Annals`] there.
@@ -96,7 +98,10 @@ impl Annals {
 
     /// As [`crate::Annals::subscribe`]; the iterator blocks at the end of the
     /// log until more comes.
-    pub fn subscribe(&self, after: Position) -> BlockingStream<BoxStream<'static, Result<Record, ReadError>>> {
+    pub fn subscribe(
+        &self,
+        after: Position,
+    ) -> BlockingStream<BoxStream<'static, Result<Record, ReadError>>> {
         block_on_stream(self.inner.subscribe(after).boxed())
     }
 

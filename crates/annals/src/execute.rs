@@ -1,8 +1,8 @@
 //! Executing commands: known batch? load, decide, append; again on a conflict.
 
 use annals_domain::{
-    AnyEvent, DecideError, Dependence, Emitted, Loaded, Meta, Need, StreamRef, Timestamp, World,
-    AnyState, pipeline,
+    AnyEvent, AnyState, DecideError, Dependence, Emitted, Loaded, Meta, Need, StreamRef, Timestamp,
+    World, pipeline,
 };
 use annals_event_log::{
     Append, AppendError, Appended, BatchStatus, Expectation, Expected, Query, Version,
@@ -73,10 +73,20 @@ impl Annals {
         {
             return Ok(outcome);
         }
-        let lanes: Vec<Uuid> = requests.iter().filter_map(|request| request.command.lane()).collect();
+        let lanes: Vec<Uuid> = requests
+            .iter()
+            .filter_map(|request| request.command.lane())
+            .collect();
         let turn = self.lanes.turn(lanes.clone()).await;
         let metas = new_metas(&requests);
-        let batch = Batch { id: key.unwrap_or_else(Uuid::now_v7), derive_ids: key.is_some(), canonical, requests, metas, lanes };
+        let batch = Batch {
+            id: key.unwrap_or_else(Uuid::now_v7),
+            derive_ids: key.is_some(),
+            canonical,
+            requests,
+            metas,
+            lanes,
+        };
         let mut outcome = Err(ExecuteError::Contended { attempts: ATTEMPTS });
         for attempt in 0..ATTEMPTS {
             match self.attempt(&batch, attempt > 0).await {
@@ -84,7 +94,9 @@ impl Annals {
                     outcome = Ok(done);
                     break;
                 }
-                Err(Setback::Stale) => tracing::debug!(attempt, batch = %batch.id, "decided on old states"),
+                Err(Setback::Stale) => {
+                    tracing::debug!(attempt, batch = %batch.id, "decided on old states")
+                }
                 Err(Setback::Final(error)) => {
                     outcome = Err(error);
                     break;
@@ -101,7 +113,12 @@ impl Annals {
         canonical: &[u8],
         requests: usize,
     ) -> Result<Option<BatchOutcome>, ExecuteError> {
-        match self.log.batch(key, canonical).await.map_err(LoadError::from)? {
+        match self
+            .log
+            .batch(key, canonical)
+            .await
+            .map_err(LoadError::from)?
+        {
             BatchStatus::Unknown => Ok(None),
             BatchStatus::Mismatch => Err(ExecuteError::KeyReused { key }),
             BatchStatus::Known(appended) => {
@@ -109,17 +126,29 @@ impl Annals {
                     1 => vec![self.first_outcome(appended).await?],
                     _ => Vec::new(),
                 };
-                Ok(Some(BatchOutcome { outcomes, position: appended.last, repeated: true }))
+                Ok(Some(BatchOutcome {
+                    outcomes,
+                    position: appended.last,
+                    repeated: true,
+                }))
             }
         }
     }
 
     /// The outcome of a batch of one command, from its first event.
     async fn first_outcome(&self, appended: Appended) -> Result<Outcome, ExecuteError> {
-        let page =
-            self.log.read(Query::all(appended.first).limit(1)).await.map_err(LoadError::from)?;
+        let page = self
+            .log
+            .read(Query::all(appended.first).limit(1))
+            .await
+            .map_err(LoadError::from)?;
         let events = usize::try_from(appended.last.0 - appended.first.0 + 1).unwrap_or(usize::MAX);
-        let mut outcome = Outcome { id: None, frame_id: None, position: appended.last, events };
+        let mut outcome = Outcome {
+            id: None,
+            frame_id: None,
+            position: appended.last,
+            events,
+        };
         if let Some(record) = page.records.first() {
             let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
             (outcome.id, outcome.frame_id) = principal(decoded.stream, &decoded.event);
@@ -139,7 +168,11 @@ impl Annals {
             });
             let outcomes = outcomes.collect();
             self.keep_states(world);
-            return Ok(BatchOutcome { outcomes, position, repeated: false });
+            return Ok(BatchOutcome {
+                outcomes,
+                position,
+                repeated: false,
+            });
         }
         let append = batch.encode(&world, &events)?;
         match self.log.append(append).await {
@@ -152,7 +185,8 @@ impl Annals {
                 })
             }
             Err(AppendError::Conflict { .. }) => {
-                self.states.forget(world.dependences().map(|(stream, _, _)| stream));
+                self.states
+                    .forget(world.dependences().map(|(stream, _, _)| stream));
                 Err(Setback::Stale)
             }
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
@@ -184,12 +218,18 @@ impl Annals {
                     Err(DecideError::Needs(need)) => self.supply(&mut world, need, batch).await?,
                     Err(DecideError::Refused(refusal)) => {
                         // A refusal by states from the cache might be an old one.
-                        self.states.forget(world.dependences().map(|(stream, _, _)| stream));
+                        self.states
+                            .forget(world.dependences().map(|(stream, _, _)| stream));
                         if !fresh {
                             return Err(Setback::Stale);
                         }
                         let command = request.command.name();
-                        return Err(ExecuteError::Refused { index, command, refusal }.into());
+                        return Err(ExecuteError::Refused {
+                            index,
+                            command,
+                            refusal,
+                        }
+                        .into());
                     }
                 }
             }
@@ -197,11 +237,19 @@ impl Annals {
         Ok(DecidedBatch { world, events })
     }
 
-    async fn supply(&self, world: &mut World, need: Need, batch: &Batch) -> Result<(), ExecuteError> {
+    async fn supply(
+        &self,
+        world: &mut World,
+        need: Need,
+        batch: &Batch,
+    ) -> Result<(), ExecuteError> {
         match need {
             Need::State(stream) => {
                 let loaded = if batch.is_new(stream.id) {
-                    Loaded { version: 0, state: AnyState::new(stream.kind) }
+                    Loaded {
+                        version: 0,
+                        state: AnyState::new(stream.kind),
+                    }
                 } else {
                     let take = batch.lanes.contains(&stream.id);
                     self.states.load(self.log.as_ref(), stream, take).await?
@@ -210,8 +258,15 @@ impl Annals {
             }
             Need::Place(id) => {
                 let log = self.log.as_ref();
-                self.directory.catch_up(log).await.map_err(LoadError::from)?;
-                let place = self.directory.find(log, id).await.map_err(LoadError::from)?;
+                self.directory
+                    .catch_up(log)
+                    .await
+                    .map_err(LoadError::from)?;
+                let place = self
+                    .directory
+                    .find(log, id)
+                    .await
+                    .map_err(LoadError::from)?;
                 world.insert_place(id, place);
             }
         }
@@ -261,7 +316,13 @@ impl Batch {
             }
         }
         let expectations = world.dependences().map(expectation).collect();
-        Ok(Append { batch: self.id, request: self.canonical.clone(), events, expectations, blobs })
+        Ok(Append {
+            batch: self.id,
+            request: self.canonical.clone(),
+            events,
+            expectations,
+            blobs,
+        })
     }
 
     fn event_id(&self, index: usize) -> Uuid {
@@ -289,7 +350,10 @@ fn expectation((stream, dependence, version): (StreamRef, Dependence, u64)) -> E
         (Dependence::Exists, _) => Expected::Exists,
         (Dependence::State, version) => Expected::Exactly(Version(version)),
     };
-    Expectation { stream: stream_name(stream), expected }
+    Expectation {
+        stream: stream_name(stream),
+        expected,
+    }
 }
 
 /// The request as the idempotency key stands for it: everything but the time.
@@ -312,16 +376,24 @@ fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteError> {
             fields: &request.command,
         })
         .collect();
-    serde_json::to_vec(&canonical).map(Bytes::from).map_err(ExecuteError::Request)
+    serde_json::to_vec(&canonical)
+        .map(Bytes::from)
+        .map_err(ExecuteError::Request)
 }
 
 /// The object that an event is mostly about, and the frame that it pushed.
-fn principal(stream: StreamRef, event: &AnyEvent) -> (Option<Uuid>, Option<annals_domain::FrameId>) {
+fn principal(
+    stream: StreamRef,
+    event: &AnyEvent,
+) -> (Option<Uuid>, Option<annals_domain::FrameId>) {
     let frame_id = match event {
         AnyEvent::Pipeline(pipeline::Event::FramePushed(pushed)) => Some(pushed.frame_id),
         _ => None,
     };
-    (event.touches(stream.id).first().map(|(_, id)| *id), frame_id)
+    (
+        event.touches(stream.id).first().map(|(_, id)| *id),
+        frame_id,
+    )
 }
 
 fn outcomes(batch: &Batch, events: &[Vec<Emitted>], appended: Appended) -> Vec<Outcome> {

@@ -29,7 +29,10 @@ pub struct As<'a> {
 impl Annals {
     /// The helpers for document 000's flow, in an actor's name.
     pub fn by<'a>(&'a self, actor: &'a ActorRef) -> As<'a> {
-        As { annals: self, actor }
+        As {
+            annals: self,
+            actor,
+        }
     }
 }
 
@@ -37,7 +40,9 @@ type Done<T> = Result<T, ExecuteError>;
 
 impl As<'_> {
     async fn run_command(&self, command: impl Into<Command>) -> Done<Outcome> {
-        self.annals.execute(Request::new(self.actor.clone(), command)).await
+        self.annals
+            .execute(Request::new(self.actor.clone(), command))
+            .await
     }
 
     async fn create<T: From<Uuid>>(&self, command: impl Into<Command>) -> Done<T> {
@@ -47,29 +52,55 @@ impl As<'_> {
 
     /// Steps 1 and 2: records a request as a Draft intent.
     pub async fn submit(&self, prompt: impl Into<String>) -> Done<IntentId> {
-        self.create(CreateIntent { id: None, prompt: prompt.into(), parent: None }).await
+        self.create(CreateIntent {
+            id: None,
+            prompt: prompt.into(),
+            parent: None,
+        })
+        .await
     }
 
     /// Step 2: records a request that refines an earlier intent.
     pub async fn refine(&self, parent: IntentId, prompt: impl Into<String>) -> Done<IntentId> {
-        self.create(CreateIntent { id: None, prompt: prompt.into(), parent: Some(parent) }).await
+        self.create(CreateIntent {
+            id: None,
+            prompt: prompt.into(),
+            parent: Some(parent),
+        })
+        .await
     }
 
     /// Step 2: records the interpretation and lets work begin (Draft -> Active).
     pub async fn analyze(&self, intent: IntentId, content: impl Into<String>) -> Done<()> {
         let commands = [
-            Command::from(AnalyzeIntent { intent, content: content.into() }),
-            Command::from(ActivateIntent { intent, reason: None }),
+            Command::from(AnalyzeIntent {
+                intent,
+                content: content.into(),
+            }),
+            Command::from(ActivateIntent {
+                intent,
+                reason: None,
+            }),
         ];
         let requests = commands.map(|command| Request::new(self.actor.clone(), command));
-        self.annals.execute_batch(None, requests.into()).await.map(|_| ())
+        self.annals
+            .execute_batch(None, requests.into())
+            .await
+            .map(|_| ())
     }
 
     /// Step 2: opens a context pipeline whose first frame is the analysis of
     /// an intent. `max_frames` 0 is unlimited.
-    pub async fn open_pipeline(&self, analysis: impl Into<String>, max_frames: u32) -> Done<PipelineId> {
+    pub async fn open_pipeline(
+        &self,
+        analysis: impl Into<String>,
+        max_frames: u32,
+    ) -> Done<PipelineId> {
         let pipeline = PipelineId(Uuid::now_v7());
-        let create = CreatePipeline { id: Some(pipeline), max_frames: Some(max_frames) };
+        let create = CreatePipeline {
+            id: Some(pipeline),
+            max_frames: Some(max_frames),
+        };
         let seed = PushFrame {
             pipeline,
             kind: FrameKind::IntentAnalysis,
@@ -79,7 +110,10 @@ impl As<'_> {
         };
         let requests = [Command::from(create), Command::from(seed)]
             .map(|command| Request::new(self.actor.clone(), command));
-        self.annals.execute_batch(None, requests.into()).await.map(|_| pipeline)
+        self.annals
+            .execute_batch(None, requests.into())
+            .await
+            .map(|_| pipeline)
     }
 
     /// Any step: pushes a frame into a pipeline.
@@ -90,7 +124,13 @@ impl As<'_> {
         summary: impl Into<String>,
     ) -> Done<FrameId> {
         let summary = summary.into();
-        let push = PushFrame { pipeline, kind, summary, data: None, token_estimate: None };
+        let push = PushFrame {
+            pipeline,
+            kind,
+            summary,
+            data: None,
+            token_estimate: None,
+        };
         let outcome = self.run_command(push).await?;
         outcome.frame_id.ok_or(ExecuteError::Empty)
     }
@@ -111,7 +151,10 @@ impl As<'_> {
         previous: Option<PlanId>,
         steps: impl IntoIterator<Item = S>,
     ) -> Done<PlanId> {
-        let steps = steps.into_iter().map(|description| NewStep::new(description)).collect();
+        let steps = steps
+            .into_iter()
+            .map(|description| NewStep::new(description))
+            .collect();
         let draft = CreatePlan {
             id: None,
             intent: Some(intent),
@@ -125,7 +168,11 @@ impl As<'_> {
 
     /// Step 4: defines a task of an intent.
     pub async fn task(&self, intent: IntentId, title: impl Into<String>) -> Done<TaskId> {
-        self.create(CreateTask { intent: Some(intent), ..CreateTask::new(title) }).await
+        self.create(CreateTask {
+            intent: Some(intent),
+            ..CreateTask::new(title)
+        })
+        .await
     }
 
     /// Step 5: begins a run of a task, on this machine, and lets it patch.
@@ -137,10 +184,19 @@ impl As<'_> {
     ) -> Done<RunId> {
         let run = RunId(Uuid::now_v7());
         let environment = Some(environment());
-        let create = CreateRun { id: Some(run), plan, commit, environment, ..CreateRun::new(task) };
+        let create = CreateRun {
+            id: Some(run),
+            plan,
+            commit,
+            environment,
+            ..CreateRun::new(task)
+        };
         let commands = [Command::from(create), Command::from(StartPatching { run })];
         let requests = commands.map(|command| Request::new(self.actor.clone(), command));
-        self.annals.execute_batch(None, requests.into()).await.map(|_| run)
+        self.annals
+            .execute_batch(None, requests.into())
+            .await
+            .map(|_| run)
     }
 
     /// Step 5: records provider, model and parameters of a run.
@@ -190,11 +246,21 @@ impl As<'_> {
 
     /// Step 9: ends a run that could not go on.
     pub async fn fail_run(&self, run: RunId, error: impl Into<String>) -> Done<()> {
-        self.run_command(FailRun { run, error: error.into() }).await.map(|_| ())
+        self.run_command(FailRun {
+            run,
+            error: error.into(),
+        })
+        .await
+        .map(|_| ())
     }
 
     /// Step 10: completes an intent.
     pub async fn complete(&self, intent: IntentId, reason: impl Into<String>) -> Done<()> {
-        self.run_command(CompleteIntent { intent, reason: Some(reason.into()) }).await.map(|_| ())
+        self.run_command(CompleteIntent {
+            intent,
+            reason: Some(reason.into()),
+        })
+        .await
+        .map(|_| ())
     }
 }

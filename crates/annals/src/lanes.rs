@@ -27,7 +27,11 @@ impl Lanes {
     pub(crate) async fn turn(&self, mut ids: Vec<Uuid>) -> Turn<'_> {
         ids.sort_unstable();
         ids.dedup();
-        let mut turn = Turn { lanes: self, ids: Vec::new(), guards: Vec::new() };
+        let mut turn = Turn {
+            lanes: self,
+            ids: Vec::new(),
+            guards: Vec::new(),
+        };
         for id in ids {
             let lane = {
                 let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,10 +47,17 @@ impl Lanes {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.guards.clear();
-        let mut lanes = self.lanes.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self
+            .lanes
+            .lanes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         for id in &self.ids {
             // The map's own reference is the last one: nobody waits.
-            if lanes.get(id).is_some_and(|lane| Arc::strong_count(lane) == 1) {
+            if lanes
+                .get(id)
+                .is_some_and(|lane| Arc::strong_count(lane) == 1)
+            {
                 lanes.remove(id);
             }
         }

@@ -51,9 +51,10 @@ impl FromStr for LogUrl {
             Some(("rocks", path)) => Ok(LogUrl::Rocks(PathBuf::from(path))),
             Some(("memory", "")) => Ok(LogUrl::Memory),
             // A path may hold a colon, but a word before `://` is a scheme.
-            Some((scheme, rest)) if rest.starts_with("//") => {
-                Err(OpenError::UnknownScheme { url: url.to_owned(), scheme: scheme.to_owned() })
-            }
+            Some((scheme, rest)) if rest.starts_with("//") => Err(OpenError::UnknownScheme {
+                url: url.to_owned(),
+                scheme: scheme.to_owned(),
+            }),
             _ => Ok(LogUrl::Rocks(PathBuf::from(url))),
         }
     }
@@ -128,7 +129,10 @@ impl OpenOptions {
                     RocksLog::open(&path, &store)?
                 };
                 let log = Arc::new(log);
-                Ok(Annals::with_rocks(Arc::clone(&log) as Arc<dyn EventLog>, Some(log)))
+                Ok(Annals::with_rocks(
+                    Arc::clone(&log) as Arc<dyn EventLog>,
+                    Some(log),
+                ))
             }
         }
     }

@@ -32,7 +32,9 @@ pub enum At {
 
 /// A text that is no [`At`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no moment: a position, an RFC 3339 time (by the log's clock) or occurred:TIME (by the callers' clocks) is expected")]
+#[error(
+    "{text:?} is no moment: a position, an RFC 3339 time (by the log's clock) or occurred:TIME (by the callers' clocks) is expected"
+)]
 pub struct InvalidAt {
     /// The text.
     pub text: String,
@@ -49,10 +51,15 @@ impl FromStr for At {
             Some(time) => (true, time),
             None => (false, text),
         };
-        let time = chrono::DateTime::parse_from_rfc3339(time)
-            .map_err(|_| InvalidAt { text: text.to_owned() })?;
+        let time = chrono::DateTime::parse_from_rfc3339(time).map_err(|_| InvalidAt {
+            text: text.to_owned(),
+        })?;
         let time = Timestamp::from(time.to_utc());
-        Ok(if occurred { At::Occurred(time) } else { At::Recorded(time) })
+        Ok(if occurred {
+            At::Occurred(time)
+        } else {
+            At::Recorded(time)
+        })
     }
 }
 
@@ -164,28 +171,49 @@ impl Annals {
         let digits: String = id.chars().filter(|c| *c != '-').collect();
         let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
         if digits.len() < 8 || digits.len() > 32 || !is_hex {
-            return Err(ViewError::InvalidId { id: id.chars().take(64).collect() });
+            return Err(ViewError::InvalidId {
+                id: id.chars().take(64).collect(),
+            });
         }
         let digits = digits.to_ascii_lowercase();
         let log = self.log.as_ref();
-        self.directory.catch_up(log).await.map_err(LoadError::from)?;
-        let found = self.directory.by_suffix(log, &digits, 11).await.map_err(LoadError::from)?;
-        let mut candidates: Vec<ObjectRef> =
-            found.into_iter().map(|(kind, id)| ObjectRef { kind, id }).collect();
+        self.directory
+            .catch_up(log)
+            .await
+            .map_err(LoadError::from)?;
+        let found = self
+            .directory
+            .by_suffix(log, &digits, 11)
+            .await
+            .map_err(LoadError::from)?;
+        let mut candidates: Vec<ObjectRef> = found
+            .into_iter()
+            .map(|(kind, id)| ObjectRef { kind, id })
+            .collect();
         match candidates.as_slice() {
             [] => Err(ViewError::NotFound { id: id.to_owned() }),
             [only] => Ok(*only),
             _ => {
                 candidates.truncate(10);
-                Err(ViewError::Ambiguous { id: id.to_owned(), candidates })
+                Err(ViewError::Ambiguous {
+                    id: id.to_owned(),
+                    candidates,
+                })
             }
         }
     }
 
     async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
         let log = self.log.as_ref();
-        self.directory.catch_up(log).await.map_err(LoadError::from)?;
-        let place = self.directory.find(log, id).await.map_err(LoadError::from)?;
+        self.directory
+            .catch_up(log)
+            .await
+            .map_err(LoadError::from)?;
+        let place = self
+            .directory
+            .find(log, id)
+            .await
+            .map_err(LoadError::from)?;
         place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
     }
 
@@ -202,7 +230,9 @@ impl Annals {
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
     pub async fn view_at(&self, id: impl Into<Uuid>, at: At) -> Result<ObjectView, ViewError> {
-        self.view_and_version(id.into(), at).await.map(|(view, _)| view)
+        self.view_and_version(id.into(), at)
+            .await
+            .map(|(view, _)| view)
     }
 
     /// An object and the version of the last event of its stream that was read.
@@ -219,7 +249,9 @@ impl Annals {
             fold.apply(&entry);
         })
         .await?;
-        let view = fold.view().ok_or(ViewError::NotYet { object: ObjectRef { kind, id } })?;
+        let view = fold.view().ok_or(ViewError::NotYet {
+            object: ObjectRef { kind, id },
+        })?;
         Ok((view, last))
     }
 
@@ -239,7 +271,11 @@ impl Annals {
         let id = id.into();
         let view = self.view_at(id, at).await?;
         let found = view.kind();
-        V::from_object(view).ok_or(ViewError::WrongKind { id, expected: V::KIND, found })
+        V::from_object(view).ok_or(ViewError::WrongKind {
+            id,
+            expected: V::KIND,
+            found,
+        })
     }
 
     /// Everything that happened to an object, oldest first.
@@ -265,7 +301,8 @@ impl Annals {
         let whole = kind == stream.kind.kind();
         let mut history = Vec::new();
         self.each_entry(stream, at, |entry| {
-            let counts = kind == Kind::Provenance && entry.event.event_type() == "run.usage_recorded";
+            let counts =
+                kind == Kind::Provenance && entry.event.event_type() == "run.usage_recorded";
             if whole || counts || entry.touches().contains(&(kind, id)) {
                 history.push(history_entry(&entry));
             }
@@ -284,7 +321,9 @@ impl Annals {
         let name = stream_name(stream);
         let mut next = Some(1);
         while let Some(from) = next {
-            let page = log.read(Query::stream(name.clone(), Version(from)).limit(PAGE)).await?;
+            let page = log
+                .read(Query::stream(name.clone(), Version(from)).limit(PAGE))
+                .await?;
             for record in &page.records {
                 match at.reaches(record) {
                     Reach::Yes => each(entry(log, record).await?),
@@ -332,8 +371,14 @@ mod tests {
     #[test]
     fn moments_are_read() {
         assert_eq!("17".parse(), Ok(At::Position(Position(17))));
-        assert!(matches!("2026-01-02T03:04:05Z".parse(), Ok(At::Recorded(_))));
-        assert!(matches!("occurred:2026-01-02T03:04:05+01:00".parse(), Ok(At::Occurred(_))));
+        assert!(matches!(
+            "2026-01-02T03:04:05Z".parse(),
+            Ok(At::Recorded(_))
+        ));
+        assert!(matches!(
+            "occurred:2026-01-02T03:04:05+01:00".parse(),
+            Ok(At::Occurred(_))
+        ));
         for bad in ["", "-1", "yesterday", "occurred:17"] {
             assert!(bad.parse::<At>().is_err(), "{bad}");
         }

@@ -38,12 +38,18 @@ impl Request {
 
     /// The same, at a time of the caller's.
     pub fn at(self, at: Timestamp) -> Request {
-        Request { at: Some(at), ..self }
+        Request {
+            at: Some(at),
+            ..self
+        }
     }
 
     /// The same, safe to repeat.
     pub fn key(self, key: Uuid) -> Request {
-        Request { key: Some(key), ..self }
+        Request {
+            key: Some(key),
+            ..self
+        }
     }
 }
 

@@ -40,13 +40,25 @@ impl Annals {
     ///
     /// # Errors
     /// [`SealError`].
-    pub async fn seal(&self, object: impl Into<Uuid>, request: Request) -> Result<Outcome, SealError> {
+    pub async fn seal(
+        &self,
+        object: impl Into<Uuid>,
+        request: Request,
+    ) -> Result<Outcome, SealError> {
         let object = object.into();
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
         let (view, _) = self.view_and_version(object, At::Now).await?;
-        let checksum = seal_hash(&view, at).map_err(|error| ViewError::from(LoadError::Render(error)))?;
-        let command = Command::from(Seal { object, checksum: Some(checksum) });
-        let request = Request { command, at: Some(at), ..request };
+        let checksum =
+            seal_hash(&view, at).map_err(|error| ViewError::from(LoadError::Render(error)))?;
+        let command = Command::from(Seal {
+            object,
+            checksum: Some(checksum),
+        });
+        let request = Request {
+            command,
+            at: Some(at),
+            ..request
+        };
         Ok(self.execute(request).await?)
     }
 }

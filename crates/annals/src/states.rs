@@ -29,7 +29,9 @@ pub(crate) struct States {
 
 impl States {
     pub(crate) fn new() -> States {
-        States { cache: Mutex::new(LruCache::new(CACHED)) }
+        States {
+            cache: Mutex::new(LruCache::new(CACHED)),
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<StreamRef, Loaded>> {
@@ -44,7 +46,11 @@ impl States {
         stream: StreamRef,
         take: bool,
     ) -> Result<Loaded, LoadError> {
-        let cached = if take { self.lock().pop(&stream) } else { self.lock().get(&stream).cloned() };
+        let cached = if take {
+            self.lock().pop(&stream)
+        } else {
+            self.lock().get(&stream).cloned()
+        };
         match cached {
             Some(loaded) => Ok(loaded),
             None => fold(log, stream).await,
@@ -54,7 +60,10 @@ impl States {
     /// Keeps a state, unless a newer one is there.
     pub(crate) fn keep(&self, stream: StreamRef, loaded: Loaded) {
         let mut cache = self.lock();
-        if cache.peek(&stream).is_none_or(|kept| kept.version <= loaded.version) {
+        if cache
+            .peek(&stream)
+            .is_none_or(|kept| kept.version <= loaded.version)
+        {
             cache.put(stream, loaded);
         }
     }
@@ -69,11 +78,16 @@ impl States {
 }
 
 async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError> {
-    let mut loaded = Loaded { version: 0, state: AnyState::new(stream.kind) };
+    let mut loaded = Loaded {
+        version: 0,
+        state: AnyState::new(stream.kind),
+    };
     let name = stream_name(stream);
     let mut next = Some(1);
     while let Some(from) = next {
-        let page = log.read(Query::stream(name.clone(), Version(from)).limit(PAGE)).await?;
+        let page = log
+            .read(Query::stream(name.clone(), Version(from)).limit(PAGE))
+            .await?;
         for record in &page.records {
             let decoded = annals_wire::decode(record)?;
             loaded.state.evolve(&decoded.event);

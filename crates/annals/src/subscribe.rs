@@ -22,16 +22,27 @@ impl Annals {
     ///
     /// Any number of subscribers may read, each at its own pace: they pull
     /// pages, and none of them holds back a writer.
-    pub fn subscribe(&self, after: Position) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
-        let tail = Tail { log: Arc::clone(&self.log), seen: after };
+    pub fn subscribe(
+        &self,
+        after: Position,
+    ) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
+        let tail = Tail {
+            log: Arc::clone(&self.log),
+            seen: after,
+        };
         let pages = stream::try_unfold(tail, |mut tail| async move {
             tail.log.wait_above(tail.seen).await?;
-            let page = tail.log.read(Query::all(tail.seen.next()).limit(PAGE)).await?;
+            let page = tail
+                .log
+                .read(Query::all(tail.seen.next()).limit(PAGE))
+                .await?;
             if let Some(last) = page.records.last() {
                 tail.seen = last.position();
             }
             Ok::<_, ReadError>(Some((page.records, tail)))
         });
-        pages.map_ok(|records| stream::iter(records).map(Ok)).try_flatten()
+        pages
+            .map_ok(|records| stream::iter(records).map(Ok))
+            .try_flatten()
     }
 }

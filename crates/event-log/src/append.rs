@@ -251,8 +251,10 @@ impl Prepared {
             append.request.len(),
         )?;
         let blobs = distinct_blobs(append.blobs)?;
-        let supplied: HashMap<Digest, u64> =
-            blobs.iter().map(|blob| (blob.digest(), blob.bytes().len() as u64)).collect();
+        let supplied: HashMap<Digest, u64> = blobs
+            .iter()
+            .map(|blob| (blob.digest(), blob.bytes().len() as u64))
+            .collect();
         let mut required = HashSet::new();
         let mut events = Vec::with_capacity(append.events.len());
         let mut total = 0_usize;

@@ -15,7 +15,9 @@ const CHILD: &str = "ANNALS_DISK_FULL_CHILD";
 /// Not a test by itself: runs where `directory` is a file system of 24 MB.
 #[test]
 fn child_fills_the_disk() {
-    let Some(directory) = std::env::var_os(CHILD) else { return };
+    let Some(directory) = std::env::var_os(CHILD) else {
+        return;
+    };
     let directory = Path::new(&directory);
     let ballast = directory.join("ballast");
     std::fs::write(&ballast, vec![7_u8; 8 << 20]).expect("the ballast");
@@ -24,29 +26,42 @@ fn child_fills_the_disk() {
 
     let mut acknowledged = Position::START;
     let error = loop {
-        let events = (0..8).map(|n: u8| event("test-1", vec![n; 60_000])).collect();
+        let events = (0..8)
+            .map(|n: u8| event("test-1", vec![n; 60_000]))
+            .collect();
         match block_on(log.append(append(Uuid::now_v7(), events))) {
             Ok(appended) => acknowledged = appended.last,
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, AppendError::Unavailable { .. }), "{error:?}");
+    assert!(
+        matches!(error, AppendError::Unavailable { .. }),
+        "{error:?}"
+    );
     assert!(error.is_retryable());
     let message = error.to_string();
     assert!(message.contains("disk is full"), "{message}");
     // It has failed: nothing more is accepted, what was acknowledged can be read.
     let again = block_on(log.append(append(Uuid::now_v7(), vec![event("test-1", vec![1])])));
-    assert!(matches!(again, Err(AppendError::Unavailable { .. })), "{again:?}");
+    assert!(
+        matches!(again, Err(AppendError::Unavailable { .. })),
+        "{again:?}"
+    );
     assert_eq!(log.watermark(), acknowledged);
     block_on(log.close());
     drop(log);
 
     std::fs::remove_file(&ballast).expect("space is made");
     let log = RocksLog::open(&path, &Options::default()).expect("it opens again");
-    assert!(log.watermark() >= acknowledged, "{} < {acknowledged}", log.watermark());
+    assert!(
+        log.watermark() >= acknowledged,
+        "{} < {acknowledged}",
+        log.watermark()
+    );
     let last = block_on(log.read(Query::all(acknowledged).limit(1))).expect("a page");
     assert_eq!(last.records[0].position(), acknowledged);
-    block_on(log.append(append(Uuid::now_v7(), vec![event("test-1", vec![1])]))).expect("room again");
+    block_on(log.append(append(Uuid::now_v7(), vec![event("test-1", vec![1])])))
+        .expect("room again");
     println!("\nthe disk was full after {acknowledged} events");
 }
 
@@ -73,7 +88,11 @@ fn a_full_disk_loses_nothing_and_is_said() {
     let inner = child("disk_full::child_fills_the_disk", CHILD, directory.path());
     let output = Command::new(way[0])
         .args(&way[1..])
-        .args(["sh", "-c", "mount -t tmpfs -o size=24m none \"$0\" && exec \"$@\""])
+        .args([
+            "sh",
+            "-c",
+            "mount -t tmpfs -o size=24m none \"$0\" && exec \"$@\"",
+        ])
         .arg(directory.path())
         .arg(inner.get_program())
         .args(inner.get_args())
@@ -81,6 +100,13 @@ fn a_full_disk_loses_nothing_and_is_said() {
         .output()
         .expect("the child");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(printed.contains("the disk was full after"), "the child did not run: {printed}");
+    assert!(
+        output.status.success(),
+        "{printed}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        printed.contains("the disk was full after"),
+        "the child did not run: {printed}"
+    );
 }

@@ -14,12 +14,19 @@ const APPENDS: u64 = 50;
 /// syncs RocksDB counted meanwhile.
 fn syncs_of_appends(sync: bool) -> u64 {
     let directory = tempfile::tempdir().expect("a directory");
-    let options = Options { sync, statistics: true, ..Options::default() };
+    let options = Options {
+        sync,
+        statistics: true,
+        ..Options::default()
+    };
     let log = RocksLog::create(&directory.path().join("log"), &options).expect("a log");
     let before = log.wal_syncs();
     for n in 0..APPENDS {
-        block_on(log.append(append(Uuid::now_v7(), vec![event("test-1", n.to_be_bytes().to_vec())])))
-            .expect("an append");
+        block_on(log.append(append(
+            Uuid::now_v7(),
+            vec![event("test-1", n.to_be_bytes().to_vec())],
+        )))
+        .expect("an append");
     }
     log.wal_syncs() - before
 }
@@ -31,5 +38,8 @@ fn every_acknowledged_group_was_synced() {
 
 #[test]
 fn the_count_notices_a_log_that_does_not_sync() {
-    assert!(syncs_of_appends(false) < APPENDS, "the test above could not fail");
+    assert!(
+        syncs_of_appends(false) < APPENDS,
+        "the test above could not fail"
+    );
 }

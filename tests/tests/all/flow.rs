@@ -5,9 +5,9 @@
 use annals::domain::pipeline::FrameKind;
 use annals::domain::plan::{LinkStepFrames, SetStepStatus, SpawnStepTask, StepStatus};
 use annals::domain::run::{
-    ChangeType, CreateRun, Decide, DecisionType, DiffFormat, EvidenceKind, Payload, ProposePatchSet,
-    RecordEvidence, RecordProvenance, RecordToolInvocation, RejectPatchSet, StartPatching,
-    StartValidation, TokenUsage, ToolStatus, TouchedFile,
+    ChangeType, CreateRun, Decide, DecisionType, DiffFormat, EvidenceKind, Payload,
+    ProposePatchSet, RecordEvidence, RecordProvenance, RecordToolInvocation, RejectPatchSet,
+    StartPatching, StartValidation, TokenUsage, ToolStatus, TouchedFile,
 };
 use annals::domain::snapshot::{FinalizeSnapshot, OpenSnapshot, SelectionStrategy};
 use annals::domain::{
@@ -33,7 +33,10 @@ struct Story {
 impl Story {
     async fn command(&self, command: impl Into<Command>) -> Outcome {
         let request = Request::new(self.agent.clone(), command);
-        self.annals.execute(request).await.expect("an accepted command")
+        self.annals
+            .execute(request)
+            .await
+            .expect("an accepted command")
     }
 
     async fn run(&self, id: RunId) -> RunView {
@@ -56,50 +59,105 @@ impl Story {
             lines_deleted: 1,
         };
         let proposal = ProposePatchSet {
-            diff: Some(Payload(format!("--- a/{path}\n+++ b/{path}\n").into_bytes())),
+            diff: Some(Payload(
+                format!("--- a/{path}\n+++ b/{path}\n").into_bytes(),
+            )),
             touched: vec![touched],
             rationale: Some("the smallest change".into()),
             ..ProposePatchSet::new(run, DiffFormat::Unified)
         };
-        self.annals.by(&self.agent).propose(proposal).await.expect("a patch set")
+        self.annals
+            .by(&self.agent)
+            .propose(proposal)
+            .await
+            .expect("a patch set")
     }
 }
 
 /// Steps 1 to 4: intent, pipeline, plan with a step that spawns a sub-task.
 async fn prepare(story: &Story) -> (IntentId, PlanId, TaskId) {
     let human = ActorRef::human("alice");
-    let intent = story.annals.by(&human).submit("Add pagination").await.expect("an intent");
+    let intent = story
+        .annals
+        .by(&human)
+        .submit("Add pagination")
+        .await
+        .expect("an intent");
     let draft: IntentView = story.annals.get(intent).await.expect("an intent");
     assert_eq!((draft.content.is_some(), draft.statuses.len()), (false, 1));
     let me = story.annals.by(&story.agent);
-    me.analyze(intent, "GET /users takes offset and limit").await.expect("an analysis");
-    let pipeline = me.open_pipeline("GET /users takes offset and limit", 8).await.expect("a pipeline");
-    let plan = me.plan(intent, ["Add the parameters", "Document them"]).await.expect("a plan");
-    let task = me.task(intent, "Paginate GET /users").await.expect("a task");
+    me.analyze(intent, "GET /users takes offset and limit")
+        .await
+        .expect("an analysis");
+    let pipeline = me
+        .open_pipeline("GET /users takes offset and limit", 8)
+        .await
+        .expect("a pipeline");
+    let plan = me
+        .plan(intent, ["Add the parameters", "Document them"])
+        .await
+        .expect("a plan");
+    let task = me
+        .task(intent, "Paginate GET /users")
+        .await
+        .expect("a task");
 
-    let frame = me.push_frame(pipeline, FrameKind::StepSummary, "parameters added").await.expect("a frame");
+    let frame = me
+        .push_frame(pipeline, FrameKind::StepSummary, "parameters added")
+        .await
+        .expect("a frame");
     let window: ContextPipelineView = story.annals.get(pipeline).await.expect("a pipeline");
     assert_eq!(window.next_frame_id.0, 2);
-    let spawn = SpawnStepTask { intent: Some(intent), parent: Some(task), ..SpawnStepTask::new(plan, 1, "Document it") };
+    let spawn = SpawnStepTask {
+        intent: Some(intent),
+        parent: Some(task),
+        ..SpawnStepTask::new(plan, 1, "Document it")
+    };
     let sub_task = TaskId(story.command(spawn).await.id.expect("the sub-task's id"));
     assert_eq!(story.task(sub_task).await.parent, Some(task));
     let steps: PlanView = story.annals.get(plan).await.expect("a plan");
     assert_eq!(steps.steps[1].task, Some(sub_task));
-    let unlinked = LinkStepFrames { plan, step: 0, iframes: vec![], oframes: vec![frame] };
-    let refused = story.annals.execute(Request::new(story.agent.clone(), unlinked)).await;
-    assert!(refused.is_err(), "the plan has no pipeline: its steps have no frames");
+    let unlinked = LinkStepFrames {
+        plan,
+        step: 0,
+        iframes: vec![],
+        oframes: vec![frame],
+    };
+    let refused = story
+        .annals
+        .execute(Request::new(story.agent.clone(), unlinked))
+        .await;
+    assert!(
+        refused.is_err(),
+        "the plan has no pipeline: its steps have no frames"
+    );
     (intent, plan, task)
 }
 
 /// Steps 5 to 9, failing: the first run, its records and its Retry decision.
 async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
     let me = story.annals.by(&story.agent);
-    let run = me.start_run(task, Some(plan), Some(oid('a'))).await.expect("a run");
+    let run = me
+        .start_run(task, Some(plan), Some(oid('a')))
+        .await
+        .expect("a run");
     assert_eq!(story.task(task).await.status.name(), "running");
-    let open = OpenSnapshot { id: None, selection_strategy: SelectionStrategy::Heuristic, items: vec![], summary: None };
+    let open = OpenSnapshot {
+        id: None,
+        selection_strategy: SelectionStrategy::Heuristic,
+        items: vec![],
+        summary: None,
+    };
     let snapshot = SnapshotId(story.command(open).await.id.expect("a snapshot"));
-    story.command(annals::domain::run::AttachSnapshot { run, snapshot }).await;
-    story.command(FinalizeSnapshot { snapshot, summary: Some("nothing yet".into()) }).await;
+    story
+        .command(annals::domain::run::AttachSnapshot { run, snapshot })
+        .await;
+    story
+        .command(FinalizeSnapshot {
+            snapshot,
+            summary: Some("nothing yet".into()),
+        })
+        .await;
     let snapshot: ContextSnapshotView = story.annals.get(snapshot).await.expect("a snapshot");
     assert!(snapshot.items.is_empty());
     let provenance = me
@@ -111,7 +169,12 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
             parameters: None,
             temperature: Some(0.25),
             max_tokens: None,
-            token_usage: Some(TokenUsage { input_tokens: 70, output_tokens: 30, total_tokens: Some(100), cost_usd: None }),
+            token_usage: Some(TokenUsage {
+                input_tokens: 70,
+                output_tokens: 30,
+                total_tokens: Some(100),
+                cost_usd: None,
+            }),
         })
         .await
         .expect("a provenance");
@@ -134,26 +197,61 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
     assert_eq!(tool.run_id, run);
 
     let rejected = story.propose(run, "src/api.rs").await;
-    story.command(RejectPatchSet { patch_set: rejected, reason: Some("wrong file".into()) }).await;
-    assert_eq!(story.patch_set(rejected).await.apply_status.as_str(), "rejected");
+    story
+        .command(RejectPatchSet {
+            patch_set: rejected,
+            reason: Some("wrong file".into()),
+        })
+        .await;
+    assert_eq!(
+        story.patch_set(rejected).await.apply_status.as_str(),
+        "rejected"
+    );
     let open = story.propose(run, "src/users.rs").await;
     me.validate(run).await.expect("validation");
-    me.fail_run(run, "the tests do not compile").await.expect("a failure");
-    me.decide(Decide::new(run, DecisionType::Retry)).await.expect("a retry");
+    me.fail_run(run, "the tests do not compile")
+        .await
+        .expect("a failure");
+    me.decide(Decide::new(run, DecisionType::Retry))
+        .await
+        .expect("a retry");
     let failed = story.run(run).await;
-    assert_eq!((failed.status.name(), failed.patchsets.clone()), ("failed", vec![rejected, open]));
-    assert_eq!(story.patch_set(open).await.apply_status.as_str(), "rejected", "a retry rejects what is open");
+    assert_eq!(
+        (failed.status.name(), failed.patchsets.clone()),
+        ("failed", vec![rejected, open])
+    );
+    assert_eq!(
+        story.patch_set(open).await.apply_status.as_str(),
+        "rejected",
+        "a retry rejects what is open"
+    );
     assert_eq!(story.task(task).await.status.name(), "running");
     run
 }
 
 /// Steps 5 to 9 again: the second run under a revised plan, committed.
-async fn second_run(story: &Story, intent: IntentId, plan: PlanId, task: TaskId) -> (RunId, PatchSetId) {
+async fn second_run(
+    story: &Story,
+    intent: IntentId,
+    plan: PlanId,
+    task: TaskId,
+) -> (RunId, PatchSetId) {
     let me = story.annals.by(&story.agent);
-    let revised = me.revise(intent, Some(plan), ["Add the parameters, compiling"]).await.expect("a plan");
-    let progressing = SetStepStatus { plan: revised, step: 0, status: StepStatus::Progressing, reason: None };
+    let revised = me
+        .revise(intent, Some(plan), ["Add the parameters, compiling"])
+        .await
+        .expect("a plan");
+    let progressing = SetStepStatus {
+        plan: revised,
+        step: 0,
+        status: StepStatus::Progressing,
+        reason: None,
+    };
     story.command(progressing).await;
-    let run = me.start_run(task, Some(revised), Some(oid('a'))).await.expect("a run");
+    let run = me
+        .start_run(task, Some(revised), Some(oid('a')))
+        .await
+        .expect("a run");
     let patch_set = story.propose(run, "src/users.rs").await;
     me.validate(run).await.expect("validation");
     let evidence = me
@@ -171,8 +269,14 @@ async fn second_run(story: &Story, intent: IntentId, plan: PlanId, task: TaskId)
         .await
         .expect("evidence");
     let evidence: EvidenceView = story.annals.get(evidence).await.expect("evidence");
-    assert_eq!((evidence.patchset_id, evidence.exit_code), (Some(patch_set), Some(0)));
-    let decision = me.commit(run, patch_set, Some(oid('b'))).await.expect("a decision");
+    assert_eq!(
+        (evidence.patchset_id, evidence.exit_code),
+        (Some(patch_set), Some(0))
+    );
+    let decision = me
+        .commit(run, patch_set, Some(oid('b')))
+        .await
+        .expect("a decision");
     let decision: DecisionView = story.annals.get(decision).await.expect("a decision");
     assert_eq!(decision.chosen_patchset_id, Some(patch_set));
     assert_eq!(story.run(run).await.plan, Some(revised));
@@ -182,17 +286,31 @@ async fn second_run(story: &Story, intent: IntentId, plan: PlanId, task: TaskId)
 /// A run of its own that reverts the applied patch set.
 async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
     let plain = Request::new(story.agent.clone(), CreateRun::new(task));
-    assert!(story.annals.execute(plain).await.is_err(), "a done task takes only a run that reverts");
-    let create = CreateRun { reverts: Some(patch_set), ..CreateRun::new(task) };
+    assert!(
+        story.annals.execute(plain).await.is_err(),
+        "a done task takes only a run that reverts"
+    );
+    let create = CreateRun {
+        reverts: Some(patch_set),
+        ..CreateRun::new(task)
+    };
     let run = RunId(story.command(create).await.id.expect("a run"));
     story.command(StartPatching { run }).await;
     story.command(StartValidation { run }).await;
-    let decision = story.command(Decide::new(run, DecisionType::Rollback)).await;
-    let decision: DecisionView =
-        story.annals.get(decision.id.expect("an id").into()).await.expect("a decision");
+    let decision = story
+        .command(Decide::new(run, DecisionType::Rollback))
+        .await;
+    let decision: DecisionView = story
+        .annals
+        .get(decision.id.expect("an id").into())
+        .await
+        .expect("a decision");
     assert_eq!(decision.chosen_patchset_id, Some(patch_set));
     let reverted = story.patch_set(patch_set).await;
-    assert_eq!(serde_json::to_value(&reverted).expect("JSON")["apply_status"], json!("rejected"));
+    assert_eq!(
+        serde_json::to_value(&reverted).expect("JSON")["apply_status"],
+        json!("rejected")
+    );
     assert_eq!(reverted.apply_status.as_str(), "reverted");
     assert_eq!(story.run(run).await.status.name(), "completed");
     assert_eq!(story.task(task).await.status.name(), "done");
@@ -203,23 +321,46 @@ fn the_whole_flow() {
     block_on(async {
         let directory = tempfile::tempdir().expect("a directory");
         let url = directory.path().join("log").to_string_lossy().into_owned();
-        let story = Story { annals: Annals::open(&url).await.expect("a log"), agent: ActorRef::agent("coder") };
+        let story = Story {
+            annals: Annals::open(&url).await.expect("a log"),
+            agent: ActorRef::agent("coder"),
+        };
         let (intent, plan, task) = prepare(&story).await;
         let failed = first_run(&story, plan, task).await;
         let (run, patch_set) = second_run(&story, intent, plan, task).await;
-        assert_eq!(story.run(failed).await.plan, Some(plan), "a run's plan never changes");
+        assert_eq!(
+            story.run(failed).await.plan,
+            Some(plan),
+            "a run's plan never changes"
+        );
         assert_eq!(story.task(task).await.runs, vec![failed, run]);
         assert_eq!(story.task(task).await.status.name(), "done");
-        assert_eq!(story.patch_set(patch_set).await.apply_status.as_str(), "applied");
-        story.annals.by(&story.agent).complete(intent, "merged").await.expect("completion");
+        assert_eq!(
+            story.patch_set(patch_set).await.apply_status.as_str(),
+            "applied"
+        );
+        story
+            .annals
+            .by(&story.agent)
+            .complete(intent, "merged")
+            .await
+            .expect("completion");
         roll_back(&story, task, patch_set).await;
 
         let done: IntentView = story.annals.get(intent).await.expect("an intent");
         assert_eq!(done.commit, Some(oid('b')));
-        let statuses: Vec<&str> = done.statuses.iter().map(|entry| entry.status.as_str()).collect();
+        let statuses: Vec<&str> = done
+            .statuses
+            .iter()
+            .map(|entry| entry.status.as_str())
+            .collect();
         assert_eq!(statuses, ["draft", "active", "completed"]);
         let end = story.annals.position();
-        let then: RunView = story.annals.get_at(run, At::Position(end)).await.expect("the run");
+        let then: RunView = story
+            .annals
+            .get_at(run, At::Position(end))
+            .await
+            .expect("the run");
         assert_eq!(then, story.run(run).await);
         story.annals.close().await;
 

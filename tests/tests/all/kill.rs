@@ -48,7 +48,9 @@ fn say(word: &str, batch: Uuid) {
 /// Not a test by itself: the process that is killed.
 #[test]
 fn child_appends_until_it_is_killed() {
-    let Some(directory) = std::env::var_os(CHILD) else { return };
+    let Some(directory) = std::env::var_os(CHILD) else {
+        return;
+    };
     let log = RocksLog::open_or_create(Path::new(&directory), &Options::default()).expect("a log");
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -87,9 +89,13 @@ fn run_and_kill(directory: &Path, lifetime: Duration, said: &mut Said) {
     process.kill().expect("the kill");
     process.wait().expect("the child's end");
     for line in reader.join().expect("the reader") {
-        let Some((word, id)) = line.split_once(' ') else { continue };
+        let Some((word, id)) = line.split_once(' ') else {
+            continue;
+        };
         // The kill may cut the last line short: an id is whole or not there.
-        let Ok(batch) = Uuid::parse_str(id) else { continue };
+        let Ok(batch) = Uuid::parse_str(id) else {
+            continue;
+        };
         match word {
             "sent" => said.sent.insert(batch),
             "acknowledged" => said.acknowledged.insert(batch),
@@ -120,8 +126,14 @@ fn batches(log: &RocksLog) -> BTreeMap<Uuid, Vec<(String, Vec<u8>)>> {
 
 #[test]
 fn no_acknowledged_batch_is_lost_when_the_process_is_killed() {
-    let kills: u32 = std::env::var("ANNALS_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
-    let seed = std::env::var("ANNALS_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(42);
+    let kills: u32 = std::env::var("ANNALS_KILLS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(100);
+    let seed = std::env::var("ANNALS_SEED")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(42);
     println!("{kills} kills, seed {seed} (ANNALS_KILLS, ANNALS_SEED)");
     let mut rng = StdRng::seed_from_u64(seed);
     let directory = tempfile::tempdir().expect("a directory");
@@ -136,7 +148,10 @@ fn no_acknowledged_batch_is_lost_when_the_process_is_killed() {
             let log = RocksLog::open_or_create(&path, &Options::default()).expect("it opens again");
             let found = batches(&log);
             for batch in &said.acknowledged {
-                assert!(found.contains_key(batch), "acknowledged batch {batch} is lost after kill {kill}");
+                assert!(
+                    found.contains_key(batch),
+                    "acknowledged batch {batch} is lost after kill {kill}"
+                );
             }
             for (batch, events) in &found {
                 assert!(said.sent.contains(batch), "batch {batch} was never sent");
@@ -145,6 +160,13 @@ fn no_acknowledged_batch_is_lost_when_the_process_is_killed() {
             block_on(log.close());
         }
     }
-    println!("{} batches sent, {} acknowledged", said.sent.len(), said.acknowledged.len());
-    assert!(said.acknowledged.len() >= kills as usize, "the child hardly ran");
+    println!(
+        "{} batches sent, {} acknowledged",
+        said.sent.len(),
+        said.acknowledged.len()
+    );
+    assert!(
+        said.acknowledged.len() >= kills as usize,
+        "the child hardly ran"
+    );
 }

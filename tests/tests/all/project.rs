@@ -4,7 +4,10 @@
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_path_buf()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+        .to_path_buf()
 }
 
 fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -23,7 +26,11 @@ fn all_rust_files() -> Vec<PathBuf> {
     for directory in ["crates", "tests", "benches"] {
         rust_files(&root().join(directory), &mut found);
     }
-    assert!(found.len() > 50, "the search found only {} files", found.len());
+    assert!(
+        found.len() > 50,
+        "the search found only {} files",
+        found.len()
+    );
     found
 }
 
@@ -49,11 +56,17 @@ fn every_path_in_the_documents_exists() {
                 .iter()
                 .any(|prefix| quoted.starts_with(prefix));
             if is_path && !quoted.contains(['<', '*', ' ', '$']) {
-                assert!(root().join(quoted).exists(), "{document} names {quoted}, which is not there");
+                assert!(
+                    root().join(quoted).exists(),
+                    "{document} names {quoted}, which is not there"
+                );
                 checked += 1;
             }
         }
-        assert!(document != "ARCHITECTURE.md" || checked > 10, "only {checked} paths in {document}");
+        assert!(
+            document != "ARCHITECTURE.md" || checked > 10,
+            "only {checked} paths in {document}"
+        );
     }
 }
 
@@ -65,16 +78,25 @@ fn dependencies_point_one_way() {
         ("event-log", &[]),
         ("wire", &["annals-domain", "annals-event-log"]),
         ("store-rocks", &["annals-event-log"]),
-        ("projections", &["annals-domain", "annals-event-log", "annals-wire"]),
+        (
+            "projections",
+            &["annals-domain", "annals-event-log", "annals-wire"],
+        ),
     ];
     for (name, allowed) in allowed {
         let manifest = root().join("crates").join(name).join("Cargo.toml");
         let text = std::fs::read_to_string(&manifest).expect("a manifest");
         let dependencies = text.split("[dependencies]").nth(1).expect("dependencies");
         let dependencies = dependencies.split("\n[").next().expect("a section");
-        for line in dependencies.lines().filter(|line| line.starts_with("annals")) {
+        for line in dependencies
+            .lines()
+            .filter(|line| line.starts_with("annals"))
+        {
             let dependency = line.split(['.', ' ', '=']).next().expect("a name");
-            assert!(allowed.contains(&dependency), "{name} must not depend on {dependency}");
+            assert!(
+                allowed.contains(&dependency),
+                "{name} must not depend on {dependency}"
+            );
         }
     }
 }

@@ -31,7 +31,13 @@ pub fn event(stream: &str, structure: impl Into<Bytes>) -> NewEvent {
 
 /// A batch with no expectations.
 pub fn append(batch: Uuid, events: Vec<NewEvent>) -> Append {
-    Append { batch, request: Bytes::new(), events, expectations: Vec::new(), blobs: Vec::new() }
+    Append {
+        batch,
+        request: Bytes::new(),
+        events,
+        expectations: Vec::new(),
+        blobs: Vec::new(),
+    }
 }
 
 /// This very test binary, running one test of its own in another process. The

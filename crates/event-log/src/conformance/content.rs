@@ -240,6 +240,9 @@ pub fn a_blob_of_another_length_is_refused(harness: &dyn Harness) {
         ..batch(vec![with_content(vec![lying])])
     };
     let refused = block_on(log.append(append));
-    assert!(matches!(refused, Err(AppendError::Invalid { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AppendError::Invalid { .. })),
+        "{refused:?}"
+    );
     assert!(all(&*log).is_empty());
 }
