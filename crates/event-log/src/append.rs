@@ -5,6 +5,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use rayon::prelude::*;
 use uuid::Uuid;
 
 use crate::ids::has_control;
@@ -231,8 +232,12 @@ fn invalid(reason: impl Into<String>) -> AppendError {
     }
 }
 
+/// From this many events on a batch is encoded by several threads.
+const PARALLEL_FROM: usize = 32;
+
 impl Prepared {
-    /// Checks an append against [`limits`] and encodes its events.
+    /// Checks an append against [`limits`] and encodes its events. A large
+    /// batch is encoded by the threads of the rayon pool that it is called on.
     ///
     /// # Errors
     /// [`AppendError::TooLarge`] and [`AppendError::Invalid`].
@@ -240,56 +245,54 @@ impl Prepared {
         if append.events.is_empty() {
             return Err(invalid("it has no events"));
         }
-        within(
-            || "the number of events".into(),
-            limits::BATCH_EVENTS,
-            append.events.len(),
-        )?;
-        within(
-            || "the request".into(),
-            limits::REQUEST,
-            append.request.len(),
-        )?;
+        let count = append.events.len();
+        within(|| "the number of events".into(), limits::BATCH_EVENTS, count)?;
+        within(|| "the request".into(), limits::REQUEST, append.request.len())?;
         let blobs = distinct_blobs(append.blobs)?;
-        let supplied: HashMap<Digest, u64> = blobs
-            .iter()
-            .map(|blob| (blob.digest(), blob.bytes().len() as u64))
-            .collect();
-        let mut required = HashSet::new();
-        let mut events = Vec::with_capacity(append.events.len());
-        let mut total = 0_usize;
-        for (index, event) in append.events.iter().enumerate() {
-            check_event(index, event)?;
-            for (digest, size) in event.content.iter().filter_map(Content::reference) {
-                match supplied.get(&digest) {
-                    None => {
-                        required.insert(digest);
-                    }
-                    Some(actual) if *actual == size => {}
-                    Some(actual) => {
-                        let what = format!("a piece of event {index} says that the blob {digest}");
-                        return Err(invalid(format!("{what} has {size} bytes; it has {actual}")));
-                    }
-                }
-            }
-            let encoded = encode(append.batch, event);
-            total += encoded.len();
-            within(
-                || "the batch's records, in bytes,".into(),
-                limits::BATCH_BYTES,
-                total,
-            )?;
-            events.push(encoded);
-        }
+        let required_blobs = check_events(&append.events, &blobs)?;
+        let batch = append.batch;
+        let events = if count < PARALLEL_FROM {
+            append.events.iter().map(|event| encode(batch, event)).collect()
+        } else {
+            append.events.par_iter().map(|event| encode(batch, event)).collect()
+        };
         Ok(Prepared {
-            batch: append.batch,
+            batch,
             request: append.request,
             events,
             expectations: append.expectations,
             blobs,
-            required_blobs: required.into_iter().collect(),
+            required_blobs,
         })
     }
+}
+
+/// Checks all events before the first one is encoded; the blobs that they
+/// refer to and that do not come with them.
+fn check_events(events: &[NewEvent], blobs: &[Blob]) -> Result<Vec<Digest>, AppendError> {
+    let sizes = blobs.iter().map(|blob| (blob.digest(), blob.bytes().len() as u64));
+    let supplied: HashMap<Digest, u64> = sizes.collect();
+    let mut required = HashSet::new();
+    let mut total = 0_usize;
+    for (index, event) in events.iter().enumerate() {
+        check_event(index, event)?;
+        for (digest, size) in event.content.iter().filter_map(Content::reference) {
+            match supplied.get(&digest) {
+                None => {
+                    required.insert(digest);
+                }
+                Some(actual) if *actual == size => {}
+                Some(actual) => {
+                    let what = format!("a piece of event {index} says that the blob {digest}");
+                    return Err(invalid(format!("{what} has {size} bytes; it has {actual}")));
+                }
+            }
+        }
+        total = total.saturating_add(record::encoded_len(event));
+        let what = || "the batch's records, in bytes,".into();
+        within(what, limits::BATCH_BYTES, total)?;
+    }
+    Ok(required.into_iter().collect())
 }
 
 /// Checks the blobs of an append or a copy, and drops repeated ones.

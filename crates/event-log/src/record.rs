@@ -107,8 +107,7 @@ pub(crate) struct Fixed<'a> {
 /// Encodes a record with zeros for what the store fills in later.
 pub(crate) fn encode(fixed: &Fixed<'_>) -> Vec<u8> {
     let event = fixed.event;
-    let inline: usize = event.content.iter().map(encoded_piece_len).sum();
-    let mut out = Vec::with_capacity(AT_TEXTS + 160 + event.structure.len() + inline);
+    let mut out = Vec::with_capacity(encoded_len(event));
     out.extend_from_slice(&[0; HEADER_START]);
     out.push(HEADER_FORMAT);
     out.extend_from_slice(&[0; AT_OCCURRED - AT_POSITION]);
@@ -168,6 +167,14 @@ fn put_text_u8(out: &mut Vec<u8>, text: &str) {
 
 fn slot_plus_one(slot: Option<u16>) -> [u8; 2] {
     slot.map_or(0, |slot| slot.saturating_add(1)).to_be_bytes()
+}
+
+/// The length of an event's record.
+pub(crate) fn encoded_len(event: &NewEvent) -> usize {
+    let actor = 1 + event.actor.kind.len() + 2 + event.actor.id.len();
+    let names = 1 + event.event_type.len() + 1 + event.stream.as_str().len();
+    let pieces: usize = event.content.iter().map(encoded_piece_len).sum();
+    HEADER_START + AT_TEXTS + actor + names + 4 + event.structure.len() + 2 + pieces
 }
 
 fn encoded_piece_len(piece: &Content) -> usize {

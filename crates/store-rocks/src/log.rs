@@ -291,6 +291,37 @@ where
         .unwrap_or_else(|_| Err(ReadError::from(StoreFailure::ThreadLost).into()))
 }
 
+/// Events and bytes up to which an append is hashed and encoded where it is
+/// called: a few microseconds each.
+const SMALL_EVENTS: usize = 16;
+const SMALL_BYTES: usize = 16 * 1024;
+
+/// Hashes and encodes an append: a large one on the store's own threads, so
+/// that it does not hold up the caller's executor.
+async fn prepare(
+    inner: &Arc<Inner>,
+    append: Append,
+) -> Result<(Prepared, RequestDigest), AppendError> {
+    let bytes: usize = append.events.iter().map(|event| event.structure.len()).sum();
+    let small = append.events.len() <= SMALL_EVENTS
+        && bytes + append.request.len() <= SMALL_BYTES
+        && append.blobs.is_empty();
+    let work = move || {
+        let prepared = Prepared::new(append)?;
+        let request = RequestDigest::new(random_salt(), &prepared.request);
+        Ok((prepared, request))
+    };
+    if small {
+        return work();
+    }
+    let (answer, answered) = oneshot::channel();
+    inner.readers.spawn(move || {
+        // A caller that is gone needs no answer.
+        let _ = answer.send(work());
+    });
+    answered.await.unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+}
+
 #[async_trait]
 impl EventLog for RocksLog {
     fn log_id(&self) -> Uuid {
@@ -316,8 +347,7 @@ impl EventLog for RocksLog {
         let Access::Write(writer) = &self.inner.access else {
             return Err(AppendError::ReadOnly);
         };
-        let prepared = Prepared::new(append)?;
-        let request = RequestDigest::new(random_salt(), &prepared.request);
+        let (prepared, request) = prepare(&self.inner, append).await?;
         writer.submit(Work::Append { prepared, request }).await
     }
 
