@@ -49,8 +49,7 @@ fn reads(c: &mut Criterion) {
     let payloads = payloads(1_000);
     for done in (0..COUNT).step_by(1_000) {
         block_on(log.append(batch(&stream(0), done, &payloads))).unwrap();
-        db.write_opt(raw_batch(done, &payloads), &synced())
-            .unwrap();
+        db.write_opt(raw_batch(done, &payloads), &synced()).unwrap();
     }
     let mut group = c.benchmark_group("read");
     group.sample_size(20);

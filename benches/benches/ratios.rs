@@ -166,8 +166,7 @@ fn scans() {
     }
     let db = raw(&directory).unwrap();
     for done in (0..SCANNED).step_by(1_000) {
-        db.write_opt(raw_batch(done, &payloads), &synced())
-            .unwrap();
+        db.write_opt(raw_batch(done, &payloads), &synced()).unwrap();
     }
     log.compact();
     db.compact_range::<&[u8], &[u8]>(None, None);

@@ -64,10 +64,23 @@ impl Annals {
         key: Option<Uuid>,
         requests: Vec<Request>,
     ) -> Result<BatchOutcome, ExecuteError> {
+        let canonical = canonical_request(&requests)?;
+        self.execute_guarded(key, canonical, requests, Vec::new())
+            .await
+    }
+
+    /// The same, made only if further expectations hold. `canonical` is what the
+    /// key stands for.
+    pub(crate) async fn execute_guarded(
+        &self,
+        key: Option<Uuid>,
+        canonical: Bytes,
+        requests: Vec<Request>,
+        guards: Vec<Expectation>,
+    ) -> Result<BatchOutcome, ExecuteError> {
         if requests.is_empty() {
             return Err(ExecuteError::Empty);
         }
-        let canonical = canonical_request(&requests)?;
         if let Some(key) = key
             && let Some(outcome) = self.known_batch(key, &canonical, requests.len()).await?
         {
@@ -86,6 +99,7 @@ impl Annals {
             requests,
             metas,
             lanes,
+            guards,
         };
         let mut outcome = Err(ExecuteError::Contended { attempts: ATTEMPTS });
         for attempt in 0..ATTEMPTS {
@@ -284,6 +298,8 @@ struct Batch {
     requests: Vec<Request>,
     metas: Vec<Meta>,
     lanes: Vec<Uuid>,
+    /// Expectations beyond what the decisions depend on.
+    guards: Vec<Expectation>,
 }
 
 impl Batch {
@@ -315,7 +331,11 @@ impl Batch {
                 blobs.extend(encoded.blobs);
             }
         }
-        let expectations = world.dependences().map(expectation).collect();
+        let expectations = world
+            .dependences()
+            .map(expectation)
+            .chain(self.guards.iter().cloned())
+            .collect();
         Ok(Append {
             batch: self.id,
             request: self.canonical.clone(),
@@ -357,7 +377,7 @@ fn expectation((stream, dependence, version): (StreamRef, Dependence, u64)) -> E
 }
 
 /// The request as the idempotency key stands for it: everything but the time.
-fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteError> {
+pub(crate) fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteError> {
     #[derive(serde::Serialize)]
     struct Canonical<'a> {
         command: &'static str,

@@ -5,7 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use annals_domain::{Kind, StreamRef, Timestamp};
-use annals_event_log::{Digest, EventLog, Position, Query, ReadError, Record, Version};
+use annals_event_log::{
+    Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
+};
 use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry};
 use bytes::Bytes;
 use uuid::Uuid;
@@ -230,17 +232,17 @@ impl Annals {
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
     pub async fn view_at(&self, id: impl Into<Uuid>, at: At) -> Result<ObjectView, ViewError> {
-        self.view_and_version(id.into(), at)
+        self.view_and_place(id.into(), at)
             .await
             .map(|(view, _)| view)
     }
 
-    /// An object and the version of the last event of its stream that was read.
-    pub(crate) async fn view_and_version(
+    /// An object, and the stream and version that it was folded from.
+    pub(crate) async fn view_and_place(
         &self,
         id: Uuid,
         at: At,
-    ) -> Result<(ObjectView, Version), ViewError> {
+    ) -> Result<(ObjectView, Expectation), ViewError> {
         let (kind, stream) = self.locate(id).await?;
         let mut fold = Fold::new(kind, id);
         let mut last = Version::NONE;
@@ -249,10 +251,16 @@ impl Annals {
             fold.apply(&entry);
         })
         .await?;
-        let view = fold.view().ok_or(ViewError::NotYet {
-            object: ObjectRef { kind, id },
-        })?;
-        Ok((view, last))
+        let object = ObjectRef { kind, id };
+        let view = fold.view().ok_or(ViewError::NotYet { object })?;
+        let expected = Expected::Exactly(last);
+        Ok((
+            view,
+            Expectation {
+                stream: stream_name(stream),
+                expected,
+            },
+        ))
     }
 
     /// An object of a known kind as it is now.

@@ -6,7 +6,11 @@ use annals_projections::seal_hash;
 use chrono::Utc;
 use uuid::Uuid;
 
+use crate::execute::canonical_request;
 use crate::{Annals, At, ExecuteError, LoadError, Outcome, Request, ViewError};
+
+/// How often an object is viewed anew when events come between.
+const ATTEMPTS: u32 = 8;
 
 /// Why an object was not sealed.
 #[derive(Debug, thiserror::Error)]
@@ -47,18 +51,34 @@ impl Annals {
     ) -> Result<Outcome, SealError> {
         let object = object.into();
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
-        let (view, _) = self.view_and_version(object, At::Now).await?;
-        let checksum =
-            seal_hash(&view, at).map_err(|error| ViewError::from(LoadError::Render(error)))?;
-        let command = Command::from(Seal {
-            object,
-            checksum: Some(checksum),
-        });
-        let request = Request {
-            command,
-            at: Some(at),
-            ..request
-        };
-        Ok(self.execute(request).await?)
+        // The key stands for what was asked, not for the checksum that it led to.
+        let canonical = canonical_request(std::slice::from_ref(&request))?;
+        for _ in 0..ATTEMPTS {
+            let (view, seen) = self.view_and_place(object, At::Now).await?;
+            let hashed = seal_hash(&view, at);
+            let checksum = hashed.map_err(|error| ViewError::from(LoadError::Render(error)))?;
+            let command = Command::from(Seal {
+                object,
+                checksum: Some(checksum),
+            });
+            let sealing = Request {
+                command,
+                at: Some(at),
+                ..request.clone()
+            };
+            // Made only if nothing has happened to the object since it was viewed.
+            let sealed = self
+                .execute_guarded(request.key, canonical.clone(), vec![sealing], vec![seen])
+                .await;
+            match sealed {
+                Err(ExecuteError::Contended { .. }) => {}
+                Err(error) => return Err(error.into()),
+                Ok(batch) => {
+                    let outcome = batch.outcomes.into_iter().next();
+                    return outcome.ok_or_else(|| ExecuteError::Empty.into());
+                }
+            }
+        }
+        Err(ExecuteError::Contended { attempts: ATTEMPTS }.into())
     }
 }

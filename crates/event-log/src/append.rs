@@ -246,15 +246,31 @@ impl Prepared {
             return Err(invalid("it has no events"));
         }
         let count = append.events.len();
-        within(|| "the number of events".into(), limits::BATCH_EVENTS, count)?;
-        within(|| "the request".into(), limits::REQUEST, append.request.len())?;
+        within(
+            || "the number of events".into(),
+            limits::BATCH_EVENTS,
+            count,
+        )?;
+        within(
+            || "the request".into(),
+            limits::REQUEST,
+            append.request.len(),
+        )?;
         let blobs = distinct_blobs(append.blobs)?;
         let required_blobs = check_events(&append.events, &blobs)?;
         let batch = append.batch;
         let events = if count < PARALLEL_FROM {
-            append.events.iter().map(|event| encode(batch, event)).collect()
+            append
+                .events
+                .iter()
+                .map(|event| encode(batch, event))
+                .collect()
         } else {
-            append.events.par_iter().map(|event| encode(batch, event)).collect()
+            append
+                .events
+                .par_iter()
+                .map(|event| encode(batch, event))
+                .collect()
         };
         Ok(Prepared {
             batch,
@@ -270,7 +286,9 @@ impl Prepared {
 /// Checks all events before the first one is encoded; the blobs that they
 /// refer to and that do not come with them.
 fn check_events(events: &[NewEvent], blobs: &[Blob]) -> Result<Vec<Digest>, AppendError> {
-    let sizes = blobs.iter().map(|blob| (blob.digest(), blob.bytes().len() as u64));
+    let sizes = blobs
+        .iter()
+        .map(|blob| (blob.digest(), blob.bytes().len() as u64));
     let supplied: HashMap<Digest, u64> = sizes.collect();
     let mut required = HashSet::new();
     let mut total = 0_usize;

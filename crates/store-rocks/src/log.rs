@@ -302,7 +302,11 @@ async fn prepare(
     inner: &Arc<Inner>,
     append: Append,
 ) -> Result<(Prepared, RequestDigest), AppendError> {
-    let bytes: usize = append.events.iter().map(|event| event.structure.len()).sum();
+    let bytes: usize = append
+        .events
+        .iter()
+        .map(|event| event.structure.len())
+        .sum();
     let small = append.events.len() <= SMALL_EVENTS
         && bytes + append.request.len() <= SMALL_BYTES
         && append.blobs.is_empty();
@@ -319,7 +323,9 @@ async fn prepare(
         // A caller that is gone needs no answer.
         let _ = answer.send(work());
     });
-    answered.await.unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+    answered
+        .await
+        .unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
 }
 
 #[async_trait]

@@ -14,4 +14,5 @@ mod flow;
 mod kill;
 mod project;
 mod properties;
+mod seal;
 mod support;
