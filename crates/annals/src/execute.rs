@@ -59,6 +59,7 @@ impl Annals {
     ///
     /// # Errors
     /// [`ExecuteError`].
+    #[tracing::instrument(level = "debug", skip_all, fields(key, commands = requests.len()))]
     pub async fn execute_batch(
         &self,
         key: Option<Uuid>,
@@ -81,16 +82,18 @@ impl Annals {
         if requests.is_empty() {
             return Err(ExecuteError::Empty);
         }
+        // A key has a lane too: a repeat waits for the first one and then finds it.
+        let lanes: Vec<Uuid> = requests
+            .iter()
+            .filter_map(|request| request.command.lane())
+            .chain(key)
+            .collect();
+        let turn = self.lanes.turn(lanes.clone()).await;
         if let Some(key) = key
             && let Some(outcome) = self.known_batch(key, &canonical, requests.len()).await?
         {
             return Ok(outcome);
         }
-        let lanes: Vec<Uuid> = requests
-            .iter()
-            .filter_map(|request| request.command.lane())
-            .collect();
-        let turn = self.lanes.turn(lanes.clone()).await;
         let metas = new_metas(&requests);
         let batch = Batch {
             id: key.unwrap_or_else(Uuid::now_v7),
@@ -103,7 +106,7 @@ impl Annals {
         };
         let mut outcome = Err(ExecuteError::Contended { attempts: ATTEMPTS });
         for attempt in 0..ATTEMPTS {
-            match self.attempt(&batch, attempt > 0).await {
+            match self.attempt(&batch).await {
                 Ok(done) => {
                     outcome = Ok(done);
                     break;
@@ -170,37 +173,30 @@ impl Annals {
         Ok(outcome)
     }
 
-    async fn attempt(&self, batch: &Batch, fresh: bool) -> Result<BatchOutcome, Setback> {
-        let DecidedBatch { world, events } = self.decide(batch, fresh).await?;
+    async fn attempt(&self, batch: &Batch) -> Result<BatchOutcome, Setback> {
+        let DecidedBatch { world, events } = self.decide(batch).await?;
         if events.iter().all(Vec::is_empty) {
-            let position = self.log.watermark();
-            let outcomes = batch.requests.iter().map(|request| Outcome {
-                id: request.command.lane(),
-                frame_id: None,
-                position,
-                events: 0,
-            });
-            let outcomes = outcomes.collect();
-            self.keep_states(world);
-            return Ok(BatchOutcome {
-                outcomes,
-                position,
-                repeated: false,
-            });
+            return self.nothing_to_do(batch, world).await;
         }
         let append = batch.encode(&world, &events)?;
         match self.log.append(append).await {
             Ok(appended) => {
-                self.keep_states(world);
+                self.keep(world.into_states());
                 Ok(BatchOutcome {
                     outcomes: outcomes(batch, &events, appended),
                     position: appended.last,
                     repeated: false,
                 })
             }
-            Err(AppendError::Conflict { .. }) => {
+            Err(AppendError::Conflict { stream, .. }) => {
+                // The others may be as they were; where they are not, the next
+                // attempt says so.
+                self.keep(world.into_unchanged());
                 self.states
-                    .forget(world.dependences().map(|(stream, _, _)| stream));
+                    .forget(stream.as_str().parse::<StreamRef>().ok());
+                if batch.guards.iter().any(|guard| guard.stream == stream) {
+                    return Err(ExecuteError::Contended { attempts: 1 }.into());
+                }
                 Err(Setback::Stale)
             }
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
@@ -210,15 +206,59 @@ impl Annals {
         }
     }
 
-    fn keep_states(&self, world: World) {
-        for (stream, loaded) in world.into_states() {
+    /// The answer to a batch that changes nothing, if that is so by the newest
+    /// states.
+    async fn nothing_to_do(&self, batch: &Batch, world: World) -> Result<BatchOutcome, Setback> {
+        let position = self.log.watermark();
+        self.settle(world).await?;
+        let unchanged = |request: &Request| Outcome {
+            id: request.command.lane(),
+            frame_id: None,
+            position,
+            events: 0,
+        };
+        Ok(BatchOutcome {
+            outcomes: batch.requests.iter().map(unchanged).collect(),
+            position,
+            repeated: false,
+        })
+    }
+
+    fn keep(&self, states: Vec<(StreamRef, Loaded)>) {
+        for (stream, loaded) in states {
             if loaded.version > 0 {
                 self.states.keep(stream, loaded);
             }
         }
     }
 
-    async fn decide(&self, batch: &Batch, fresh: bool) -> Result<DecidedBatch, Setback> {
+    /// Keeps what was loaded, if all of it is what the log has now. An answer
+    /// that appends nothing is only good then; no append has checked it.
+    async fn settle(&self, world: World) -> Result<(), Setback> {
+        let mut old = Vec::new();
+        for (stream, dependence, version) in world.dependences() {
+            let head = self
+                .log
+                .head(&stream_name(stream))
+                .await
+                .map_err(LoadError::from)?;
+            let current = match dependence {
+                Dependence::Exists => (head.0 > 0) == (version > 0),
+                Dependence::State => head.0 == version,
+            };
+            if !current {
+                old.push(stream);
+            }
+        }
+        self.keep(world.into_unchanged());
+        if old.is_empty() {
+            return Ok(());
+        }
+        self.states.forget(old);
+        Err(Setback::Stale)
+    }
+
+    async fn decide(&self, batch: &Batch) -> Result<DecidedBatch, Setback> {
         let mut world = World::new();
         let mut events = Vec::with_capacity(batch.requests.len());
         for (index, (request, meta)) in batch.requests.iter().zip(&batch.metas).enumerate() {
@@ -231,19 +271,14 @@ impl Annals {
                     }
                     Err(DecideError::Needs(need)) => self.supply(&mut world, need, batch).await?,
                     Err(DecideError::Refused(refusal)) => {
-                        // A refusal by states from the cache might be an old one.
-                        self.states
-                            .forget(world.dependences().map(|(stream, _, _)| stream));
-                        if !fresh {
-                            return Err(Setback::Stale);
-                        }
+                        self.settle(world).await?;
                         let command = request.command.name();
-                        return Err(ExecuteError::Refused {
+                        let refused = ExecuteError::Refused {
                             index,
                             command,
                             refusal,
-                        }
-                        .into());
+                        };
+                        return Err(refused.into());
                     }
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use annals_domain::{Kind, StreamRef, Timestamp};
+use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp};
 use annals_event_log::{
     Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
 };
@@ -238,6 +238,7 @@ impl Annals {
     }
 
     /// An object, and the stream and version that it was folded from.
+    #[tracing::instrument(level = "debug", skip(self))]
     pub(crate) async fn view_and_place(
         &self,
         id: Uuid,
@@ -245,12 +246,10 @@ impl Annals {
     ) -> Result<(ObjectView, Expectation), ViewError> {
         let (kind, stream) = self.locate(id).await?;
         let mut fold = Fold::new(kind, id);
-        let mut last = Version::NONE;
-        self.each_entry(stream, at, |entry| {
-            last = entry.version;
-            fold.apply(&entry);
-        })
-        .await?;
+        let about = |event: &AnyEvent| is_about(event, stream, kind, id);
+        let last = self
+            .each_entry(stream, at, about, |entry| fold.apply(&entry))
+            .await?;
         let object = ObjectRef { kind, id };
         let view = fold.view().ok_or(ViewError::NotYet { object })?;
         let expected = Expected::Exactly(last);
@@ -308,25 +307,27 @@ impl Annals {
         let (kind, stream) = self.locate(id).await?;
         let whole = kind == stream.kind.kind();
         let mut history = Vec::new();
-        self.each_entry(stream, at, |entry| {
-            let counts =
-                kind == Kind::Provenance && entry.event.event_type() == "run.usage_recorded";
-            if whole || counts || entry.touches().contains(&(kind, id)) {
-                history.push(history_entry(&entry));
-            }
+        let about = |event: &AnyEvent| whole || is_about(event, stream, kind, id);
+        self.each_entry(stream, at, about, |entry| {
+            history.push(history_entry(&entry))
         })
         .await?;
         Ok(history)
     }
 
+    /// Gives the entries of a stream that are about something to `each`; the
+    /// version of the last record that had happened by then. The content of the
+    /// others is not fetched.
     async fn each_entry(
         &self,
         stream: StreamRef,
         at: At,
+        about: impl Fn(&AnyEvent) -> bool,
         mut each: impl FnMut(Entry),
-    ) -> Result<(), LoadError> {
+    ) -> Result<Version, LoadError> {
         let log = self.log.as_ref();
         let name = stream_name(stream);
+        let mut last = Version::NONE;
         let mut next = Some(1);
         while let Some(from) = next {
             let page = log
@@ -334,14 +335,19 @@ impl Annals {
                 .await?;
             for record in &page.records {
                 match at.reaches(record) {
-                    Reach::Yes => each(entry(log, record).await?),
                     Reach::Skip => {}
-                    Reach::Stop => return Ok(()),
+                    Reach::Stop => return Ok(last),
+                    Reach::Yes => {
+                        last = record.version();
+                        if about(&annals_wire::decode(record)?.event) {
+                            each(entry(log, record).await?);
+                        }
+                    }
                 }
             }
             next = page.next;
         }
-        Ok(())
+        Ok(last)
     }
 
     /// Content by its digest: a diff, a report.
@@ -359,6 +365,13 @@ impl Annals {
     pub async fn entry(&self, record: &Record) -> Result<Entry, LoadError> {
         entry(self.log.as_ref(), record).await
     }
+}
+
+/// Whether an event tells something of an object. Tokens that a run used count
+/// to its provenance, which the event does not name.
+fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bool {
+    let usage = kind == Kind::Provenance && event.event_type() == "run.usage_recorded";
+    usage || event.touches(stream.id).contains(&(kind, id))
 }
 
 /// Decodes a record and fetches the content that is not in it.

@@ -39,11 +39,12 @@ impl Annals {
     /// after this very event, and records it. Any later event on the object
     /// breaks the seal.
     ///
-    /// Give `request` a command that is a [`Seal`]; one that carries its own
-    /// checksum is executed as it is.
+    /// Give `request` a command that is a [`Seal`]; a checksum that it carries is
+    /// replaced by the right one.
     ///
     /// # Errors
     /// [`SealError`].
+    #[tracing::instrument(level = "debug", skip_all)]
     pub async fn seal(
         &self,
         object: impl Into<Uuid>,

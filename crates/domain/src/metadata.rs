@@ -116,7 +116,7 @@ pub(crate) fn set_metadata(world: &mut World, command: &SetMetadata, _: &Meta) -
         .into());
     }
     let (kind, stream) = world.locate(command.object)?;
-    world.touch(stream)?;
+    world.pin(stream)?;
     let mut pieces = Pieces::new();
     let event = MetadataSet {
         kind: kind.number(),

@@ -155,18 +155,32 @@ impl World {
         }
     }
 
-    /// The states as they are after all that was applied.
-    pub fn into_states(self) -> impl Iterator<Item = (StreamRef, Loaded)> {
-        self.states.into_iter().map(|(stream, held)| {
-            let version = held.version();
-            (
-                stream,
-                Loaded {
-                    version,
-                    state: held.loaded.state,
-                },
-            )
-        })
+    /// The states that the decisions depended on, as they are after all that
+    /// was applied. They are those of the log once it has taken the events, as
+    /// it then had the versions that were loaded.
+    pub fn into_states(self) -> Vec<(StreamRef, Loaded)> {
+        let depended =
+            |stream: &StreamRef| self.dependences.get(stream) == Some(&Dependence::State);
+        let mut states = Vec::new();
+        for (stream, held) in self.states {
+            if depended(&stream) {
+                let version = held.version();
+                let state = held.loaded.state;
+                states.push((stream, Loaded { version, state }));
+            }
+        }
+        states
+    }
+
+    /// The states that were loaded and that nothing was applied to.
+    pub fn into_unchanged(self) -> Vec<(StreamRef, Loaded)> {
+        let unchanged = self
+            .states
+            .into_iter()
+            .filter(|(_, held)| held.decided == 0);
+        unchanged
+            .map(|(stream, held)| (stream, held.loaded))
+            .collect()
     }
 
     /// Adds where an object is, or that it is nowhere.

@@ -37,6 +37,9 @@ use rows::{MODEL, Place};
 const PAGE: usize = 1_000;
 /// Objects in the overlay beyond which the rows are written.
 const OVERLAY_LIMIT: usize = 4_096;
+/// Records beyond which they are written too, however few objects there are:
+/// what the rows lack is folded at every opening.
+const BEHIND_LIMIT: u64 = 50_000;
 /// How often a flush starts again because another writer was faster.
 const FLUSH_ATTEMPTS: u32 = 4;
 /// Digits by which an object can be found at least.
@@ -178,7 +181,7 @@ impl Directory {
             };
             let new = self.new_objects(log, &page.records).await?;
             self.overlay().advance(new, last);
-            if self.overlay().is_over(OVERLAY_LIMIT) {
+            if self.overlay().is_over(OVERLAY_LIMIT, BEHIND_LIMIT) {
                 self.write_if_possible(log).await?;
             }
         }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, distinct_blobs, random_salt};
 use annals_event_log::{
-    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, Row, Rows, Stats,
-    StreamHead, StreamName, Version, Watermark,
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Content, Digest,
+    EventLog, NewEvent, Page, Position, Prepared, Query, ReadError, ReadModels, Record, Row, Rows,
+    Stats, StreamHead, StreamName, Version, Watermark,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -302,11 +302,13 @@ async fn prepare(
     inner: &Arc<Inner>,
     append: Append,
 ) -> Result<(Prepared, RequestDigest), AppendError> {
-    let bytes: usize = append
-        .events
-        .iter()
-        .map(|event| event.structure.len())
-        .sum();
+    let inline = |piece: &Content| match piece {
+        Content::Inline { bytes, .. } => bytes.len(),
+        _ => 0,
+    };
+    let bytes_of =
+        |event: &NewEvent| event.structure.len() + event.content.iter().map(inline).sum::<usize>();
+    let bytes: usize = append.events.iter().map(bytes_of).sum();
     let small = append.events.len() <= SMALL_EVENTS
         && bytes + append.request.len() <= SMALL_BYTES
         && append.blobs.is_empty();

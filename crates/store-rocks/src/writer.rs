@@ -56,7 +56,7 @@ impl Work {
                     .iter()
                     .map(|event| event.len())
                     .sum::<usize>();
-                events + of_blobs(&prepared.blobs)
+                events + prepared.request.len() + of_blobs(&prepared.blobs)
             }
             Work::Copy { records, blobs } => {
                 let records = records

@@ -224,8 +224,10 @@ fn a_seal_needs_its_checksum() {
     ));
 }
 
+/// Whoever writes to a stream depends on its version, so that the states which
+/// the facade keeps are those that the log has.
 #[test]
-fn a_seal_is_guarded_on_the_objects_state_and_metadata_only_on_its_being_there() {
+fn a_seal_and_metadata_are_guarded_on_the_objects_version() {
     let given = one_of_each();
     let run = stream(StreamKind::Run, 14);
     let dependence = |command: crate::Command| {
@@ -240,7 +242,7 @@ fn a_seal_is_guarded_on_the_objects_state_and_metadata_only_on_its_being_there()
         checksum,
     };
     assert_eq!(dependence(seal.into()), Dependence::State);
-    assert_eq!(dependence(public(RUN.0).into()), Dependence::Exists);
+    assert_eq!(dependence(public(RUN.0).into()), Dependence::State);
 }
 
 #[test]

@@ -50,6 +50,9 @@ pub(crate) fn frames_used(
 
 pub(crate) fn create(world: &mut World, command: &CreatePipeline, meta: &Meta) -> Decided {
     let id = command.id.unwrap_or(PipelineId(meta.new_id));
+    if let Some(asked) = command.id {
+        world.unused(asked.0)?;
+    }
     world.absent(stream(id))?;
     let event = Created {
         max_frames: command.max_frames.unwrap_or(0),

@@ -32,6 +32,9 @@ fn emit(id: PlanId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
 
 pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> Decided {
     let id = command.id.unwrap_or(PlanId(meta.new_id));
+    if let Some(asked) = command.id {
+        world.unused(asked.0)?;
+    }
     world.absent(stream(id))?;
     if let Some(intent) = command.intent {
         intent::decide::require_active(world, intent, "create_plan")?;

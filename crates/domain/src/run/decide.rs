@@ -490,7 +490,7 @@ pub(crate) fn record_provenance(
 
 pub(crate) fn record_usage(world: &mut World, command: &RecordUsage, _: &Meta) -> Decided {
     check_cost(command.cost_usd)?;
-    world.require(StreamKind::Run, command.run)?;
+    world.run(command.run)?;
     let mut pieces = Pieces::new();
     let event = UsageRecorded {
         model: pieces.optional_text(command.model.as_deref()),
@@ -504,7 +504,7 @@ pub(crate) fn record_usage(world: &mut World, command: &RecordUsage, _: &Meta) -
 }
 
 pub(crate) fn record_metrics(world: &mut World, command: &RecordMetrics, _: &Meta) -> Decided {
-    world.require(StreamKind::Run, command.run)?;
+    world.run(command.run)?;
     let mut pieces = Pieces::new();
     let event = MetricsRecorded {
         metrics: pieces.json(&command.metrics),

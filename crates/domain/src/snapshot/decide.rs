@@ -71,6 +71,9 @@ fn item_added(id: SnapshotId, index: u32, item: &NewItem) -> Result<Emitted, Ref
 
 pub(crate) fn open(world: &mut World, command: &OpenSnapshot, meta: &Meta) -> Decided {
     let id = command.id.unwrap_or(SnapshotId(meta.new_id));
+    if let Some(asked) = command.id {
+        world.unused(asked.0)?;
+    }
     world.absent(stream(id))?;
     let mut pieces = Pieces::new();
     let event = Opened {

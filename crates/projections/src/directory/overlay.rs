@@ -64,8 +64,10 @@ impl Overlay {
             .collect()
     }
 
-    pub(super) fn is_over(&self, limit: usize) -> bool {
-        !self.read_only && self.places.len() > limit
+    pub(super) fn is_over(&self, objects: usize, records: u64) -> bool {
+        let folded = self.folded.unwrap_or(Position::START);
+        let behind = folded.0.saturating_sub(self.rows_at.0);
+        !self.read_only && (self.places.len() > objects || behind > records)
     }
 
     /// What is to be committed, if there is anything and it can be.

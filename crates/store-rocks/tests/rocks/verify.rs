@@ -1,6 +1,6 @@
 //! Verification: a sound log is sound, and each kind of damage is found and named.
 
-use annals_event_log::{Digest, EventLog, Position};
+use annals_event_log::{Digest, EventLog, Position, Query, ReadError, Version};
 use annals_store_rocks::{Fault, Finding, RocksLog, VerifyReport};
 use futures::executor::block_on;
 use rocksdb::DB;
@@ -36,6 +36,44 @@ fn verify_after(damage: impl FnOnce(&DB, Digest)) -> VerifyReport {
         (Position(RECORDS), Position(RECORDS))
     );
     report
+}
+
+/// Makes a log of four batches, takes a chunk or an index entry out of it, and
+/// says what reading the whole log and one stream gives.
+fn read_after(damage: impl FnOnce(&DB)) -> [Result<usize, ReadError>; 2] {
+    let (_home, path, log) = new_log();
+    for _ in 0..4 {
+        append(&log, "run-0", 5);
+    }
+    close(log);
+    let db = raw(&path);
+    damage(&db);
+    drop(db);
+    let log = RocksLog::open(&path, &options()).expect("it opens");
+    let stream = "run-0".parse().expect("a stream's name");
+    [Query::all(Position(1)), Query::stream(stream, Version(1))]
+        .map(|query| block_on(log.read(query)).map(|page| page.records.len()))
+}
+
+#[test]
+fn a_reader_is_not_shown_a_log_with_a_gap() {
+    let [all, stream] = read_after(|_| {});
+    assert_eq!((all.ok(), stream.ok()), (Some(20), Some(20)));
+    let [all, _] = read_after(|db| {
+        let (key, _) = chunk_of(db, 6);
+        db.delete_cf(db.cf_handle("records").unwrap(), key).unwrap();
+    });
+    assert!(matches!(all, Err(ReadError::Corrupt { .. })), "{all:?}");
+    for first in [1, 11] {
+        let [_, stream] = read_after(|db| {
+            db.delete_cf(db.cf_handle("streams").unwrap(), entry("run-0", first))
+                .unwrap();
+        });
+        assert!(
+            matches!(stream, Err(ReadError::Corrupt { .. })),
+            "{first}: {stream:?}"
+        );
+    }
 }
 
 /// The only finding, which damage of one kind must give.
