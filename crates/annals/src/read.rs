@@ -8,7 +8,7 @@ use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp};
 use annals_event_log::{
     Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
 };
-use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry};
+use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry, is_about};
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -339,8 +339,9 @@ impl Annals {
                     Reach::Stop => return Ok(last),
                     Reach::Yes => {
                         last = record.version();
-                        if about(&annals_wire::decode(record)?.event) {
-                            each(entry(log, record).await?);
+                        let decoded = annals_wire::decode(record)?;
+                        if about(&decoded.event) {
+                            each(Entry::of(decoded, &fetch(log, record).await?)?);
                         }
                     }
                 }
@@ -363,26 +364,20 @@ impl Annals {
     /// # Errors
     /// [`LoadError`].
     pub async fn entry(&self, record: &Record) -> Result<Entry, LoadError> {
-        entry(self.log.as_ref(), record).await
+        let blobs = fetch(self.log.as_ref(), record).await?;
+        Ok(Entry::new(record, &blobs)?)
     }
 }
 
-/// Whether an event tells something of an object. Tokens that a run used count
-/// to its provenance, which the event does not name.
-fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bool {
-    let usage = kind == Kind::Provenance && event.event_type() == "run.usage_recorded";
-    usage || event.touches(stream.id).contains(&(kind, id))
-}
-
-/// Decodes a record and fetches the content that is not in it.
-async fn entry(log: &dyn EventLog, record: &Record) -> Result<Entry, LoadError> {
+/// The content of a record that is not in it.
+async fn fetch(log: &dyn EventLog, record: &Record) -> Result<HashMap<Digest, Bytes>, ReadError> {
     let mut blobs = HashMap::new();
     for digest in Entry::wanted(record) {
         if let Some(bytes) = log.blob(digest).await? {
             blobs.insert(digest, bytes);
         }
     }
-    Ok(Entry::new(record, &blobs)?)
+    Ok(blobs)
 }
 
 #[cfg(test)]

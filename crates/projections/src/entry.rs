@@ -105,8 +105,22 @@ impl Entry {
     /// [`EntryError`].
     pub fn new(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Entry, EntryError> {
         let position = record.position();
-        let Decoded { stream, event, .. } = annals_wire::decode(record)
+        let decoded = annals_wire::decode(record)
             .map_err(|source| EntryError::Decode { position, source })?;
+        Entry::of(decoded, blobs)
+    }
+
+    /// The same for a record that is decoded already.
+    ///
+    /// # Errors
+    /// [`EntryError::MissingBlob`].
+    pub fn of(decoded: Decoded, blobs: &HashMap<Digest, Bytes>) -> Result<Entry, EntryError> {
+        let Decoded {
+            stream,
+            event,
+            record,
+        } = decoded;
+        let position = record.position();
         let at_hand = |piece: Content| at_hand(piece, position, blobs);
         let pieces: Vec<PieceValue> = record
             .content()

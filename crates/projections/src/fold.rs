@@ -1,10 +1,17 @@
 //! Folding a stream into the view of one of its objects.
 
-use annals_domain::{AnyEvent, Kind, run};
+use annals_domain::{AnyEvent, Kind, StreamRef, run};
 use uuid::Uuid;
 
 use crate::views::TokenUsageView;
 use crate::{Entry, ObjectView};
+
+/// Whether an event tells something of an object. Tokens that a run used count
+/// to its provenance, which the event does not name.
+pub fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bool {
+    let usage = matches!(event, AnyEvent::Run(run::Event::UsageRecorded(_)));
+    (usage && kind == Kind::Provenance) || event.touches(stream.id).contains(&(kind, id))
+}
 
 /// Folds the entries of one stream, in their order, into the view of one
 /// object of it. Entries that are not about the object are skipped, so that a
@@ -32,15 +39,15 @@ impl Fold {
 
     /// Folds one entry in.
     pub fn apply(&mut self, entry: &Entry) {
+        if !is_about(&entry.event, entry.stream, self.kind, self.id) {
+            return;
+        }
         let usage = match &entry.event {
             AnyEvent::Run(run::Event::UsageRecorded(usage)) if self.kind == Kind::Provenance => {
                 Some(usage)
             }
             _ => None,
         };
-        if usage.is_none() && !entry.touches().contains(&(self.kind, self.id)) {
-            return;
-        }
         match (&mut self.view, usage) {
             (Some(view), _) => view.evolve(entry),
             (None, Some(usage)) => {

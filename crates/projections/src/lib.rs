@@ -26,7 +26,7 @@ mod views;
 
 pub use directory::{Directory, DirectoryError};
 pub use entry::{Entry, EntryError, PieceValue};
-pub use fold::Fold;
+pub use fold::{Fold, is_about};
 pub use header::HeaderView;
 pub use history::{HistoryEntry, history_entry};
 pub use object::{ObjectView, View};
