@@ -1,9 +1,10 @@
 //! What is appended, and how it is checked and encoded before a store sees it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use chrono::{DateTime, Utc};
 use rayon::prelude::*;
 use uuid::Uuid;
@@ -33,6 +34,8 @@ pub mod limits {
     pub const ACTOR_KIND: usize = 100;
     /// Bytes of an actor's id.
     pub const ACTOR_ID: usize = 1_024;
+    /// Expectations of one batch.
+    pub const EXPECTATIONS: usize = 100_000;
     /// Bytes of a batch's request.
     pub const REQUEST: usize = 64 * 1024 * 1024;
 }
@@ -60,7 +63,7 @@ pub struct NewEvent {
     /// Its own id.
     pub id: EventId,
     /// The name of its type, for example `run.created`.
-    pub event_type: String,
+    pub event_type: Cow<'static, str>,
     /// The version of that type's shape, from 1.
     pub schema_version: u16,
     /// When it happened, by its author's clock.
@@ -145,6 +148,29 @@ pub struct Appended {
     pub first: Position,
     /// The position of its last record.
     pub last: Position,
+    /// Whether the batch was in the log already. Nothing was appended then, and
+    /// this is the answer that the first append was given.
+    pub repeated: bool,
+}
+
+impl Appended {
+    /// The answer to a batch that was just appended.
+    pub fn new(first: Position, last: Position) -> Appended {
+        Appended {
+            first,
+            last,
+            repeated: false,
+        }
+    }
+
+    /// The same answer, given to a repeat.
+    #[must_use]
+    pub fn again(self) -> Appended {
+        Appended {
+            repeated: true,
+            ..self
+        }
+    }
 }
 
 /// What is known of a batch id.
@@ -152,7 +178,7 @@ pub struct Appended {
 pub enum BatchStatus {
     /// Never used.
     Unknown,
-    /// Used for this very request; this was the answer.
+    /// Used for this very request; this is the answer to a repeat.
     Known(Appended),
     /// Used for another request.
     Mismatch,
@@ -165,8 +191,8 @@ pub struct EncodedEvent {
     /// The stream that it goes to.
     pub stream: StreamName,
     /// The name of its type.
-    pub event_type: String,
-    bytes: Vec<u8>,
+    pub event_type: Cow<'static, str>,
+    bytes: BytesMut,
 }
 
 impl EncodedEvent {
@@ -232,73 +258,97 @@ fn invalid(reason: impl Into<String>) -> AppendError {
     }
 }
 
-/// From this many events on a batch is encoded by several threads.
-const PARALLEL_FROM: usize = 32;
+/// So many events are checked and encoded one after the other, into one buffer.
+/// Of more, several threads take so many each.
+const TOGETHER: usize = 32;
+
+/// A batch or a part of it: the encoded events, and the blobs that they refer
+/// to and that do not come with the batch.
+type Part = (Vec<EncodedEvent>, Vec<Digest>);
 
 impl Prepared {
     /// Checks an append against [`limits`] and encodes its events. A large
-    /// batch is encoded by the threads of the rayon pool that it is called on.
+    /// batch is worked on by the threads of the rayon pool that it is called on.
     ///
     /// # Errors
     /// [`AppendError::TooLarge`] and [`AppendError::Invalid`].
     pub fn new(append: Append) -> Result<Prepared, AppendError> {
-        if append.events.is_empty() {
-            return Err(invalid("it has no events"));
-        }
-        let count = append.events.len();
-        within(
-            || "the number of events".into(),
-            limits::BATCH_EVENTS,
-            count,
-        )?;
-        within(
-            || "the request".into(),
-            limits::REQUEST,
-            append.request.len(),
-        )?;
+        check_whole(&append)?;
+        let (batch, count) = (append.batch, append.events.len());
         let blobs = distinct_blobs(append.blobs)?;
-        let required_blobs = check_events(&append.events, &blobs)?;
-        let batch = append.batch;
-        let events = if count < PARALLEL_FROM {
-            append
-                .events
-                .iter()
-                .map(|event| encode(batch, event))
-                .collect()
-        } else {
-            append
-                .events
-                .par_iter()
-                .map(|event| encode(batch, event))
-                .collect()
+        let sizes = blobs
+            .iter()
+            .map(|blob| (blob.digest(), blob.bytes().len() as u64));
+        let supplied: HashMap<Digest, u64> = sizes.collect();
+        let part = |(part, events): (usize, Vec<NewEvent>)| {
+            let required = check_events(part * TOGETHER, &events, &supplied)?;
+            Ok((encode(batch, events), required))
         };
+        let parts: Vec<Result<Part, AppendError>> = if count <= TOGETHER {
+            vec![part((0, append.events))]
+        } else {
+            let parts = append.events.into_par_iter().chunks(TOGETHER);
+            parts.enumerate().map(part).collect()
+        };
+        let mut events = Vec::with_capacity(count);
+        let mut required_blobs = HashSet::new();
+        for part in parts {
+            let (encoded, required) = part?;
+            events.extend(encoded);
+            required_blobs.extend(required);
+        }
         Ok(Prepared {
             batch,
             request: append.request,
             events,
             expectations: append.expectations,
             blobs,
-            required_blobs,
+            required_blobs: required_blobs.into_iter().collect(),
         })
     }
 }
 
-/// Checks all events before the first one is encoded; the blobs that they
-/// refer to and that do not come with them.
-fn check_events(events: &[NewEvent], blobs: &[Blob]) -> Result<Vec<Digest>, AppendError> {
-    let sizes = blobs
-        .iter()
-        .map(|blob| (blob.digest(), blob.bytes().len() as u64));
-    let supplied: HashMap<Digest, u64> = sizes.collect();
-    let mut required = HashSet::new();
-    let mut total = 0_usize;
-    for (index, event) in events.iter().enumerate() {
+/// Checks what an append is as a whole, before anything is encoded.
+fn check_whole(append: &Append) -> Result<(), AppendError> {
+    if append.events.is_empty() {
+        return Err(invalid("it has no events"));
+    }
+    within(
+        || "the number of events".into(),
+        limits::BATCH_EVENTS,
+        append.events.len(),
+    )?;
+    within(
+        || "the request, in bytes,".into(),
+        limits::REQUEST,
+        append.request.len(),
+    )?;
+    within(
+        || "the number of expectations".into(),
+        limits::EXPECTATIONS,
+        append.expectations.len(),
+    )?;
+    let lengths = append.events.iter().map(record::encoded_len);
+    within(
+        || "the batch's records, in bytes,".into(),
+        limits::BATCH_BYTES,
+        lengths.fold(0, usize::saturating_add),
+    )
+}
+
+/// Checks events, the first of which is number `first` of its batch; the blobs
+/// that they refer to and that are not among the `supplied` ones.
+fn check_events(
+    first: usize,
+    events: &[NewEvent],
+    supplied: &HashMap<Digest, u64>,
+) -> Result<Vec<Digest>, AppendError> {
+    let mut required = Vec::new();
+    for (index, event) in (first..).zip(events) {
         check_event(index, event)?;
         for (digest, size) in event.content.iter().filter_map(Content::reference) {
             match supplied.get(&digest) {
-                None => {
-                    required.insert(digest);
-                }
+                None => required.push(digest),
                 Some(actual) if *actual == size => {}
                 Some(actual) => {
                     let what = format!("a piece of event {index} says that the blob {digest}");
@@ -306,11 +356,8 @@ fn check_events(events: &[NewEvent], blobs: &[Blob]) -> Result<Vec<Digest>, Appe
                 }
             }
         }
-        total = total.saturating_add(record::encoded_len(event));
-        let what = || "the batch's records, in bytes,".into();
-        within(what, limits::BATCH_BYTES, total)?;
     }
-    Ok(required.into_iter().collect())
+    Ok(required)
 }
 
 /// Checks the blobs of an append or a copy, and drops repeated ones.
@@ -340,6 +387,10 @@ pub(crate) fn is_event_type(text: &str) -> bool {
     printable && (1..=limits::EVENT_TYPE).contains(&text.len())
 }
 
+fn is_blank(text: &str) -> bool {
+    text.chars().all(char::is_whitespace)
+}
+
 fn check_event(index: usize, event: &NewEvent) -> Result<(), AppendError> {
     let at = |what: &str| format!("{what} of event {index} ({})", event.event_type);
     within(
@@ -354,7 +405,7 @@ fn check_event(index: usize, event: &NewEvent) -> Result<(), AppendError> {
     if event.schema_version == 0 {
         return Err(invalid(at("the schema version 0")));
     }
-    if event.actor.kind.trim().is_empty() || event.actor.id.trim().is_empty() {
+    if is_blank(&event.actor.kind) || is_blank(&event.actor.id) {
         return Err(invalid(at("the blank actor")));
     }
     within(
@@ -399,11 +450,19 @@ fn check_event(index: usize, event: &NewEvent) -> Result<(), AppendError> {
     Ok(())
 }
 
-fn encode(batch: BatchId, event: &NewEvent) -> EncodedEvent {
-    let fixed = Fixed { batch, event };
-    EncodedEvent {
-        stream: event.stream.clone(),
-        event_type: event.event_type.clone(),
-        bytes: record::encode(&fixed),
-    }
+fn encode(batch: BatchId, events: Vec<NewEvent>) -> Vec<EncodedEvent> {
+    let mut buffer = BytesMut::with_capacity(events.iter().map(record::encoded_len).sum());
+    let encode = |event: NewEvent| {
+        let fixed = Fixed {
+            batch,
+            event: &event,
+        };
+        record::encode(&fixed, &mut buffer);
+        EncodedEvent {
+            stream: event.stream,
+            event_type: event.event_type,
+            bytes: buffer.split(),
+        }
+    };
+    events.into_iter().map(encode).collect()
 }

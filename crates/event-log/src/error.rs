@@ -73,7 +73,7 @@ pub enum AppendError {
         source: Source,
     },
     /// What is stored contradicts itself.
-    #[error("the store is corrupt: {reason}")]
+    #[error("the store is corrupt: {reason}. Verify it, and restore it from a backup")]
     Corrupt {
         /// What was found, and where.
         reason: String,
@@ -107,7 +107,7 @@ pub enum ReadError {
         source: Source,
     },
     /// What is stored contradicts itself.
-    #[error("the store is corrupt: {reason}")]
+    #[error("the store is corrupt: {reason}. Verify it, and restore it from a backup")]
     Corrupt {
         /// What was found, and where.
         reason: String,
@@ -163,7 +163,7 @@ pub enum CommitError {
         source: Source,
     },
     /// What is stored contradicts itself.
-    #[error("the store is corrupt: {reason}")]
+    #[error("the store is corrupt: {reason}. Verify it, and restore it from a backup")]
     Corrupt {
         /// What was found, and where.
         reason: String,

@@ -1,7 +1,6 @@
 //! Content: the part of an event that can be removed without breaking a fold.
 
 use bytes::Bytes;
-use sha2::{Digest as _, Sha256};
 
 use crate::Digest;
 
@@ -89,20 +88,15 @@ impl Content {
 }
 
 pub(crate) fn commit_to(salt: &Salt, content: &Digest, size: u64, attachment: u8) -> Digest {
-    let mut hasher = Sha256::new();
-    hasher.update(salt);
-    hasher.update(content.0);
-    hasher.update(size.to_be_bytes());
-    hasher.update([attachment]);
-    Digest(hasher.finalize().into())
+    Digest::of_parts([&salt[..], &content.0, &size.to_be_bytes(), &[attachment]])
 }
 
 /// The digest that a header holds of all the pieces: SHA-256 over their salted
 /// digests, one after the other.
 pub(crate) fn content_digest<'a>(pieces: impl Iterator<Item = &'a Content>) -> Digest {
-    let mut hasher = Sha256::new();
-    for piece in pieces {
-        hasher.update(piece.salted_digest().0);
+    let mut pieces = pieces.peekable();
+    if pieces.peek().is_none() {
+        return Digest::of(b"");
     }
-    Digest(hasher.finalize().into())
+    Digest::of_parts(pieces.map(|piece| piece.salted_digest().0))
 }

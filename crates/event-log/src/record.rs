@@ -36,7 +36,7 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
+use bytes::{BufMut, Bytes, BytesMut};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -104,12 +104,12 @@ pub(crate) struct Fixed<'a> {
     pub(crate) event: &'a NewEvent,
 }
 
-/// Encodes a record with zeros for what the store fills in later.
-pub(crate) fn encode(fixed: &Fixed<'_>) -> Vec<u8> {
+/// Encodes a record into `out`, which must be empty, with zeros for what the
+/// store fills in later.
+pub(crate) fn encode(fixed: &Fixed<'_>, out: &mut BytesMut) {
     let event = fixed.event;
-    let mut out = Vec::with_capacity(encoded_len(event));
     out.extend_from_slice(&[0; HEADER_START]);
-    out.push(HEADER_FORMAT);
+    out.put_u8(HEADER_FORMAT);
     out.extend_from_slice(&[0; AT_OCCURRED - AT_POSITION]);
     out.extend_from_slice(&encode_timestamp(event.occurred_at));
     out.extend_from_slice(event.id.as_bytes());
@@ -121,20 +121,19 @@ pub(crate) fn encode(fixed: &Fixed<'_>) -> Vec<u8> {
     out.extend_from_slice(&slot_plus_one(event.actor.auth_context));
     out.extend_from_slice(&Digest::of(&event.structure).0);
     out.extend_from_slice(&piece::content_digest(event.content.iter()).0);
-    put_text_u8(&mut out, &event.actor.kind);
-    put_u16(&mut out, event.actor.id.len());
+    put_text_u8(out, &event.actor.kind);
+    put_u16(out, event.actor.id.len());
     out.extend_from_slice(event.actor.id.as_bytes());
-    put_text_u8(&mut out, &event.event_type);
-    put_text_u8(&mut out, event.stream.as_str());
+    put_text_u8(out, &event.event_type);
+    put_text_u8(out, event.stream.as_str());
     let header_len = u16::try_from(out.len() - HEADER_START).unwrap_or(u16::MAX);
     out[..HEADER_START].copy_from_slice(&header_len.to_be_bytes());
-    put_u32(&mut out, event.structure.len());
+    put_u32(out, event.structure.len());
     out.extend_from_slice(&event.structure);
-    put_u16(&mut out, event.content.len());
+    put_u16(out, event.content.len());
     for piece in &event.content {
-        put_piece(&mut out, piece);
+        put_piece(out, piece);
     }
-    out
 }
 
 /// Fills in what only the store knows.
@@ -152,16 +151,16 @@ pub(crate) fn stamp(
 
 // The casts below cannot lose anything: `append::check_event` refuses whatever
 // is longer, before encoding.
-fn put_u16(out: &mut Vec<u8>, n: usize) {
+fn put_u16(out: &mut BytesMut, n: usize) {
     out.extend_from_slice(&u16::try_from(n).unwrap_or(u16::MAX).to_be_bytes());
 }
 
-fn put_u32(out: &mut Vec<u8>, n: usize) {
+fn put_u32(out: &mut BytesMut, n: usize) {
     out.extend_from_slice(&u32::try_from(n).unwrap_or(u32::MAX).to_be_bytes());
 }
 
-fn put_text_u8(out: &mut Vec<u8>, text: &str) {
-    out.push(u8::try_from(text.len()).unwrap_or(u8::MAX));
+fn put_text_u8(out: &mut BytesMut, text: &str) {
+    out.put_u8(u8::try_from(text.len()).unwrap_or(u8::MAX));
     out.extend_from_slice(text.as_bytes());
 }
 
@@ -185,10 +184,10 @@ fn encoded_piece_len(piece: &Content) -> usize {
     }
 }
 
-fn put_piece(out: &mut Vec<u8>, piece: &Content) {
+fn put_piece(out: &mut BytesMut, piece: &Content) {
     match piece {
         Content::Inline { salt, bytes } => {
-            out.push(INLINE);
+            out.put_u8(INLINE);
             out.extend_from_slice(salt);
             put_u32(out, bytes.len());
             out.extend_from_slice(bytes);
@@ -198,14 +197,14 @@ fn put_piece(out: &mut Vec<u8>, piece: &Content) {
             put_reference(out, ATTACHMENT, salt, digest, *size);
         }
         Content::Removed { salted } => {
-            out.push(REMOVED);
+            out.put_u8(REMOVED);
             out.extend_from_slice(&salted.0);
         }
     }
 }
 
-fn put_reference(out: &mut Vec<u8>, code: u8, salt: &[u8; 16], digest: &Digest, size: u64) {
-    out.push(code);
+fn put_reference(out: &mut BytesMut, code: u8, salt: &[u8; 16], digest: &Digest, size: u64) {
+    out.put_u8(code);
     out.extend_from_slice(salt);
     out.extend_from_slice(&digest.0);
     out.extend_from_slice(&size.to_be_bytes());

@@ -168,7 +168,7 @@ impl BatchRow {
     pub fn status(&self, request: &[u8]) -> BatchStatus {
         match &self.request {
             Some(digest) if !digest.matches(request) => BatchStatus::Mismatch,
-            _ => BatchStatus::Known(self.appended),
+            _ => BatchStatus::Known(self.appended.again()),
         }
     }
 
@@ -182,10 +182,7 @@ impl BatchRow {
         let offered = record.position();
         let Some(BatchRow { appended, request }) = known else {
             return Ok(BatchRow {
-                appended: Appended {
-                    first: offered,
-                    last: offered,
-                },
+                appended: Appended::new(offered, offered),
                 request: None,
             });
         };
@@ -252,15 +249,21 @@ mod tests {
     #[test]
     fn a_row_says_what_is_known_of_its_batch() {
         let (first, last) = (Position(3), Position(5));
-        let appended = Appended { first, last };
+        let appended = Appended::new(first, last);
         let request = Some(RequestDigest::new([1; 16], b"request"));
         let here = BatchRow { appended, request };
-        assert_eq!(here.status(b"request"), BatchStatus::Known(appended));
+        assert_eq!(
+            here.status(b"request"),
+            BatchStatus::Known(appended.again())
+        );
         assert_eq!(here.status(b"another"), BatchStatus::Mismatch);
         let copied = BatchRow {
             appended,
             request: None,
         };
-        assert_eq!(copied.status(b"another"), BatchStatus::Known(appended));
+        assert_eq!(
+            copied.status(b"another"),
+            BatchStatus::Known(appended.again())
+        );
     }
 }

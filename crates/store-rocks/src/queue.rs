@@ -89,12 +89,14 @@ impl<T> Queue<T> {
     /// Takes everything that waits into `jobs`, which must be empty; sleeps
     /// while there is nothing. `false` once the queue is closed and empty.
     ///
-    /// `expected` is how many jobs came the last time. Those clients have just
+    /// `answered` is how many jobs came the last time. Those clients have just
     /// been answered and are about to come again, so the processor is offered
-    /// to them while the queue grows towards that number. Without it the first
-    /// one would be synced alone, with all others waiting behind it.
-    pub(crate) fn take(&self, jobs: &mut Vec<T>, expected: usize) -> bool {
+    /// to them while the queue grows by that number. Without it the first one
+    /// would be synced alone, or half of them beside the other half, and every
+    /// sync costs the same.
+    pub(crate) fn take(&self, jobs: &mut Vec<T>, answered: usize) -> bool {
         let mut waiting = self.lock();
+        let expected = waiting.jobs.len() + answered;
         while waiting.jobs.is_empty() {
             if waiting.closed {
                 return false;

@@ -104,7 +104,7 @@ pub(crate) fn read_batch(value: &[u8]) -> Option<BatchRow> {
     let first = Position(u64::from_be_bytes(*first));
     let last = Position(u64::from_be_bytes(last.try_into().ok()?));
     Some(BatchRow {
-        appended: Appended { first, last },
+        appended: Appended::new(first, last),
         request,
     })
 }
@@ -176,10 +176,7 @@ mod tests {
 
     #[test]
     fn batches_round_trip_with_and_without_a_request() {
-        let appended = Appended {
-            first: Position(3),
-            last: Position(9),
-        };
+        let appended = Appended::new(Position(3), Position(9));
         let digest = RequestDigest {
             salt: [1; 16],
             digest: Digest([2; 32]),

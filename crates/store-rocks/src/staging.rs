@@ -18,6 +18,9 @@ use crate::open_chunk::OpenChunk;
 use crate::rows::Counts;
 use crate::{index, keys, rows};
 
+/// Bytes that are set aside, at most, for a group that is yet to come.
+const MOST_RESERVED: usize = 1024 * 1024;
+
 /// Why a batch was not staged.
 #[derive(Debug)]
 pub(crate) enum Refusal {
@@ -106,7 +109,10 @@ impl<'a> Staging<'a> {
             keys::META_COUNTS,
             self.tail.counts.encode(),
         );
-        Some((std::mem::take(&mut self.write), self.tail.last))
+        // The next group is likely to be as large as this one.
+        let capacity = self.write.size_in_bytes().min(MOST_RESERVED);
+        let next = WriteBatch::with_capacity_bytes(capacity);
+        Some((std::mem::replace(&mut self.write, next), self.tail.last))
     }
 
     /// Stages one append.
@@ -131,10 +137,7 @@ impl<'a> Staging<'a> {
         for event in &mut prepared.events {
             self.stage_event(event)?;
         }
-        let appended = Appended {
-            first,
-            last: self.tail.last,
-        };
+        let appended = Appended::new(first, self.tail.last);
         self.stage_batch(
             batch,
             BatchRow {
@@ -154,10 +157,7 @@ impl<'a> Staging<'a> {
             }
             .into());
         };
-        let appended = Appended {
-            first: first.position(),
-            last: last.position(),
-        };
+        let appended = Appended::new(first.position(), last.position());
         let rows = self.check_copy(records)?;
         let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
         for digest in referenced_blobs(records) {

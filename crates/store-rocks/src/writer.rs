@@ -207,6 +207,7 @@ fn run(
         disk,
         failed,
         answers: Vec::new(),
+        spent: Vec::new(),
     };
     let (mut jobs, mut taken) = (Vec::new(), 0);
     while guard.queue.take(&mut jobs, taken) {
@@ -228,18 +229,22 @@ struct Groups<'a> {
     disk: Disk,
     failed: Arc<OnceLock<StoreFailure>>,
     answers: Vec<(oneshot::Sender<Answer>, Answer)>,
+    /// Work that is done: given back to the memory after its callers went on.
+    spent: Vec<Work>,
 }
 
 impl Groups<'_> {
     /// Does all jobs, in one group or, where they are large, in several.
     fn run(&mut self, jobs: &mut Vec<Job>) {
         self.staging.begin(Utc::now());
-        for Job { work, answer } in jobs.drain(..) {
+        for Job { mut work, answer } in jobs.drain(..) {
             if let Some(failure) = self.failed.get() {
                 let _ = answer.send(Err(failure.clone().into()));
                 continue;
             }
-            match self.stage(work) {
+            let staged = self.stage(&mut work);
+            self.spent.push(work);
+            match staged {
                 Ok(appended) => self.answers.push((answer, Ok(appended))),
                 Err(Refusal::Batch(error)) => self.answers.push((answer, Err(error))),
                 Err(Refusal::Store(error)) => {
@@ -253,15 +258,13 @@ impl Groups<'_> {
             }
         }
         self.commit();
+        self.spent.clear();
     }
 
-    fn stage(&mut self, work: Work) -> Result<Appended, Refusal> {
+    fn stage(&mut self, work: &mut Work) -> Result<Appended, Refusal> {
         match work {
-            Work::Append {
-                mut prepared,
-                request,
-            } => self.staging.append(&mut prepared, request),
-            Work::Copy { records, blobs } => self.staging.copy(&records, &blobs),
+            Work::Append { prepared, request } => self.staging.append(prepared, *request),
+            Work::Copy { records, blobs } => self.staging.copy(records, blobs),
         }
     }
 

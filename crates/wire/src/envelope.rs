@@ -65,7 +65,7 @@ pub fn encode(
     let event = NewEvent {
         stream: stream_name(emitted)?,
         id: envelope.event_id,
-        event_type: event_type.to_owned(),
+        event_type: event_type.into(),
         schema_version: emitted.event.schema_version(),
         occurred_at: envelope.occurred_at.to_utc(),
         actor: Actor {

@@ -38,7 +38,7 @@ fn with_actor(kind: usize, id: usize) -> NewEvent {
 
 fn of_type(len: usize) -> NewEvent {
     NewEvent {
-        event_type: "t".repeat(len),
+        event_type: "t".repeat(len).into(),
         ..event("size-1")
     }
 }
@@ -126,7 +126,7 @@ pub fn every_limit_can_be_reached(harness: &dyn Harness) {
         let appended = must_append(&*log, append);
         assert_eq!(appended.last.0 - appended.first.0 + 1, events.len() as u64);
         let status = block_on(log.batch(id, &request)).unwrap();
-        assert_eq!(status, BatchStatus::Known(appended));
+        assert_eq!(status, BatchStatus::Known(appended.again()));
         let (record, given) = (last(&*log), &events[events.len() - 1]);
         assert_eq!(record.content(), given.content);
         assert_eq!(

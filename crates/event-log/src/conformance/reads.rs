@@ -187,7 +187,7 @@ pub fn a_page_is_bounded_in_bytes(harness: &dyn Harness) {
     for source in [
         Source::All,
         Source::Stream(name("large-1")),
-        Source::EventType(large.event_type),
+        Source::EventType(large.event_type.into()),
     ] {
         let forward = Query {
             source,

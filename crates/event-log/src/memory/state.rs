@@ -105,10 +105,7 @@ impl State {
         let records = self.stamp_all(events, batch)?;
         let first = self.watermark().next();
         self.store(records, blobs);
-        let appended = Appended {
-            first,
-            last: self.watermark(),
-        };
+        let appended = Appended::new(first, self.watermark());
         let request = Some(RequestDigest::new(random_salt(), &request));
         self.batches.insert(batch, BatchRow { appended, request });
         Ok(appended)
@@ -174,10 +171,7 @@ impl State {
                 reason: "it has no records".into(),
             });
         };
-        let appended = Appended {
-            first: first.position(),
-            last: last.position(),
-        };
+        let appended = Appended::new(first.position(), last.position());
         let rows = self.check_copy(&records)?;
         let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
         let known = |digest: &Digest| supplied.contains(digest) || self.blobs.contains_key(digest);

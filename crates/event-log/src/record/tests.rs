@@ -1,7 +1,7 @@
 //! Tests of the record's bytes: round trips, damage, and the golden record.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -31,7 +31,8 @@ struct Place {
 }
 
 fn record_bytes(event: &NewEvent, batch: BatchId, place: Place) -> Bytes {
-    let mut bytes = encode(&Fixed { batch, event });
+    let mut bytes = BytesMut::new();
+    encode(&Fixed { batch, event }, &mut bytes);
     stamp(
         &mut bytes,
         Position(place.position),
@@ -46,7 +47,7 @@ fn event_of(record: &Record) -> NewEvent {
     NewEvent {
         stream: record.stream_name(),
         id: record.event_id(),
-        event_type: record.event_type().to_owned(),
+        event_type: record.event_type().to_owned().into(),
         schema_version: record.schema_version(),
         occurred_at: record.occurred_at(),
         actor: record.actor(),
@@ -134,7 +135,7 @@ fn event() -> impl Strategy<Value = NewEvent> {
         NewEvent {
             stream: names.0,
             id: ids.0,
-            event_type: names.1,
+            event_type: names.1.into(),
             schema_version: ids.3,
             occurred_at: ids.4,
             actor: Actor {
@@ -317,10 +318,10 @@ fn what_an_encoder_never_writes_is_refused() {
     refused("position", |_, place| place.position = 0);
     refused("version", |_, place| place.version = 0);
     refused("version", |event, _| event.schema_version = 0);
-    refused("type", |event, _| event.event_type = String::new());
+    refused("type", |event, _| event.event_type = "".into());
     refused("type", |event, _| event.event_type = "a\0b".into());
     refused("type", |event, _| event.event_type = "a\u{85}".into());
-    refused("type", |event, _| event.event_type = "t".repeat(101));
+    refused("type", |event, _| event.event_type = "t".repeat(101).into());
     refused("stream", |event, _| {
         event.stream = StreamName::trusted("run")
     });
