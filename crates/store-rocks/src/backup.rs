@@ -48,6 +48,11 @@ pub(crate) fn backup(
         source,
     };
     check_destination(dest)?;
+    if is_inside(dest, &db.path) {
+        return Err(BackupError::Inside {
+            path: dest.to_owned(),
+        });
+    }
     let parent = dest
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -77,6 +82,17 @@ pub(crate) fn backup(
         bytes,
         path: dest.to_owned(),
     })
+}
+
+/// Whether a place is in the log's own directory, or is it.
+fn is_inside(dest: &Path, log: &Path) -> bool {
+    let Ok(log) = log.canonicalize() else {
+        return false;
+    };
+    // The destination itself need not exist: its nearest ancestor does.
+    let dest = std::path::absolute(dest).unwrap_or_else(|_| dest.to_owned());
+    let existing = dest.ancestors().find_map(|at| at.canonicalize().ok());
+    existing.is_some_and(|existing| existing.starts_with(log))
 }
 
 fn check_destination(dest: &Path) -> Result<(), BackupError> {

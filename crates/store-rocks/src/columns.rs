@@ -109,7 +109,7 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
     table.set_block_size(16 * 1024);
     match name {
-        RECORDS => family.set_write_buffer_size(32 * MIB),
+        RECORDS => family.set_write_buffer_size(64 * MIB),
         STREAMS => family.set_write_buffer_size(16 * MIB),
         BATCHES => {
             family.set_write_buffer_size(16 * MIB);

@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use annals_event_log::{AppendError, CommitError, ReadError};
+use annals_event_log::{AppendError, CommitError, Position, ReadError};
+
+use crate::watermark_file;
 
 /// Why a log could not be opened or created. Nothing was altered.
 #[derive(Debug, thiserror::Error)]
@@ -152,11 +154,9 @@ impl OpenError {
             OpenError::NoPermission { path, detail }
         } else if is_disk_full(&detail) {
             OpenError::DiskFull { path, detail }
-        } else if source.kind() == rocksdb::ErrorKind::Corruption {
-            OpenError::Corrupt {
-                path,
-                reason: detail,
-            }
+        } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
+            let reason = format!("{detail}; restore it from a backup");
+            OpenError::Corrupt { path, reason }
         } else {
             OpenError::Rocks { path, source }
         }
@@ -177,6 +177,12 @@ pub enum BackupError {
     /// The destination holds something.
     #[error("{path} exists and is not an empty directory; choose another place", path = .path.display())]
     NotEmpty {
+        /// The destination.
+        path: PathBuf,
+    },
+    /// The destination is inside the log.
+    #[error("{path} is in the log's own directory; choose a place outside of it", path = .path.display())]
+    Inside {
         /// The destination.
         path: PathBuf,
     },
@@ -294,6 +300,22 @@ fn is_disk_full(detail: &str) -> bool {
     detail.contains("No space left on device")
         || detail.contains("Disk quota exceeded")
         || detail.contains("Space limit reached")
+}
+
+/// Whether RocksDB misses one of its own tables, blob files or manifests.
+fn is_file_missing(detail: &str) -> bool {
+    let of_a_log = [".sst", ".blob", "MANIFEST", "CURRENT"];
+    detail.contains("No such file or directory")
+        && of_a_log.iter().any(|name| detail.contains(name))
+}
+
+/// What to say of a log that ends before what was acknowledged.
+pub(crate) fn lost(acknowledged: Position, last: Position) -> String {
+    format!(
+        "{acknowledged} records were acknowledged, but it ends at {last}; restore it from a \
+         backup, or remove the file {} to go on without them",
+        watermark_file::NAME
+    )
 }
 
 /// What is stored cannot be what was written.

@@ -17,6 +17,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 use crate::error::OpenError;
+use crate::watermark_file;
 
 /// The newest format that this version reads, and the one that it writes.
 pub(crate) const FORMAT: u32 = 1;
@@ -38,7 +39,7 @@ pub(crate) fn read(directory: &Path) -> Result<Uuid, OpenError> {
     let path = directory.join(NAME);
     match fs::metadata(&path) {
         Ok(found) if found.len() <= MAX_BYTES => {}
-        Ok(_) => return Err(not_a_log(directory, "its file ANNALS is not ours")),
+        Ok(_) => return Err(not_ours(directory)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(absent(directory)),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(not_a_log(directory, "it is not a directory"));
@@ -60,6 +61,7 @@ fn absent(directory: &Path) -> OpenError {
         Ok(true) => OpenError::NotFound {
             path: directory.to_owned(),
         },
+        Ok(false) if is_log_otherwise(directory) => damaged(directory, "missing"),
         Ok(false) if directory.join("CURRENT").exists() => {
             not_a_log(directory, "it holds a RocksDB of another program")
         }
@@ -69,7 +71,7 @@ fn absent(directory: &Path) -> OpenError {
 }
 
 fn parse(directory: &Path, content: &str) -> Result<Uuid, OpenError> {
-    let not_ours = || not_a_log(directory, "its file ANNALS is not ours");
+    let not_ours = || not_ours(directory);
     let mut lines = content.lines();
     let found = lines
         .next()
@@ -90,6 +92,24 @@ fn parse(directory: &Path, content: &str) -> Result<Uuid, OpenError> {
         .next()
         .and_then(|id| id.parse().ok())
         .ok_or_else(not_ours)
+}
+
+/// Whether a directory has the other files that every log has.
+fn is_log_otherwise(directory: &Path) -> bool {
+    directory.join("CURRENT").exists() && directory.join(watermark_file::NAME).exists()
+}
+
+/// What a directory is whose file ANNALS says something else.
+fn not_ours(directory: &Path) -> OpenError {
+    if is_log_otherwise(directory) {
+        return damaged(directory, "damaged");
+    }
+    not_a_log(directory, "its file ANNALS is not ours")
+}
+
+fn damaged(directory: &Path, how: &str) -> OpenError {
+    let reason = format!("its file {NAME} is {how}; restore that file from a backup");
+    OpenError::corrupt(directory, reason)
 }
 
 /// Whether a directory has nothing in it.

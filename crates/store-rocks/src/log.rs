@@ -408,11 +408,24 @@ impl EventLog for RocksLog {
     }
 
     async fn stats(&self) -> Result<Stats, ReadError> {
-        let look = |view: &View<'_>| {
+        let sight = self.inner.sight();
+        let look = move |view: &View<'_>| {
+            // The counts are those of the last group in view. A reader waits
+            // until that one is published, and is served up to there.
+            let still = match &sight {
+                Sight::Own(_) => None,
+                Sight::Followed(follower) => Some(follower.hold_still(view.db)),
+            };
             let counts = index::counts(view.db, &view.columns)?;
+            let position = match &still {
+                // Its writer is gone, and the next one will publish it.
+                Some(Err(_)) => view.watermark,
+                _ => Position(counts.position),
+            };
+            drop(still);
             let bytes = directory_bytes(&view.db.path);
             Ok(Stats {
-                position: view.watermark,
+                position,
                 streams: counts.streams,
                 batches: counts.batches,
                 blobs: counts.blobs,

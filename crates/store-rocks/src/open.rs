@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use annals_event_log::{Position, ReadError, Watermark, encode_timestamp};
 use chrono::{DateTime, Utc};
@@ -12,13 +13,17 @@ use uuid::Uuid;
 
 use crate::columns::{self, Columns, Role};
 use crate::db::{Db, OnDrop};
-use crate::error::{OpenError, StoreFailure};
+use crate::error::{OpenError, StoreFailure, lost};
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::staging::Tail;
 use crate::watermark_file::{self, WatermarkFile};
 use crate::writer::{Disk, Publish, Writer};
 use crate::{identity, index, keys};
+
+/// How often a reader tries to open all tables, while a writer may replace them.
+const TABLE_ATTEMPTS: u32 = 10;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
 /// A log that was opened, in parts.
 pub(crate) struct Opened {
@@ -202,13 +207,7 @@ fn read_tail(db: &Db) -> Result<Tail, ReadError> {
 fn check_watermark(path: &Path, file: &WatermarkFile, last: Position) -> Result<(), OpenError> {
     let published = file.read().map_err(|error| OpenError::io(path, error))?;
     match published {
-        Some(published) if published > last => Err(OpenError::corrupt(
-            path,
-            format!(
-                "{published} records were acknowledged, but it ends at {last}; restore it from a backup, or remove the file {} to go on without them",
-                watermark_file::NAME
-            ),
-        )),
+        Some(published) if published > last => Err(OpenError::corrupt(path, lost(published, last))),
         _ => Ok(()),
     }
 }
@@ -230,6 +229,7 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     check_columns(path, options)?;
     let scratch = tempfile::Builder::new().prefix("annals-reader-").tempdir();
     let scratch = scratch.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
+    check_tables(path, scratch.path(), options)?;
     let db_options = columns::database_options(options, Role::Reader);
     let descriptors = columns::descriptors(options);
     let rocks =
@@ -247,7 +247,7 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     let watermark = Arc::new(Watermark::new(Position::START));
     let follower = Arc::new(Follower::new(file, Arc::clone(&watermark)));
     follower
-        .refresh(&db)
+        .begin(&db)
         .map_err(|error| unreadable(path, error))?;
     Ok(Opened {
         log_id,
@@ -257,9 +257,33 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     })
 }
 
+/// Opens all tables as a writer would, and closes them again.
+///
+/// A secondary takes the newest state of which it can read all tables, and says
+/// nothing of a newer one: what a damaged table holds would just be missing.
+fn check_tables(path: &Path, scratch: &Path, options: &Options) -> Result<(), OpenError> {
+    let mut db_options = columns::database_options(options, Role::Reader);
+    // The tables are what is asked for. The write-ahead log is read later.
+    let no_wal = scratch.join("no-wal");
+    fs::create_dir(&no_wal).map_err(|error| OpenError::io(&no_wal, error))?;
+    db_options.set_wal_dir(&no_wal);
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let descriptors = columns::descriptors(options);
+        match DB::open_cf_descriptors_read_only(&db_options, path, descriptors, false) {
+            Ok(_) => return Ok(()),
+            Err(error) if attempt >= TABLE_ATTEMPTS => return Err(OpenError::rocks(path, error)),
+            // A writer may have replaced a table just now.
+            Err(_) => std::thread::sleep(BETWEEN_ATTEMPTS),
+        }
+    }
+}
+
 fn no_watermark(path: &Path) -> OpenError {
     let reason = format!(
-        "its file {} is missing or damaged; opening the log once for writing makes it anew",
+        "its file {} is missing or damaged; opening the log once for writing makes it anew, as \
+         `annals init` does",
         watermark_file::NAME
     );
     OpenError::corrupt(path, reason)
@@ -339,5 +363,8 @@ fn columns_of<'a>(path: &Path, rocks: &'a DB) -> Result<Columns<'a>, OpenError> 
 }
 
 fn unreadable(path: &Path, error: ReadError) -> OpenError {
-    OpenError::corrupt(path, error.to_string())
+    match error {
+        ReadError::Corrupt { reason } => OpenError::corrupt(path, reason),
+        error => OpenError::corrupt(path, error.to_string()),
+    }
 }

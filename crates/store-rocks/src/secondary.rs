@@ -7,7 +7,7 @@ use std::time::Duration;
 use annals_event_log::{Position, ReadError, Watermark};
 
 use crate::db::Db;
-use crate::error::StoreFailure;
+use crate::error::{StoreFailure, corrupt, lost};
 use crate::log::Inner;
 use crate::watermark_file::WatermarkFile;
 
@@ -51,15 +51,13 @@ impl Follower {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let seen = catch_up(db);
-            match seen {
-                Ok(seen) if seen >= published => {
-                    self.served.advance(published);
-                    return Ok(published);
-                }
-                // It is there, only not yet visible here: serve what is.
-                Ok(seen) if attempt >= ATTEMPTS => {
-                    self.served.advance(seen);
+            match catch_up(db) {
+                // Where it is there, only not yet visible here, serve what is.
+                Ok(seen) if seen >= published || attempt >= ATTEMPTS => {
+                    // Read again: rows of a read model that came with this view
+                    // were folded from what was published by then.
+                    let published = self.read_file()?.unwrap_or(published);
+                    self.served.advance(seen.min(published));
                     return Ok(self.served.get());
                 }
                 Err(error) if attempt >= ATTEMPTS => return Err(error),
@@ -68,13 +66,32 @@ impl Follower {
         }
     }
 
+    /// Refreshes when the log is opened, where there is nothing older to serve:
+    /// all that WATERMARK promises must come into view.
+    pub(crate) fn begin(&self, db: &Db) -> Result<Position, ReadError> {
+        let promised = self.read_file()?.unwrap_or_default();
+        let mut seen = self.refresh(db)?;
+        for _ in 0..ATTEMPTS {
+            if seen >= promised {
+                return Ok(seen);
+            }
+            std::thread::sleep(POLL);
+            seen = self.refresh(db)?;
+        }
+        Err(corrupt(lost(promised, seen)))
+    }
+
+    fn read_file(&self) -> Result<Option<Position>, ReadError> {
+        let published = self.file.read();
+        published.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })
+    }
+
     /// What WATERMARK says, if that is more than what is served. A value that
     /// is just being written is left for the next time.
     fn published(&self) -> Result<Option<Position>, ReadError> {
-        let published = self.file.read();
-        let published = published.map_err(|error| ReadError::Unavailable {
-            source: Box::new(error),
-        })?;
+        let published = self.read_file()?;
         Ok(published.filter(|published| *published > self.served.get()))
     }
 
@@ -89,10 +106,7 @@ impl Follower {
             let seen = catch_up(db)?;
             // Read afterwards: what was seen by then is published now, but for a
             // group between its write and its publication.
-            let published = self.file.read();
-            let published = published.map_err(|error| ReadError::Unavailable {
-                source: Box::new(error),
-            })?;
+            let published = self.read_file()?;
             if published.is_some_and(|published| seen <= published) {
                 return Ok(turn);
             }

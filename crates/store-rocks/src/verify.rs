@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use annals_event_log::{BatchId, Content, Digest, Position, ReadError, Record, StreamName};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use rocksdb::{ColumnFamily, DBPinnableSlice};
 
 use crate::heads::Head;
 use crate::open_chunk::OpenChunk;
@@ -176,6 +177,7 @@ pub(crate) fn verify(
     if verifier.chunks(progress)? {
         verifier.end_batch()?;
         verifier.surplus()?;
+        verifier.models()?;
         verifier.counts()?;
     }
     verifier.report.streams = verifier.heads.len() as u64;
@@ -188,6 +190,9 @@ struct OpenBatch {
     first: Position,
     last: Position,
 }
+
+/// What an index has under a key.
+type Entry<'a> = Option<DBPinnableSlice<'a>>;
 
 struct Verifier<'a> {
     view: &'a View<'a>,
@@ -420,18 +425,20 @@ impl<'a> Verifier<'a> {
         let chunk = std::mem::take(&mut self.chunk);
         for (stream, version, run) in chunk.streams() {
             let key = keys::entry(stream.as_str(), version.0);
-            let entry = self.view.db.get(self.view.columns.streams, &key)?;
+            let at = Position(first.0.saturating_add(u64::from(run.index)));
+            let Some(entry) = self.entry(self.view.columns.streams, &key, at)? else {
+                continue;
+            };
             self.stream_entries += u64::from(entry.is_some());
             if entry.and_then(|value| Run::decode_stream(&value)) != Some(*run) {
-                let position = Position(first.0.saturating_add(u64::from(run.index)));
-                self.find(Some(position), Some(stream.as_str()), Fault::StreamIndex);
+                self.find(Some(at), Some(stream.as_str()), Fault::StreamIndex);
             }
         }
         for (event_type, run) in chunk.types() {
-            let entry = self
-                .view
-                .db
-                .get(self.view.columns.types, &keys::entry(event_type, first.0))?;
+            let key = keys::entry(event_type, first.0);
+            let Some(entry) = self.entry(self.view.columns.types, &key, first)? else {
+                continue;
+            };
             self.type_entries += u64::from(entry.is_some());
             if entry.and_then(|value| Run::decode_type(first, &value)) != Some(*run) {
                 let event_type = event_type.to_owned();
@@ -440,6 +447,29 @@ impl<'a> Verifier<'a> {
         }
         self.chunk = chunk;
         Ok(())
+    }
+
+    /// An entry of an index; `None` where it cannot be read, which is a finding.
+    fn entry(
+        &mut self,
+        column: &ColumnFamily,
+        key: &[u8],
+        position: Position,
+    ) -> Result<Option<Entry<'a>>, ReadError> {
+        match self.view.db.get(column, key) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(ReadError::Corrupt { reason }) => {
+                self.find(Some(position), None, Fault::Unreadable { reason });
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads what was folded from the records. It can be folded again, but what
+    /// cannot be read must be known.
+    fn models(&mut self) -> Result<(), ReadError> {
+        self.count(self.view.columns.models, |_, _| true).map(drop)
     }
 
     /// Looks for entries that no record asked for. An entry that cannot be read
@@ -489,7 +519,7 @@ impl<'a> Verifier<'a> {
 
     fn count(
         &mut self,
-        column: &rocksdb::ColumnFamily,
+        column: &ColumnFamily,
         within: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Result<u64, ReadError> {
         let mut iterator = self.view.db.iterate_once(column);
@@ -506,7 +536,10 @@ impl<'a> Verifier<'a> {
     }
 
     fn counts(&mut self) -> Result<(), ReadError> {
-        let counts = index::counts(self.view.db, &self.view.columns)?;
+        let counts = match index::counts(self.view.db, &self.view.columns) {
+            Ok(counts) => counts,
+            Err(error) => return self.unreadable(error),
+        };
         // Where the writer has moved on they count more than was read here.
         if counts.position != self.view.watermark.0 {
             return Ok(());

@@ -10,7 +10,9 @@ use annals_event_log::{EventLog, Position};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use uuid::Uuid;
 
-use crate::support::{all, append, close, fingerprint, new_log, options, raw};
+use crate::support::{
+    all, append, close, copy_of, damage, fingerprint, new_log, options, raw, tables,
+};
 
 /// Opens for writing and for reading; both must be refused, and nothing altered.
 fn refused(path: &Path) -> (OpenError, OpenError) {
@@ -293,5 +295,74 @@ fn check_permissions(path: &Path) {
         read_only.then(|| fingerprint(path)),
         before,
         "something was altered"
+    );
+}
+
+/// Without the check, a reader would serve the log as if the table had never
+/// been written: RocksDB's secondary hides what it cannot open.
+#[test]
+fn a_table_that_is_missing_or_cut_is_corruption_whichever_it_is() {
+    let (_home, path, log) = new_log();
+    append(&log, "a-1", 50);
+    log.compact();
+    append(&log, "b-1", 50);
+    log.compact();
+    close(log);
+    let tables = tables(&path);
+    assert!(tables.len() >= 5, "one for each index: {tables:?}");
+    for table in tables {
+        for cut in [false, true] {
+            let copy = copy_of(&path);
+            let table = copy.path().join(&table);
+            if cut {
+                let content = fs::read(&table).unwrap();
+                fs::write(&table, &content[..content.len() - 30]).unwrap();
+            } else {
+                fs::remove_file(&table).unwrap();
+            }
+            for error in [refused(copy.path()).0, refused(copy.path()).1] {
+                assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+                assert!(error.to_string().contains("from a backup"), "{error}");
+            }
+        }
+    }
+}
+
+/// The footer is whole and the size is right, so the manifest has no complaint.
+#[test]
+fn a_table_with_damage_in_its_properties_hides_nothing_from_a_reader() {
+    let (_home, path, log) = new_log();
+    append(&log, "a-1", 50);
+    log.compact();
+    close(log);
+    for table in tables(&path) {
+        damage(&path.join(table), |content| {
+            let end = content.len() - 60;
+            end / 2..end
+        });
+    }
+    match RocksLog::open_reader(&path, &options()) {
+        Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
+        Ok(log) => panic!("it opened, and serves up to {}", log.watermark()),
+    }
+}
+
+#[test]
+fn a_log_whose_file_annals_is_damaged_is_a_damaged_log() {
+    let (_home, path, log) = new_log();
+    append(&log, "a-1", 1);
+    close(log);
+    let annals = path.join("ANNALS");
+    for damage in [&b"annals log, forma"[..], b"", &[0xff; 5_000]] {
+        fs::write(&annals, damage).unwrap();
+        let (writing, reading) = refused(&path);
+        assert!(matches!(writing, OpenError::Corrupt { .. }), "{writing:?}");
+        assert!(matches!(reading, OpenError::Corrupt { .. }), "{reading:?}");
+    }
+    fs::remove_file(&annals).unwrap();
+    let (writing, _) = refused(&path);
+    assert!(
+        writing.to_string().contains("ANNALS is missing"),
+        "{writing}"
     );
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::{
@@ -128,4 +129,32 @@ pub fn raw(path: &Path) -> DB {
     let options = rocksdb::Options::default();
     let families = DB::list_cf(&options, path).expect("its column families");
     DB::open_cf(&options, path, families).expect("it opens")
+}
+
+/// A copy of a log's directory, to be damaged.
+pub fn copy_of(path: &Path) -> TempDir {
+    let copy = tempfile::tempdir().expect("a temporary directory");
+    for entry in fs::read_dir(path).expect("the log's directory") {
+        let entry = entry.expect("a file of the log");
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).expect("it is copied");
+    }
+    copy
+}
+
+/// The names of RocksDB's tables in a log's directory.
+pub fn tables(path: &Path) -> Vec<String> {
+    let names = fs::read_dir(path).expect("the log's directory");
+    let names = names.map(|entry| entry.expect("a file").file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".sst")).collect()
+}
+
+/// Turns bits of a file around, at the place that is chosen.
+pub fn damage(file: &Path, place: impl FnOnce(&[u8]) -> Range<usize>) {
+    let mut content = fs::read(file).expect("the file");
+    let place = place(&content);
+    for byte in &mut content[place] {
+        *byte ^= 0x55;
+    }
+    fs::write(file, content).expect("the file is written");
 }

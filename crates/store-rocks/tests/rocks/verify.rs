@@ -1,11 +1,14 @@
 //! Verification: a sound log is sound, and each kind of damage is found and named.
 
-use annals_event_log::{Digest, EventLog, Position, Query, ReadError, Version};
-use annals_store_rocks::{Fault, Finding, RocksLog, VerifyReport};
+use annals_event_log::{Digest, EventLog, Position, Query, ReadError, ReadModels, Version};
+use annals_store_rocks::{Fault, Finding, OpenError, RocksLog, VerifyReport};
+use bytes::Bytes;
 use futures::executor::block_on;
 use rocksdb::DB;
 
-use crate::support::{append, batch, close, event, event_with_blob, new_log, options, raw};
+use crate::support::{
+    append, batch, close, copy_of, damage, event, event_with_blob, new_log, options, raw, tables,
+};
 
 /// What is in the log of these tests.
 const RECORDS: u64 = 410;
@@ -279,4 +282,31 @@ fn wrong_counts_are_found() {
         found: 5,
     };
     assert_eq!(only(&report).fault, fault);
+}
+
+#[test]
+fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 50);
+    let (with_blob, blob) = event_with_blob("run-blob", &[1; 5_000]);
+    block_on(log.append(batch(vec![with_blob], vec![blob]))).unwrap();
+    let row = (Bytes::from("key"), Some(Bytes::from("row")));
+    block_on(log.commit("model", Position::START, vec![row], Position(1))).unwrap();
+    log.compact();
+    close(log);
+    let mut verified = 0;
+    for table in tables(&path) {
+        let copy = copy_of(&path);
+        // Every table begins with its first block of data.
+        damage(&copy.path().join(&table), |_| 8..16);
+        match RocksLog::open(copy.path(), &options()) {
+            Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
+            Ok(log) => {
+                let report = log.verify(&mut |_| ()).expect("what is damaged is told");
+                assert!(!report.is_sound(), "{table} is damaged");
+                verified += 1;
+            }
+        }
+    }
+    assert!(verified >= 4, "streams, batches, types, models: {verified}");
 }
