@@ -83,9 +83,11 @@ impl Annals {
             return Err(ExecuteError::Empty);
         }
         // A key has a lane too: a repeat waits for the first one and then finds it.
+        // So has an id that is asked for: of two commands only one finds it free.
         let lanes: Vec<Uuid> = requests
             .iter()
-            .filter_map(|request| request.command.lane())
+            .flat_map(|request| [request.command.lane(), request.command.asked_id()])
+            .flatten()
             .chain(key)
             .collect();
         let turn = self.lanes.turn(lanes.clone()).await;
@@ -138,18 +140,25 @@ impl Annals {
         {
             BatchStatus::Unknown => Ok(None),
             BatchStatus::Mismatch => Err(ExecuteError::KeyReused { key }),
-            BatchStatus::Known(appended) => {
-                let outcomes = match requests {
-                    1 => vec![self.first_outcome(appended).await?],
-                    _ => Vec::new(),
-                };
-                Ok(Some(BatchOutcome {
-                    outcomes,
-                    position: appended.last,
-                    repeated: true,
-                }))
-            }
+            BatchStatus::Known(appended) => Ok(Some(self.repeated(appended, requests).await?)),
         }
+    }
+
+    /// The answer to a batch that is in the log already.
+    async fn repeated(
+        &self,
+        appended: Appended,
+        requests: usize,
+    ) -> Result<BatchOutcome, ExecuteError> {
+        let outcomes = match requests {
+            1 => vec![self.first_outcome(appended).await?],
+            _ => Vec::new(),
+        };
+        Ok(BatchOutcome {
+            outcomes,
+            position: appended.last,
+            repeated: true,
+        })
     }
 
     /// The outcome of a batch of one command, from its first event.
@@ -180,6 +189,12 @@ impl Annals {
         }
         let append = batch.encode(&world, &events)?;
         match self.log.append(append).await {
+            // An earlier attempt whose caller had gone came first. What was
+            // decided here never happened, so nothing of it is kept.
+            Ok(appended) if appended.repeated => {
+                self.keep(world.into_unchanged());
+                Ok(self.repeated(appended, batch.requests.len()).await?)
+            }
             Ok(appended) => {
                 self.keep(world.into_states());
                 Ok(BatchOutcome {

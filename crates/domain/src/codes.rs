@@ -177,12 +177,16 @@ macro_rules! open_enum {
                         return Ok($name::Other(word));
                     }
                     let read = Self::from_word(&word);
-                    if $crate::codes::$form::CLOSED && matches!(read, $name::Other(_)) {
-                        return Err(D::Error::custom($crate::codes::UnknownWord {
-                            word,
-                            what: stringify!($name),
-                            known: &[$($word,)+ "{\"other\": \"...\"}"],
-                        }));
+                    if let $name::Other(other) = &read {
+                        // A listed word in other letters is a slip, and no word of its own.
+                        let slip = [$($word,)+].iter().any(|w| w.eq_ignore_ascii_case(other));
+                        if slip || $crate::codes::$form::CLOSED {
+                            return Err(D::Error::custom($crate::codes::UnknownWord {
+                                word,
+                                what: stringify!($name),
+                                known: &[$($word,)+ $crate::codes::$form::ELSE],
+                            }));
+                        }
                     }
                     return Ok(read);
                 }
@@ -226,6 +230,7 @@ pub(crate) mod bare {
 
     /// Any word is allowed.
     pub(crate) const CLOSED: bool = false;
+    pub(crate) const ELSE: &str = "any other word";
 
     pub(crate) fn serialize<S: Serializer>(word: &str, _: bool, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(word)
@@ -248,6 +253,7 @@ pub(crate) mod tagged {
 
     /// A bare word must be one of the listed ones.
     pub(crate) const CLOSED: bool = true;
+    pub(crate) const ELSE: &str = "{\"other\": \"...\"}";
 
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -282,5 +288,29 @@ pub(crate) mod tagged {
             { "type": "object", "properties": { "other": { "type": "string" } },
               "required": ["other"], "additionalProperties": false },
         ] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::ActorKind;
+    use crate::run::DecisionType;
+    use crate::task::GoalType;
+
+    #[test]
+    fn a_listed_word_in_other_letters_is_a_slip() {
+        let read = serde_json::from_str::<DecisionType>;
+        assert_eq!(read(r#""commit""#).unwrap(), DecisionType::Commit);
+        let other = DecisionType::Other("escalate".into());
+        assert_eq!(read(r#""escalate""#).unwrap(), other);
+        for slip in [r#""Commit""#, r#""ROLLBACK""#] {
+            let error = read(slip).unwrap_err().to_string();
+            assert!(error.contains("known are commit"), "{error}");
+        }
+        assert!(serde_json::from_str::<ActorKind>(r#""Human""#).is_err());
+        let error = serde_json::from_str::<GoalType>(r#""Fix!""#).unwrap_err();
+        assert!(error.to_string().contains("other"), "{error}");
     }
 }

@@ -12,7 +12,7 @@ use crate::{Meta, intent, metadata, pipeline, plan, run, snapshot, task};
 #[non_exhaustive]
 pub enum CommandError {
     /// No command has this name.
-    #[error("there is no command {name:?}{}; `annals commands` lists them all", did_you_mean(.name))]
+    #[error("there is no command {name:?}{}; `annals commands --list` names them all", did_you_mean(.name))]
     UnknownName {
         /// The name that was read.
         name: String,
@@ -43,7 +43,7 @@ fn did_you_mean(name: &str) -> String {
 }
 
 macro_rules! commands {
-    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lane:expr;)+) => {
+    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lane:expr $(, new $new:expr)?;)+) => {
         /// Any command.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -98,6 +98,18 @@ macro_rules! commands {
                 match self { $(Command::$variant($c) => $lane,)+ }
             }
 
+            /// The id that the command asks for, where it makes an object.
+            /// Commands that ask for the same one must be executed one after
+            /// the other, or both would find it free.
+            pub fn asked_id(&self) -> Option<Uuid> {
+                match self {
+                    $(Command::$variant($c) => {
+                        let _ = $c;
+                        None::<Uuid>$(.or($new.map(Uuid::from)))?
+                    })+
+                }
+            }
+
             /// Decides what happens: a pure function of the world, the command
             /// and what comes with it.
             ///
@@ -112,45 +124,45 @@ macro_rules! commands {
 }
 
 commands! {
-    CreateIntent(intent::CreateIntent) = "create_intent", intent::decide::create, |c| c.id.map(|id| id.0);
+    CreateIntent(intent::CreateIntent) = "create_intent", intent::decide::create, |c| c.id.map(Uuid::from), new c.id;
     AnalyzeIntent(intent::AnalyzeIntent) = "analyze_intent", intent::decide::analyze, |c| Some(c.intent.0);
     ActivateIntent(intent::ActivateIntent) = "activate_intent", intent::decide::activate, |c| Some(c.intent.0);
     SelectPlan(intent::SelectPlan) = "select_plan", intent::decide::select_plan, |c| Some(c.intent.0);
     RecordCommit(intent::RecordCommit) = "record_commit", intent::decide::record_commit, |c| Some(c.intent.0);
     CompleteIntent(intent::CompleteIntent) = "complete_intent", intent::decide::complete, |c| Some(c.intent.0);
     CancelIntent(intent::CancelIntent) = "cancel_intent", intent::decide::cancel, |c| Some(c.intent.0);
-    CreatePlan(plan::CreatePlan) = "create_plan", plan::decide::create, |c| c.intent.map(|id| id.0);
+    CreatePlan(plan::CreatePlan) = "create_plan", plan::decide::create, |c| c.intent.map(|id| id.0), new c.id;
     AddStep(plan::AddStep) = "add_step", plan::decide::add_step, |c| Some(c.plan.0);
     SetStepStatus(plan::SetStepStatus) = "set_step_status", plan::decide::set_step_status, |c| Some(c.plan.0);
     LinkStepFrames(plan::LinkStepFrames) = "link_step_frames", plan::decide::link_step_frames, |c| Some(c.plan.0);
-    SpawnStepTask(plan::SpawnStepTask) = "spawn_step_task", plan::decide::spawn_step_task, |c| Some(c.plan.0);
+    SpawnStepTask(plan::SpawnStepTask) = "spawn_step_task", plan::decide::spawn_step_task, |c| Some(c.plan.0), new c.id;
     RecordStepOutput(plan::RecordStepOutput) = "record_step_output", plan::decide::record_step_output, |c| Some(c.plan.0);
-    CreateTask(task::CreateTask) = "create_task", task::decide::create, |c| c.id.map(|id| id.0);
+    CreateTask(task::CreateTask) = "create_task", task::decide::create, |c| c.id.map(Uuid::from), new c.id;
     AddConstraint(task::AddConstraint) = "add_constraint", task::decide::add_constraint, |c| Some(c.task.0);
     AddAcceptanceCriterion(task::AddAcceptanceCriterion) = "add_acceptance_criterion", task::decide::add_acceptance_criterion, |c| Some(c.task.0);
     AddDependency(task::AddDependency) = "add_dependency", task::decide::add_dependency, |c| Some(c.task.0);
     FailTask(task::FailTask) = "fail_task", task::decide::fail, |c| Some(c.task.0);
     CancelTask(task::CancelTask) = "cancel_task", task::decide::cancel, |c| Some(c.task.0);
-    CreateRun(run::CreateRun) = "create_run", run::decide::create, |c| Some(c.task.0);
+    CreateRun(run::CreateRun) = "create_run", run::decide::create, |c| Some(c.task.0), new c.id;
     AttachSnapshot(run::AttachSnapshot) = "attach_snapshot", run::decide::attach_snapshot, |c| Some(c.run.0);
     StartPatching(run::StartPatching) = "start_patching", run::decide::start_patching, |c| Some(c.run.0);
     StartValidation(run::StartValidation) = "start_validation", run::decide::start_validation, |c| Some(c.run.0);
-    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::decide::record_tool_invocation, |c| Some(c.run.0);
-    ProposePatchSet(run::ProposePatchSet) = "propose_patch_set", run::decide::propose_patch_set, |c| Some(c.run.0);
+    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::decide::record_tool_invocation, |c| Some(c.run.0), new c.id;
+    ProposePatchSet(run::ProposePatchSet) = "propose_patch_set", run::decide::propose_patch_set, |c| Some(c.run.0), new c.id;
     ApplyPatchSet(run::ApplyPatchSet) = "apply_patch_set", run::decide::apply_patch_set, |c| Some(c.patch_set.0);
     RejectPatchSet(run::RejectPatchSet) = "reject_patch_set", run::decide::reject_patch_set, |c| Some(c.patch_set.0);
     OverrideRationale(run::OverrideRationale) = "override_rationale", run::decide::override_rationale, |c| Some(c.patch_set.0);
-    RecordEvidence(run::RecordEvidence) = "record_evidence", run::decide::record_evidence, |c| Some(c.run.0);
-    RecordProvenance(run::RecordProvenance) = "record_provenance", run::decide::record_provenance, |c| Some(c.run.0);
+    RecordEvidence(run::RecordEvidence) = "record_evidence", run::decide::record_evidence, |c| Some(c.run.0), new c.id;
+    RecordProvenance(run::RecordProvenance) = "record_provenance", run::decide::record_provenance, |c| Some(c.run.0), new c.id;
     RecordUsage(run::RecordUsage) = "record_usage", run::decide::record_usage, |c| Some(c.run.0);
     RecordMetrics(run::RecordMetrics) = "record_metrics", run::decide::record_metrics, |c| Some(c.run.0);
-    Decide(run::Decide) = "decide", run::decide::decide, |c| Some(c.run.0);
+    Decide(run::Decide) = "decide", run::decide::decide, |c| Some(c.run.0), new c.id;
     FailRun(run::FailRun) = "fail_run", run::decide::fail, |c| Some(c.run.0);
-    OpenSnapshot(snapshot::OpenSnapshot) = "open_snapshot", snapshot::decide::open, |c| c.id.map(|id| id.0);
+    OpenSnapshot(snapshot::OpenSnapshot) = "open_snapshot", snapshot::decide::open, |c| c.id.map(Uuid::from), new c.id;
     AddItem(snapshot::AddItem) = "add_item", snapshot::decide::add_item, |c| Some(c.snapshot.0);
     AttachBlob(snapshot::AttachBlob) = "attach_blob", snapshot::decide::attach_blob, |c| Some(c.snapshot.0);
     FinalizeSnapshot(snapshot::FinalizeSnapshot) = "finalize_snapshot", snapshot::decide::finalize, |c| Some(c.snapshot.0);
-    CreatePipeline(pipeline::CreatePipeline) = "create_pipeline", pipeline::decide::create, |c| c.id.map(|id| id.0);
+    CreatePipeline(pipeline::CreatePipeline) = "create_pipeline", pipeline::decide::create, |c| c.id.map(Uuid::from), new c.id;
     PushFrame(pipeline::PushFrame) = "push_frame", pipeline::decide::push_frame, |c| Some(c.pipeline.0);
     SetMaxFrames(pipeline::SetMaxFrames) = "set_max_frames", pipeline::decide::set_max_frames, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);

@@ -24,7 +24,7 @@ pub enum Refusal {
         id: Uuid,
     },
     /// The id is taken.
-    #[error("the id {id} is taken by a {kind}; leave the id out to get a new one")]
+    #[error("{kind} {id} exists already; leave the id out to get a new one")]
     Exists {
         /// What has the id.
         kind: Kind,
@@ -54,7 +54,7 @@ pub enum Refusal {
         reason: String,
     },
     /// The run has one already.
-    #[error("run {run} has a {kind} already, {existing}; a run has at most one")]
+    #[error("run {run} has its {kind} already, {existing}; a run has at most one")]
     OnlyOne {
         /// What there is only one of.
         kind: Kind,

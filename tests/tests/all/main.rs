@@ -16,3 +16,4 @@ mod project;
 mod properties;
 mod seal;
 mod support;
+mod together;

@@ -8,7 +8,7 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, IntentId, Kind, Meta, Refusal, StreamKind, StreamRef};
+use crate::{AnyEvent, IntentId, Kind, Meta, Refusal, StreamKind, StreamRef, plan};
 
 fn stream(id: IntentId) -> StreamRef {
     StreamRef {
@@ -97,7 +97,7 @@ pub(crate) fn require_active(
 
 pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> Decided {
     require_active(world, command.intent, "select_plan")?;
-    world.require(StreamKind::Plan, command.plan)?;
+    plan::decide::check_intent(world, command.plan, Some(command.intent), "plan")?;
     Ok(vec![emit(
         command.intent,
         PlanSelected { plan: command.plan },

@@ -11,8 +11,8 @@ use crate::pieces::Pieces;
 use crate::pipeline::decide::{frames_used, occupancy};
 use crate::world::{Decided, Emitted, World};
 use crate::{
-    AnyEvent, DecideError, FrameId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind, StreamRef,
-    TaskId, intent, task,
+    AnyEvent, DecideError, FrameId, IntentId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind,
+    StreamRef, TaskId, intent, task,
 };
 
 fn stream(id: PlanId) -> StreamRef {
@@ -40,7 +40,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
         intent::decide::require_active(world, intent, "create_plan")?;
     }
     if let Some(previous) = command.previous {
-        world.require(StreamKind::Plan, previous)?;
+        check_intent(world, previous, command.intent, "previous")?;
     }
     if let Some(pipeline) = command.pipeline {
         world.require(StreamKind::Pipeline, pipeline)?;
@@ -66,6 +66,22 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
     }));
     emitted.extend(uses);
     Ok(emitted)
+}
+
+/// A plan that was made for one intent cannot serve another.
+pub(crate) fn check_intent(
+    world: &mut World,
+    plan: PlanId,
+    intent: Option<IntentId>,
+    field: &'static str,
+) -> Result<(), DecideError> {
+    match (world.plan(plan)?.intent, intent) {
+        (Some(made_for), Some(intent)) if made_for != intent => {
+            let reason = format!("plan {plan} was made for intent {made_for}");
+            Err(Refusal::invalid(field, reason).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `fwindow` is a half-open range of indices into the pipeline's window as it

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Event, StepStatus, StoredStep};
-use crate::{FrameId, PipelineId, TaskId};
+use crate::{FrameId, IntentId, PipelineId, TaskId};
 
 /// A plan has no life of its own: its steps have. The default is a plan that
 /// does not exist.
@@ -11,6 +11,8 @@ use crate::{FrameId, PipelineId, TaskId};
 pub struct State {
     /// Whether it exists.
     pub exists: bool,
+    /// The intent that it is a plan for.
+    pub intent: Option<IntentId>,
     /// The pipeline whose frames the steps name.
     pub pipeline: Option<PipelineId>,
     /// The steps, by their numbers.
@@ -48,6 +50,7 @@ pub fn evolve(state: &mut State, event: &Event) {
             let steps = event.steps.iter().map(StepState::new).collect();
             *state = State {
                 exists: true,
+                intent: event.intent,
                 pipeline: event.pipeline,
                 steps,
             };

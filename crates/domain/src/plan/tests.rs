@@ -1,10 +1,11 @@
 //! Given, when, then for plans.
 
 use super::*;
-use crate::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
+use crate::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
 use crate::pipeline::{CreatePipeline, FrameKind, FramesUsed, PushFrame};
 use crate::task::{CreateTask, GoalType};
 use crate::testing::{Given, events, json, stream, texts};
+use crate::world::Emitted;
 use crate::{
     AnyEvent, Command, Dependence, FrameId, IntentId, Kind, PipelineId, PlanId, Refusal, Slot,
     StreamKind, TaskId, intent, task,
@@ -209,6 +210,44 @@ fn a_plan_for_an_intent_becomes_its_current_one() {
         [plan_event(drafted), AnyEvent::Intent(selected.into())]
     );
     assert_eq!(emitted[1].stream, stream(StreamKind::Intent, 3));
+}
+
+#[test]
+fn a_plan_made_for_one_intent_serves_no_other() {
+    let other = IntentId(uuid::Uuid::from_u128(77));
+    let mut given = Given::new();
+    for intent in [INTENT, other] {
+        given.execute(CreateIntent {
+            id: Some(intent),
+            prompt: "do".into(),
+            parent: None,
+        });
+        let content = "it".into();
+        given.execute(AnalyzeIntent { intent, content });
+        let reason = None;
+        given.execute(ActivateIntent { intent, reason });
+    }
+    given.execute(CreatePlan {
+        intent: Some(INTENT),
+        ..create()
+    });
+    let select = |intent| SelectPlan { intent, plan: PLAN };
+    let revise = |intent| CreatePlan {
+        id: None,
+        previous: Some(PLAN),
+        intent,
+        ..create()
+    };
+    let refused = |result: Result<Vec<Emitted>, Refusal>, field: &str| {
+        let refusal = result.expect_err("it is another intent's").to_string();
+        assert!(refusal.contains(field), "{refusal}");
+        assert!(refusal.contains(&INTENT.to_string()), "{refusal}");
+    };
+    refused(given.decide(select(other)), "plan");
+    refused(given.decide(revise(Some(other))), "previous");
+    assert!(given.decide(select(INTENT)).is_ok());
+    assert!(given.decide(revise(Some(INTENT))).is_ok());
+    assert!(given.decide(revise(None)).is_ok());
 }
 
 #[test]

@@ -66,10 +66,10 @@ fn check_state(command: &Decide, state: &State) -> Result<(), Refusal> {
     );
     let asked = asked(&command.decision_type);
     match state.status {
+        // A second decision is refused by name, not as a transition.
+        _ if state.decision.is_some() => Ok(()),
         Status::Validating => Ok(()),
         Status::Failed if !needs_success => Ok(()),
-        // A second decision is refused by name, not as a transition.
-        Status::Completed if state.decision.is_some() => Ok(()),
         status if needs_success => Err(refuse(command.run, status, asked, "validating")),
         status => Err(refuse(command.run, status, asked, "validating or failed")),
     }

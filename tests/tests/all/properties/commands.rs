@@ -53,16 +53,6 @@ impl Draw<'_> {
         }
     }
 
-    /// The id for a new object whose kind alone must not have it yet.
-    fn new_id_of(&mut self, kind: Kind) -> Uuid {
-        let taken = self.all(kind);
-        if self.dice.once_in(6) {
-            self.dice.pick(&taken).unwrap_or(self.fresh())
-        } else {
-            self.fresh()
-        }
-    }
-
     /// The id for an object inside a run, which the log may give.
     fn optional_id(&mut self) -> Option<Uuid> {
         let id = self.new_id();

@@ -40,6 +40,7 @@ pub struct Step {
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
+    pub intent: Option<Uuid>,
     pub pipeline: Option<Uuid>,
     pub steps: Vec<Step>,
 }
@@ -307,7 +308,8 @@ impl Model {
     }
 
     fn select_plan(&mut self, c: &intent::SelectPlan) -> Judged {
-        demand(self.plans.contains_key(&c.plan.0))?;
+        let made_for = self.plans.get(&c.plan.0)?.intent;
+        demand(made_for.is_none_or(|intent| intent == c.intent.0))?;
         self.intent(c.intent.0, &["active"])?.plan = Some(c.plan.0);
         Some(true)
     }
@@ -321,10 +323,11 @@ impl Model {
     fn create_plan(&mut self, c: &plan::CreatePlan) -> Judged {
         let id = c.id?.0;
         self.place(Some(id), Kind::Plan)?;
-        demand(
-            c.previous
-                .is_none_or(|previous| self.plans.contains_key(&previous.0)),
-        )?;
+        let intent = c.intent.map(|intent| intent.0);
+        if let Some(previous) = c.previous {
+            let made_for = self.plans.get(&previous.0)?.intent;
+            demand(made_for.is_none() || intent.is_none() || made_for == intent)?;
+        }
         let pipeline = c.pipeline.map(|pipeline| pipeline.0);
         demand(pipeline.is_none_or(|id| self.pipelines.contains_key(&id)))?;
         if let Some((start, end)) = c.fwindow {
@@ -332,6 +335,7 @@ impl Model {
             demand(start <= end && end as usize <= window.len())?;
         }
         let mut plan = Plan {
+            intent,
             pipeline,
             steps: Vec::new(),
         };
@@ -339,8 +343,8 @@ impl Model {
             plan.steps.push(self.new_step(pipeline, step)?);
         }
         self.plans.insert(id, plan);
-        if let Some(intent) = c.intent {
-            self.intent(intent.0, &["active"])?.plan = Some(id);
+        if let Some(intent) = intent {
+            self.intent(intent, &["active"])?.plan = Some(id);
         }
         Some(true)
     }

@@ -438,10 +438,7 @@ fn decisions_are_accepted_while_validating_or_on_a_failed_run() {
                 (Status::Failed, None) if !needs_success => {
                     assert!(result.is_ok(), "{verdict}: {result:?}");
                 }
-                (Status::Failed, Some(existing)) if !needs_success => {
-                    check_only_one(result.unwrap_err(), existing);
-                }
-                (Status::Completed, Some(existing)) => {
+                (Status::Failed | Status::Completed, Some(existing)) => {
                     check_only_one(result.unwrap_err(), existing);
                 }
                 _ => {

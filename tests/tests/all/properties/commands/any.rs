@@ -92,7 +92,7 @@ impl Draw<'_> {
             .then(|| (self.number(2), self.number(4)));
         let with_intent = self.dice.once_in(3);
         CreatePlan {
-            id: Some(self.new_id_of(Kind::Plan).into()),
+            id: Some(self.new_id().into()),
             intent: if with_intent {
                 self.optional(Kind::Intent)
             } else {
@@ -434,7 +434,7 @@ impl Draw<'_> {
         let snapshot = self.id(Kind::ContextSnapshot);
         match self.one_of(5, Kind::ContextSnapshot) {
             0 => OpenSnapshot {
-                id: Some(self.new_id_of(Kind::ContextSnapshot).into()),
+                id: Some(self.new_id().into()),
                 selection_strategy: SelectionStrategy::Heuristic,
                 items: (0..self.dice.roll(4)).map(|_| self.item()).collect(),
                 summary: self.reason(),
@@ -463,7 +463,7 @@ impl Draw<'_> {
         let pipeline = self.id(Kind::ContextPipeline);
         match self.one_of(8, Kind::ContextPipeline) {
             0 => {
-                let id = Some(self.new_id_of(Kind::ContextPipeline).into());
+                let id = Some(self.new_id().into());
                 CreatePipeline {
                     id,
                     max_frames: Some(self.number(4)),

@@ -1,0 +1,94 @@
+//! Commands at the same time: what one caller is told must be what the log has,
+//! whoever else was there first.
+
+use std::pin::pin;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use annals::domain::intent::{AnalyzeIntent, CreateIntent};
+use annals::domain::task::CreateTask;
+use annals::domain::{ActorRef, Command, IntentId, TaskId};
+use annals::{Annals, Outcome, Request};
+use annals_event_log::Position;
+use futures::FutureExt;
+use futures::executor::block_on;
+use uuid::Uuid;
+
+const ROUNDS: usize = 40;
+
+/// A log on a disk: there, an append takes a while.
+fn annals() -> (tempfile::TempDir, Arc<Annals>) {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let url = home.path().join("log").display().to_string();
+    let annals = block_on(Annals::open(&url)).expect("a new log");
+    (home, Arc::new(annals))
+}
+
+fn request(command: impl Into<Command>) -> Request {
+    Request::new(ActorRef::agent("test"), command)
+}
+
+fn create_intent(id: Option<IntentId>) -> CreateIntent {
+    CreateIntent {
+        id,
+        prompt: "do".into(),
+        parent: None,
+    }
+}
+
+/// The first future is dropped somewhere on its way. Without an answer from the
+/// store that it knows the batch, the second one would invent another id.
+#[test]
+fn a_repeat_of_a_dropped_request_names_the_object_that_is_there() {
+    let (_home, annals) = annals();
+    for round in 0..ROUNDS {
+        let request = request(create_intent(None)).key(Uuid::now_v7());
+        let before = annals.position();
+        {
+            let mut first = pin!(annals.execute(request.clone()));
+            for _ in 0..=round % 4 {
+                if first.as_mut().now_or_never().is_some() {
+                    break;
+                }
+                thread::sleep(Duration::from_micros(20 * (round as u64 % 5)));
+            }
+        }
+        let outcome = block_on(annals.execute(request)).expect("the answer");
+        assert_eq!(outcome.position, Position(before.0 + 1), "one event");
+        assert_eq!(annals.position(), outcome.position);
+        let id = outcome.id.expect("the intent's id");
+        block_on(annals.view(IntentId(id))).expect("it is there");
+        let content = "it".into();
+        let intent = IntentId(id);
+        block_on(annals.execute(self::request(AnalyzeIntent { intent, content })))
+            .expect("it can be gone on with");
+    }
+}
+
+#[test]
+fn of_two_objects_that_ask_for_one_id_one_gets_it() {
+    let (_home, annals) = annals();
+    for _ in 0..ROUNDS {
+        let id = Uuid::now_v7();
+        let intent: Command = create_intent(Some(IntentId(id))).into();
+        let task = CreateTask {
+            id: Some(TaskId(id)),
+            ..CreateTask::new("do")
+        };
+        let start = Arc::new(Barrier::new(2));
+        let callers = [intent, task.into()].map(|command| {
+            let (annals, start) = (Arc::clone(&annals), Arc::clone(&start));
+            thread::spawn(move || {
+                start.wait();
+                block_on(annals.execute(request(command)))
+            })
+        });
+        let answers = callers.map(|caller| caller.join().expect("no panic"));
+        let accepted: Vec<&Outcome> = answers.iter().flatten().collect();
+        assert_eq!(accepted.len(), 1, "{answers:?}");
+        let refused = answers.iter().find_map(|answer| answer.as_ref().err());
+        let refused = refused.expect("the other one").to_string();
+        assert!(refused.contains("exists already"), "{refused}");
+    }
+}
