@@ -11,6 +11,8 @@ use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
 use annals_dialects::git::GitImportError;
 
+use crate::output::counted;
+
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -51,7 +53,7 @@ pub(crate) enum CliError {
          go on from line {next}", next = line + 1
     )]
     AnswersUnread { line: u64 },
-    #[error("verification failed: {findings} findings; restore the log from a backup")]
+    #[error("verification failed: {}; restore the log from a backup", counted(*.findings, "finding", "findings"))]
     Findings { findings: u64 },
     #[error(transparent)]
     Import(Box<GitImportError>),

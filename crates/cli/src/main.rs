@@ -21,7 +21,10 @@ use crate::error::CliError;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse_arguments(&error),
+    };
     let json = cli.global.json;
     report_events(cli.global.verbose);
     match run(cli) {
@@ -33,6 +36,21 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit_status())
         }
     }
+}
+
+/// Help, the version, or what is wrong with the arguments: as JSON where they
+/// ask for it, as far as they can be understood.
+fn refuse_arguments(error: &clap::Error) -> ExitCode {
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    if json && error.use_stderr() {
+        let message = error.render().to_string();
+        let message = message.trim().trim_start_matches("error: ");
+        let error = serde_json::json!({ "error": { "code": "usage", "message": message } });
+        let _ = writeln!(std::io::stderr(), "{error}");
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
 }
 
 fn run(cli: Cli) -> Result<(), CliError> {

@@ -235,6 +235,11 @@ pub(crate) fn bytes(n: u64) -> String {
     format!("{} ({n} bytes)", indicatif::BinaryBytes(n))
 }
 
+/// So many things.
+pub(crate) fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::visible;
+use crate::output::{counted, visible};
 use crate::progress;
 
 pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
@@ -56,8 +56,12 @@ fn print(context: &mut Context, report: &VerifyReport) -> Result<(), CliError> {
         "DAMAGED"
     };
     output.line(&format!(
-        "{verdict}: {} records of {} streams in {} batches, and {} blobs, checked up to position {}",
-        report.records, report.streams, report.batches, report.blobs, report.watermark
+        "{verdict}: {} of {} in {}, and {}, checked up to position {}",
+        counted(report.records, "record", "records"),
+        counted(report.streams, "stream", "streams"),
+        counted(report.batches, "batch", "batches"),
+        counted(report.blobs, "blob", "blobs"),
+        report.watermark
     ))
 }
 

@@ -273,3 +273,40 @@ fn words_that_are_not_known_are_answered_with_near_ones() {
     ];
     place.run(&["log", "--type", "run.create"]).fails(1, &says);
 }
+
+#[test]
+fn a_word_in_other_letters_and_a_field_twice_are_slips() {
+    let place = Place::with_log();
+    let decide = json!({ "run": uuid(1), "decision_type": "Commit" });
+    refused(
+        &place,
+        human("decide", decide).to_string(),
+        "invalid",
+        &["\"Commit\" is no DecisionType", "known are commit"],
+    );
+    let twice = r#"{"command":"create_intent","prompt":"a","prompt":"b"}"#;
+    refused(&place, twice, "invalid", &["\"prompt\" stands twice"]);
+}
+
+#[test]
+fn wrong_arguments_are_json_where_json_was_asked_for() {
+    let place = Place::with_log();
+    let ran = place.run(&["--json", "show"]);
+    let ran = ran.fails(2, &["required arguments"]);
+    assert_eq!(ran.error_code(), "usage");
+    place.run(&["show"]).fails(2, &["error: the following"]);
+    let ran = place.run(&["--json", "log", "--since", "7"]);
+    ran.fails(1, &["position 7 is not there yet: the log ends at 0"]);
+}
+
+#[test]
+fn a_backup_into_the_log_itself_is_refused() {
+    let place = Place::with_log();
+    let inside = place.log_dir().join("copies/today");
+    let inside = inside.to_string_lossy();
+    place
+        .run(&["backup", &inside])
+        .fails(1, &["choose a place outside"]);
+    assert!(!place.log_dir().join("copies").exists());
+    place.run(&["verify"]).ok();
+}

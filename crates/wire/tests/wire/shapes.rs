@@ -1,6 +1,7 @@
 //! A changed shape has a dated line in the change log.
 
 use std::fs;
+use std::path::Path;
 
 use annals_event_log::Digest;
 
@@ -8,8 +9,8 @@ use crate::support::{golden_folder, read, workspace_file};
 
 /// The first 16 hex digits of SHA-256 over the names and contents of all
 /// golden files, sorted by name: name, 0, length (u64, big-endian), content.
-fn digest_of_shapes() -> String {
-    let folder = fs::read_dir(golden_folder()).expect("the folder of goldens");
+fn digest_of_shapes(folder: &Path) -> String {
+    let folder = fs::read_dir(folder).expect("the folder of goldens");
     let mut files: Vec<(String, Vec<u8>)> = folder
         .map(|entry| {
             let entry = entry.expect("an entry");
@@ -56,17 +57,31 @@ fn is_dated(line: &str) -> bool {
     date.is_some_and(|date| chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").is_ok())
 }
 
-#[test]
-fn the_change_log_names_the_shapes() {
-    let digest = digest_of_shapes();
+/// Demands that the newest line for `what` names the goldens as they are.
+fn is_named(what: &str, goldens: &Path) {
+    let digest = digest_of_shapes(goldens);
     let lines = shape_lines(&read(&workspace_file("CHANGELOG.md")));
     let latest = lines
         .iter()
-        .find(|line| is_dated(line) && line.contains("(shapes `"));
+        .find(|line| is_dated(line) && line.contains(&format!("({what} `")));
     assert!(
-        latest.is_some_and(|line| line.contains(&format!("(shapes `{digest}`)"))),
-        "an event's shape changed: add a dated line to CHANGELOG.md under Shapes with \
-         `(shapes `{digest}`)`; the topmost such line must have it, and is {latest:?}"
+        latest.is_some_and(|line| line.contains(&format!("({what} `{digest}`)"))),
+        "a shape changed: add a dated line to CHANGELOG.md under Shapes with \
+         `({what} `{digest}`)`; the topmost such line must have it, and is {latest:?}"
+    );
+}
+
+#[test]
+fn the_change_log_names_the_shapes_of_the_events() {
+    is_named("shapes", &golden_folder());
+}
+
+/// What the dialect's readers see must not change unannounced either.
+#[test]
+fn the_change_log_names_the_json_of_the_objects() {
+    is_named(
+        "objects",
+        &workspace_file("crates/projections/tests/golden"),
     );
 }
 

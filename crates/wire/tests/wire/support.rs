@@ -2,16 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+/// This crate's folder. It is asked for when the tests run: checkouts that share
+/// a target folder share this program, too.
+fn crate_folder() -> PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR")
+        .expect("cargo says where the crate is")
+        .into()
+}
+
 /// The folder of the golden files.
 pub fn golden_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+    crate_folder().join("tests/golden")
 }
 
 /// A file of the workspace's root.
 pub fn workspace_file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(name)
+    crate_folder().join("../..").join(name)
 }
 
 /// Whether missing goldens and generated pages are to be written. A golden

@@ -1,8 +1,12 @@
 //! One line of `apply`: the command's fields, and what comes with every command.
 
+use std::collections::HashSet;
+use std::fmt;
+
 use annals::Request;
 use annals::domain::{Command, CommandError, Json, Ordered};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::input::MAX_LINE;
 
@@ -40,10 +44,41 @@ impl BadLine {
     }
 }
 
+/// A line's fields in their order. None may stand twice: whichever were taken,
+/// the other one would be lost without a word.
+struct Fields(Vec<(String, Json)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
+        struct Pairs;
+
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                let mut names = HashSet::new();
+                while let Some((name, value)) = map.next_entry::<String, Json>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(A::Error::custom(format!("the field {name:?} stands twice")));
+                    }
+                    fields.push((name, value));
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
 /// Reads a line.
 pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
-    let mut fields: Ordered<Json> =
-        serde_json::from_slice(line).map_err(|error| not_json(&error))?;
+    let mut fields: Fields = serde_json::from_slice(line).map_err(|error| not_json(&error))?;
     let example =
         r#"a command's name, such as "create_intent"; `annals commands --list` names them all"#;
     let name: String = required(&mut fields, "command", example)?;
@@ -56,8 +91,8 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
     let key = optional(&mut fields, "key", "a UUID")?;
     let correlation = optional(&mut fields, "correlation", "a UUID")?;
     let causation = optional(&mut fields, "causation", "a UUID")?;
-    let rest =
-        serde_json::to_string(&fields).map_err(|error| BadLine::invalid(error.to_string()))?;
+    let rest = serde_json::to_string(&Ordered(fields.0));
+    let rest = rest.map_err(|error| BadLine::invalid(error.to_string()))?;
     let command = Command::from_json(&name, &rest).map_err(bad_command)?;
     Ok(Parsed {
         request: Request {
@@ -108,7 +143,7 @@ fn bad_command(error: CommandError) -> BadLine {
 }
 
 fn required<T: DeserializeOwned>(
-    fields: &mut Ordered<Json>,
+    fields: &mut Fields,
     name: &str,
     expected: &str,
 ) -> Result<T, BadLine> {
@@ -118,7 +153,7 @@ fn required<T: DeserializeOwned>(
 
 /// Takes a field out; null is as good as none.
 fn optional<T: DeserializeOwned>(
-    fields: &mut Ordered<Json>,
+    fields: &mut Fields,
     name: &str,
     expected: &str,
 ) -> Result<Option<T>, BadLine> {
@@ -179,6 +214,7 @@ mod tests {
             ("nonsense", "not_json", "column 2"),
             (r#"{"command":"#, "not_json", "one JSON object, such as"),
             ("[1]", "invalid", "a JSON object"),
+            (r#"{"key":1,"key":2}"#, "invalid", r#""key" stands twice"#),
             ("{}", "invalid", r#"has no "command""#),
             (r#"{"command":7}"#, "invalid", "command: invalid type"),
             (

@@ -8,7 +8,6 @@ use chrono::{DateTime, Utc};
 use super::direction;
 use crate::cli::Log;
 use crate::commands::did_you_mean;
-use crate::context::reached;
 use crate::error::CliError;
 
 /// What was asked for.
@@ -46,8 +45,10 @@ impl Filter {
             None | Some(At::Now) => {}
             Some(At::Position(position)) => {
                 // To begin where the next record will be is to follow it.
-                let before = Position(position.0.saturating_sub(1));
-                reached(annals, At::Position(before))?;
+                let end = annals.position();
+                if position > end.next() {
+                    return Err(CliError::BeyondEnd { position, end });
+                }
                 first = position.max(first);
             }
             Some(At::Recorded(time)) => first = recorded_since(annals, time.to_utc()).await?,

@@ -235,7 +235,7 @@ fn every_documented_field_of_the_inner_tables_is_in_the_json() {
 fn the_full_json_is_the_golden_one() {
     for kind in Kind::ALL {
         let name = format!("tests/golden/{}.v1.json", kind.object_type());
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(&name);
+        let path = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join(&name);
         let json = sampled_json(*kind) + "\n";
         if !path.exists() && std::env::var_os("UPDATE_GOLDENS").is_some() {
             std::fs::write(&path, &json).unwrap();
