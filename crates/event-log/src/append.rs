@@ -288,7 +288,7 @@ impl Prepared {
             vec![part((0, append.events))]
         } else {
             let parts = append.events.into_par_iter().chunks(TOGETHER);
-            parts.enumerate().map(part).collect()
+            parts.enumerate().with_max_len(1).map(part).collect()
         };
         let mut events = Vec::with_capacity(count);
         let mut required_blobs = HashSet::new();

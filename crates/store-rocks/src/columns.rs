@@ -8,6 +8,8 @@ use rocksdb::{
 use crate::options::Options;
 
 const MIB: usize = 1024 * 1024;
+/// Levels of tables, as RocksDB has them unless told otherwise.
+const LEVELS: usize = 7;
 /// Values from this size on go to blob files, which no compaction rewrites.
 const BLOB_FILE_VALUE: u64 = 4 * 1024;
 
@@ -109,7 +111,14 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
     table.set_block_size(16 * 1024);
     match name {
-        RECORDS => family.set_write_buffer_size(64 * MIB),
+        RECORDS => {
+            family.set_write_buffer_size(64 * MIB);
+            // The first level is soon merged into the second. To compress it
+            // would take the processor from those who are appending.
+            let mut levels = [DBCompressionType::Lz4; LEVELS];
+            levels[0] = DBCompressionType::None;
+            family.set_compression_per_level(&levels);
+        }
         STREAMS => family.set_write_buffer_size(16 * MIB),
         BATCHES => {
             family.set_write_buffer_size(16 * MIB);
