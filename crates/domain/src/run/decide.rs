@@ -431,6 +431,14 @@ fn check_cost(cost_usd: Option<f64>) -> Result<(), Refusal> {
     }
 }
 
+fn check_tokens(state: &State, field: &'static str, more: &[u64]) -> Result<(), Refusal> {
+    if state.tokens_with(more).is_some() {
+        return Ok(());
+    }
+    let reason = "the sum of the run's tokens would be over 2^64 - 1";
+    Err(Refusal::invalid(field, reason))
+}
+
 fn check_usage(usage: &TokenUsage) -> Result<StoredTokens, Refusal> {
     check_cost(usage.cost_usd)?;
     let Some(sum) = usage.input_tokens.checked_add(usage.output_tokens) else {
@@ -474,6 +482,13 @@ pub(crate) fn record_provenance(
         }
         .into());
     }
+    if let Some(used) = &token_usage {
+        check_tokens(
+            &state,
+            "token_usage",
+            &[used.input_tokens, used.output_tokens],
+        )?;
+    }
     let provenance = fresh_id(world, command.id, meta)?;
     let mut pieces = Pieces::new();
     let event = ProvenanceRecorded {
@@ -490,7 +505,7 @@ pub(crate) fn record_provenance(
 
 pub(crate) fn record_usage(world: &mut World, command: &RecordUsage, _: &Meta) -> Decided {
     check_cost(command.cost_usd)?;
-    world.run(command.run)?;
+    let state = world.run(command.run)?;
     let mut pieces = Pieces::new();
     let event = UsageRecorded {
         model: pieces.optional_text(command.model.as_deref()),
@@ -500,6 +515,7 @@ pub(crate) fn record_usage(world: &mut World, command: &RecordUsage, _: &Meta) -
         output_tokens: command.output_tokens,
         cost_usd: command.cost_usd,
     };
+    check_tokens(&state, "output_tokens", &event.tokens())?;
     Ok(vec![emit(command.run, event, pieces)])
 }
 

@@ -246,6 +246,18 @@ pub struct UsageRecorded {
     pub cost_usd: Option<f64>,
 }
 
+impl UsageRecorded {
+    /// Its counts of tokens, of every sort.
+    pub fn tokens(&self) -> [u64; 4] {
+        [
+            self.uncached_input_tokens,
+            self.cache_read_tokens,
+            self.cache_write_tokens,
+            self.output_tokens,
+        ]
+    }
+}
+
 /// Metrics were recorded; they replace earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetricsRecorded {

@@ -59,6 +59,17 @@ pub struct State {
     pub provenance: Option<ProvenanceId>,
     /// Its decision.
     pub decision: Option<DecisionId>,
+    /// The tokens that it is known to have used.
+    pub tokens: u64,
+}
+
+impl State {
+    /// The run's tokens with so many more; `None` beyond 2^64 - 1, where no sum
+    /// would be right any more.
+    pub fn tokens_with(&self, more: &[u64]) -> Option<u64> {
+        more.iter()
+            .try_fold(self.tokens, |sum, more| sum.checked_add(*more))
+    }
 }
 
 /// Folds one event into the state.
@@ -94,7 +105,13 @@ pub fn evolve(state: &mut State, event: &Event) {
                 .patch_sets
                 .insert(event.patch_set, ApplyStatus::Reverted);
         }
-        Event::ProvenanceRecorded(event) => state.provenance = Some(event.provenance),
+        Event::ProvenanceRecorded(event) => {
+            state.provenance = Some(event.provenance);
+            if let Some(used) = &event.token_usage {
+                add_tokens(state, &[used.input_tokens, used.output_tokens]);
+            }
+        }
+        Event::UsageRecorded(event) => add_tokens(state, &event.tokens()),
         Event::DecisionMade(event) => {
             state.decision = Some(event.decision);
             if state.status != Status::Failed {
@@ -105,9 +122,13 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::ToolInvoked(_)
         | Event::RationaleOverridden(_)
         | Event::EvidenceRecorded(_)
-        | Event::UsageRecorded(_)
         | Event::MetricsRecorded(_)
         | Event::MetadataSet(_)
         | Event::Sealed(_) => {}
     }
+}
+
+/// The decider lets no sum become too large; records from elsewhere may.
+fn add_tokens(state: &mut State, more: &[u64]) {
+    state.tokens = state.tokens_with(more).unwrap_or(u64::MAX);
 }

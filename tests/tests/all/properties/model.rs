@@ -60,6 +60,7 @@ pub struct Run {
     pub reverts: Option<Uuid>,
     pub has_provenance: bool,
     pub decided: bool,
+    pub tokens: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -226,7 +227,16 @@ impl Model {
             Command::RecordProvenance(c) => self.record_provenance(c),
             Command::RecordUsage(c) => {
                 demand(c.cost_usd.is_none_or(|cost| cost >= 0.0))?;
-                self.runs.get(&c.run.0).map(|_| true)
+                let run = self.runs.get_mut(&c.run.0)?;
+                for more in [
+                    c.uncached_input_tokens,
+                    c.cache_read_tokens,
+                    c.cache_write_tokens,
+                    c.output_tokens,
+                ] {
+                    run.tokens = run.tokens.checked_add(more)?;
+                }
+                Some(true)
             }
             Command::RecordMetrics(c) => self.runs.get(&c.run.0).map(|_| true),
             Command::Decide(c) => self.decide(c),
@@ -542,13 +552,15 @@ impl Model {
     fn record_provenance(&mut self, c: &run::RecordProvenance) -> Judged {
         text(&c.provider)?;
         text(&c.model)?;
+        let mut sum = 0;
         if let Some(used) = c.token_usage {
-            let sum = used.input_tokens.checked_add(used.output_tokens)?;
+            sum = used.input_tokens.checked_add(used.output_tokens)?;
             demand(used.total_tokens.is_none_or(|total| total == sum))?;
         }
         let run = self.runs.get_mut(&c.run.0)?;
         demand(!run.has_provenance)?;
         run.has_provenance = true;
+        run.tokens = run.tokens.checked_add(sum)?;
         self.place(c.id.map(Uuid::from), Kind::Provenance)
     }
 

@@ -147,6 +147,16 @@ fn total_tokens_is_the_sum_of_input_and_output() {
     }
     assert!(given.decide(used(u64::MAX, 0, None, None)).is_ok());
     check_invalid(&given, used(u64::MAX, 1, None, None), "token_usage");
+    let much = |output_tokens| RecordUsage {
+        output_tokens,
+        ..usage()
+    };
+    // Six are there from the other fields.
+    assert!(given.decide(much(u64::MAX - 6)).is_ok());
+    check_invalid(&given, much(u64::MAX - 5), "output_tokens");
+    let after = given.clone().command(much(u64::MAX - 6));
+    check_invalid(&after, usage(), "output_tokens");
+    check_invalid(&after, used(1, 0, None, None), "token_usage");
     for cost in [-0.01, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         check_invalid(&given, used(1, 1, None, Some(cost)), "cost_usd");
         let spent = RecordUsage {
