@@ -7,8 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use annals::domain::intent::{AnalyzeIntent, CreateIntent};
+use annals::domain::run::CreateRun;
 use annals::domain::task::CreateTask;
-use annals::domain::{ActorRef, Command, IntentId, TaskId};
+use annals::domain::{ActorRef, Command, IntentId, RunId, TaskId};
 use annals::{Annals, Outcome, Request};
 use annals_event_log::Position;
 use futures::FutureExt;
@@ -69,15 +70,18 @@ fn a_repeat_of_a_dropped_request_names_the_object_that_is_there() {
 #[test]
 fn of_two_objects_that_ask_for_one_id_one_gets_it() {
     let (_home, annals) = annals();
+    let task = block_on(annals.execute(request(CreateTask::new("do")))).expect("a task");
+    let task = TaskId(task.id.expect("the task's id"));
     for _ in 0..ROUNDS {
         let id = Uuid::now_v7();
         let intent: Command = create_intent(Some(IntentId(id))).into();
-        let task = CreateTask {
-            id: Some(TaskId(id)),
-            ..CreateTask::new("do")
+        // Its stream is its own, but it waits in the lane of its task.
+        let run = CreateRun {
+            id: Some(RunId(id)),
+            ..CreateRun::new(task)
         };
         let start = Arc::new(Barrier::new(2));
-        let callers = [intent, task.into()].map(|command| {
+        let callers = [intent, run.into()].map(|command| {
             let (annals, start) = (Arc::clone(&annals), Arc::clone(&start));
             thread::spawn(move || {
                 start.wait();

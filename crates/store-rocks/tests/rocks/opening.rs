@@ -328,22 +328,26 @@ fn a_table_that_is_missing_or_cut_is_corruption_whichever_it_is() {
     }
 }
 
-/// The footer is whole and the size is right, so the manifest has no complaint.
+/// Its size is right, so the manifest has no complaint.
 #[test]
-fn a_table_with_damage_in_its_properties_hides_nothing_from_a_reader() {
+fn a_damaged_table_hides_nothing_from_a_reader() {
     let (_home, path, log) = new_log();
     append(&log, "a-1", 50);
     log.compact();
     close(log);
     for table in tables(&path) {
-        damage(&path.join(table), |content| {
+        let copy = copy_of(&path);
+        damage(&copy.path().join(&table), |content| {
             let end = content.len() - 60;
             end / 2..end
         });
-    }
-    match RocksLog::open_reader(&path, &options()) {
-        Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
-        Ok(log) => panic!("it opened, and serves up to {}", log.watermark()),
+        match RocksLog::open_reader(copy.path(), &options()) {
+            Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
+            Ok(log) => {
+                let report = log.verify(&mut |_| ()).expect("what is damaged is told");
+                assert!(!report.is_sound(), "{table}");
+            }
+        }
     }
 }
 
