@@ -284,6 +284,7 @@ fn open_code(error: &OpenError) -> &'static str {
         Rocks::NewerFormat { .. } => "newer_format",
         Rocks::NoPermission { .. } => "no_permission",
         Rocks::DiskFull { .. } => "disk_full",
+        Rocks::TooManyFiles { .. } => "too_many_files",
         _ => "open_failed",
     }
 }

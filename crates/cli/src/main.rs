@@ -41,9 +41,11 @@ fn main() -> ExitCode {
 /// Help, the version, or what is wrong with the arguments: as JSON where they
 /// ask for it, as far as they can be understood.
 fn refuse_arguments(error: &clap::Error) -> ExitCode {
-    let json = std::env::args_os().any(|argument| argument == "--json");
+    let mut options = std::env::args_os().take_while(|argument| argument != "--");
+    let json = options.any(|argument| argument == "--json");
     if json && error.use_stderr() {
         let message = error.render().to_string();
+        let message = message.split("\n\n").next().unwrap_or_default();
         let message = message.trim().trim_start_matches("error: ");
         let error = serde_json::json!({ "error": { "code": "usage", "message": message } });
         let _ = writeln!(std::io::stderr(), "{error}");

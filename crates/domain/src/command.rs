@@ -100,7 +100,8 @@ macro_rules! commands {
 
             /// The id that the command asks for, where it makes an object.
             /// Commands that ask for the same one must be executed one after
-            /// the other, or both would find it free.
+            /// the other, or both would find it free. (A caller who drops a
+            /// command on its way gives its turn up.)
             pub fn asked_id(&self) -> Option<Uuid> {
                 match self {
                     $(Command::$variant($c) => {

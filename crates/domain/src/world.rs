@@ -238,6 +238,19 @@ impl World {
         pipeline(PipelineId) -> Pipeline, pipeline::State;
     }
 
+    /// The intent of a plan that exists. It never changes, so that nothing else
+    /// of the plan's state is depended on.
+    pub fn plan_intent(&mut self, id: PlanId) -> Result<Option<IntentId>, DecideError> {
+        let stream = StreamRef {
+            kind: StreamKind::Plan,
+            id: id.0,
+        };
+        match &self.existing(stream, Dependence::Exists)?.loaded.state {
+            AnyState::Plan(state) => Ok(state.intent),
+            _ => Err(not_found(stream)),
+        }
+    }
+
     /// Demands that an aggregate exists, and depends on its state.
     pub fn pin(&mut self, stream: StreamRef) -> Result<(), DecideError> {
         self.existing(stream, Dependence::State).map(|_| ())

@@ -58,6 +58,12 @@ pub(crate) fn backup(
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(io)?;
+    // Once more: only now it is known where a path with links and dots leads.
+    if is_inside(parent, &db.path) {
+        return Err(BackupError::Inside {
+            path: dest.to_owned(),
+        });
+    }
     // Removed when it is dropped, and with it whatever was half made.
     let work = tempfile::Builder::new()
         .prefix(".annals-backup-")

@@ -89,6 +89,15 @@ pub enum OpenError {
         /// What the operating system said.
         detail: String,
     },
+    /// A reader holds all tables open, and may not hold so many.
+    #[error(
+        "the log at {path} has more files than may be open at once; raise the limit (ulimit -n)",
+        path = .path.display()
+    )]
+    TooManyFiles {
+        /// The directory.
+        path: PathBuf,
+    },
     /// There is no room on the disk.
     #[error("the disk is full at {path}: {detail}. Free some space and open the log again", path = .path.display())]
     DiskFull {
@@ -155,8 +164,12 @@ impl OpenError {
         } else if is_disk_full(&detail) {
             OpenError::DiskFull { path, detail }
         } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
-            let reason = format!("{detail}; restore it from a backup");
+            let found = detail.trim_start_matches("Corruption: ");
+            let found = found.trim_end_matches('.');
+            let reason = format!("{found}; restore it from a backup");
             OpenError::Corrupt { path, reason }
+        } else if says("Too many open files") {
+            OpenError::TooManyFiles { path }
         } else {
             OpenError::Rocks { path, source }
         }
@@ -304,16 +317,19 @@ fn is_disk_full(detail: &str) -> bool {
 
 /// Whether RocksDB misses one of its own tables, blob files or manifests.
 fn is_file_missing(detail: &str) -> bool {
-    let of_a_log = [".sst", ".blob", "MANIFEST", "CURRENT"];
-    detail.contains("No such file or directory")
-        && of_a_log.iter().any(|name| detail.contains(name))
+    let is_own = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        let is_table = name.ends_with(".sst") || name.ends_with(".blob");
+        is_table || name.starts_with("MANIFEST-") || name == "CURRENT"
+    };
+    detail.contains("No such file or directory") && detail.split(": ").any(is_own)
 }
 
 /// What to say of a log that ends before what was acknowledged.
 pub(crate) fn lost(acknowledged: Position, last: Position) -> String {
     format!(
         "{acknowledged} records were acknowledged, but it ends at {last}; restore it from a \
-         backup, or remove the file {} to go on without them",
+         backup, or remove the file {} and run `annals apply /dev/null` to go on without them",
         watermark_file::NAME
     )
 }

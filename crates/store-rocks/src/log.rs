@@ -410,18 +410,15 @@ impl EventLog for RocksLog {
     async fn stats(&self) -> Result<Stats, ReadError> {
         let sight = self.inner.sight();
         let look = move |view: &View<'_>| {
-            // The counts are those of the last group in view. A reader waits
-            // until that one is published, and is served up to there.
+            // The counts are those of the last group in view, and so is the
+            // position. A reader waits until that group is published; where its
+            // writer is gone, the next one will publish it.
             let still = match &sight {
                 Sight::Own(_) => None,
-                Sight::Followed(follower) => Some(follower.hold_still(view.db)),
+                Sight::Followed(follower) => Some(follower.still(view.db)?),
             };
             let counts = index::counts(view.db, &view.columns)?;
-            let position = match &still {
-                // Its writer is gone, and the next one will publish it.
-                Some(Err(_)) => view.watermark,
-                _ => Position(counts.position),
-            };
+            let position = Position(counts.position);
             drop(still);
             let bytes = directory_bytes(&view.db.path);
             Ok(Stats {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annals_event_log::{Position, ReadError, Watermark, encode_timestamp};
 use chrono::{DateTime, Utc};
@@ -21,9 +21,11 @@ use crate::watermark_file::{self, WatermarkFile};
 use crate::writer::{Disk, Publish, Writer};
 use crate::{identity, index, keys};
 
-/// How often a reader tries to open all tables, while a writer may replace them.
-const TABLE_ATTEMPTS: u32 = 10;
+/// How often opening a reader must fail while the log stands still.
+const STILL_ATTEMPTS: u32 = 5;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
+/// For how long it is tried while the log does not stand still.
+const RESTLESS: Duration = Duration::from_secs(10);
 
 /// A log that was opened, in parts.
 pub(crate) struct Opened {
@@ -226,6 +228,60 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     {
         return Err(no_watermark(path));
     }
+    let db = settled(path, || open_secondary(path, options, log_id))?;
+    let watermark = Arc::new(Watermark::new(Position::START));
+    let follower = Arc::new(Follower::new(file, Arc::clone(&watermark)));
+    follower
+        .begin(&db)
+        .map_err(|error| unreadable(path, error))?;
+    Ok(Opened {
+        log_id,
+        db: Arc::new(db),
+        watermark,
+        access: Access::Follow(follower),
+    })
+}
+
+/// Repeats what can fail beside a writer that replaces files at that moment. It
+/// is true damage where the log stands still and the attempt fails again.
+fn settled<T>(
+    path: &Path,
+    mut attempt: impl FnMut() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
+    let deadline = Instant::now() + RESTLESS;
+    let (mut last, mut still) = (signs_of_life(path), 0);
+    loop {
+        let error = match attempt() {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        let signs = signs_of_life(path);
+        still = if signs == last { still + 1 } else { 0 };
+        last = signs;
+        let passing = matches!(
+            error,
+            OpenError::Corrupt { .. }
+                | OpenError::MissingColumnFamily { .. }
+                | OpenError::Rocks { .. }
+        );
+        if !passing || still >= STILL_ATTEMPTS || Instant::now() > deadline {
+            return Err(error);
+        }
+        std::thread::sleep(BETWEEN_ATTEMPTS);
+    }
+}
+
+/// What changes while somebody writes: which manifest there is, how long it is,
+/// and the watermark.
+fn signs_of_life(path: &Path) -> (Vec<u8>, u64, Vec<u8>) {
+    let read = |name: &str| fs::read(path.join(name)).unwrap_or_default();
+    let current = read("CURRENT");
+    let manifest = path.join(String::from_utf8_lossy(&current).trim());
+    let length = fs::metadata(manifest).map_or(0, |found| found.len());
+    (current, length, read(watermark_file::NAME))
+}
+
+fn open_secondary(path: &Path, options: &Options, log_id: Uuid) -> Result<Db, OpenError> {
     check_columns(path, options)?;
     let scratch = tempfile::Builder::new().prefix("annals-reader-").tempdir();
     let scratch = scratch.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
@@ -244,17 +300,7 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
         released: OnDrop::default(),
     };
     check_meta(&db, log_id)?;
-    let watermark = Arc::new(Watermark::new(Position::START));
-    let follower = Arc::new(Follower::new(file, Arc::clone(&watermark)));
-    follower
-        .begin(&db)
-        .map_err(|error| unreadable(path, error))?;
-    Ok(Opened {
-        log_id,
-        db: Arc::new(db),
-        watermark,
-        access: Access::Follow(follower),
-    })
+    Ok(db)
 }
 
 /// Opens all tables as a writer would, and closes them again.
@@ -267,23 +313,16 @@ fn check_tables(path: &Path, scratch: &Path, options: &Options) -> Result<(), Op
     let no_wal = scratch.join("no-wal");
     fs::create_dir(&no_wal).map_err(|error| OpenError::io(&no_wal, error))?;
     db_options.set_wal_dir(&no_wal);
-    let mut attempt = 0;
-    loop {
-        attempt += 1;
-        let descriptors = columns::descriptors(options);
-        match DB::open_cf_descriptors_read_only(&db_options, path, descriptors, false) {
-            Ok(_) => return Ok(()),
-            Err(error) if attempt >= TABLE_ATTEMPTS => return Err(OpenError::rocks(path, error)),
-            // A writer may have replaced a table just now.
-            Err(_) => std::thread::sleep(BETWEEN_ATTEMPTS),
-        }
-    }
+    let descriptors = columns::descriptors(options);
+    DB::open_cf_descriptors_read_only(&db_options, path, descriptors, false)
+        .map(drop)
+        .map_err(|error| OpenError::rocks(path, error))
 }
 
 fn no_watermark(path: &Path) -> OpenError {
     let reason = format!(
         "its file {} is missing or damaged; opening the log once for writing makes it anew, as \
-         `annals init` does",
+         `annals apply /dev/null` does",
         watermark_file::NAME
     );
     OpenError::corrupt(path, reason)
@@ -294,7 +333,7 @@ fn check_columns(path: &Path, options: &Options) -> Result<(), OpenError> {
     if !path.join("CURRENT").exists() {
         return Err(OpenError::corrupt(
             path,
-            "RocksDB's file CURRENT is missing",
+            "RocksDB's file CURRENT is missing; restore it from a backup",
         ));
     }
     let db_options = columns::database_options(options, Role::Reader);

@@ -17,6 +17,10 @@ const POLL: Duration = Duration::from_millis(50);
 /// files at any moment, and then the first attempts can miss.
 const ATTEMPTS: u32 = 20;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+/// How often a reader that is opened does all that: about a second.
+const BEGINNINGS: u32 = 10;
+/// How often it looks whether what it sees was published: about two seconds.
+const PUBLICATIONS: u32 = 400;
 
 /// What follows the writer.
 pub(crate) struct Follower {
@@ -70,13 +74,12 @@ impl Follower {
     /// all that WATERMARK promises must come into view.
     pub(crate) fn begin(&self, db: &Db) -> Result<Position, ReadError> {
         let promised = self.read_file()?.unwrap_or_default();
-        let mut seen = self.refresh(db)?;
-        for _ in 0..ATTEMPTS {
+        let mut seen = Position::START;
+        for _ in 0..BEGINNINGS {
+            seen = self.refresh(db)?;
             if seen >= promised {
                 return Ok(seen);
             }
-            std::thread::sleep(POLL);
-            seen = self.refresh(db)?;
         }
         Err(corrupt(lost(promised, seen)))
     }
@@ -98,21 +101,36 @@ impl Follower {
     /// Brings the view to a state that is durable as a whole, and keeps it there
     /// for as long as the guard lives.
     pub(crate) fn hold_still(&self, db: &Db) -> Result<MutexGuard<'_, ()>, ReadError> {
+        match self.still(db)? {
+            (turn, true) => Ok(turn),
+            (_, false) => Err(StoreFailure::Unpublished.into()),
+        }
+    }
+
+    /// The same, and whether all of the view is published. It is not where a
+    /// writer ended just before it could.
+    pub(crate) fn still(&self, db: &Db) -> Result<(MutexGuard<'_, ()>, bool), ReadError> {
         let turn = self
             .catching_up
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        for _ in 0..ATTEMPTS {
-            let seen = catch_up(db)?;
-            // Read afterwards: what was seen by then is published now, but for a
-            // group between its write and its publication.
-            let published = self.read_file()?;
-            if published.is_some_and(|published| seen <= published) {
-                return Ok(turn);
+        let mut seen = catch_up(db);
+        for _ in 1..ATTEMPTS {
+            if seen.is_ok() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+            seen = catch_up(db);
+        }
+        let seen = seen?;
+        // The view stays as it is; what it shows is published after its sync.
+        for _ in 0..PUBLICATIONS {
+            if self.read_file()?.is_some_and(|published| seen <= published) {
+                return Ok((turn, true));
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
-        Err(StoreFailure::Unpublished.into())
+        Ok((turn, false))
     }
 
     /// Starts the thread that wakes those who wait, if it does not run yet.

@@ -10,6 +10,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use annals_event_log::store_support::RequestDigest;
 use annals_event_log::{
@@ -30,6 +31,11 @@ const GROUP_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes in memory from which on a closing writer writes them to tables. Less
 /// is replayed at the next open faster than it would be written now.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Tables of the first level from which on a closing writer waits for their
+/// compaction, which begins at four by itself, and for how long at most.
+const MANY_TABLES: u64 = 8;
+const COMPACTION_WAIT: Duration = Duration::from_secs(5);
 
 /// What a caller is told.
 type Answer = Result<Appended, AppendError>;
@@ -308,6 +314,11 @@ impl Groups<'_> {
             if let Err(error) = self.db.flush() {
                 tracing::warn!(%error, "the tables were not written at close");
             }
+        }
+        // A process that appends one event and ends leaves a few small tables
+        // each time. Somebody must wait for their compaction now and then.
+        if self.db.tables_at_first_level() >= MANY_TABLES {
+            self.db.wait_for_compaction(COMPACTION_WAIT);
         }
     }
 }

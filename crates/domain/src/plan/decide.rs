@@ -75,7 +75,7 @@ pub(crate) fn check_intent(
     intent: Option<IntentId>,
     field: &'static str,
 ) -> Result<(), DecideError> {
-    match (world.plan(plan)?.intent, intent) {
+    match (world.plan_intent(plan)?, intent) {
         (Some(made_for), Some(intent)) if made_for != intent => {
             let reason = format!("plan {plan} was made for intent {made_for}");
             Err(Refusal::invalid(field, reason).into())

@@ -10,7 +10,7 @@ use annals_store_rocks::{OpenError, RocksLog};
 use futures::executor::block_on;
 
 use crate::support::{
-    all, append, batch, close, event, event_with_blob, fingerprint, new_log, options,
+    all, append, batch, close, event, event_with_blob, fingerprint, new_log, options, tables,
 };
 
 #[test]
@@ -195,4 +195,34 @@ fn without_a_watermark_there_is_nothing_to_follow() {
         all(&RocksLog::open_reader(&path, &options()).unwrap()).len(),
         2
     );
+}
+
+/// A writer that opens replaces RocksDB's manifest and moves the log's first rows
+/// from the write-ahead log to tables. A reader that comes just then must not
+/// take that for damage.
+#[test]
+fn readers_open_beside_writers_that_open_and_close() {
+    let (_home, path, log) = new_log();
+    close(log);
+    let writing = AtomicBool::new(true);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while writing.load(Ordering::Relaxed) {
+                    let reader = RocksLog::open_reader(&path, &options()).expect("a reader");
+                    let stats = block_on(reader.stats()).expect("stats");
+                    assert_eq!(stats.batches, stats.position.0, "of one moment");
+                    close(reader);
+                }
+            });
+        }
+        for n in 0..40 {
+            let log = RocksLog::open(&path, &options()).expect("the writer");
+            append(&log, &format!("run-{n}"), 1);
+            close(log);
+        }
+        writing.store(false, Ordering::Relaxed);
+    });
+    let tables = tables(&path).len();
+    assert!(tables < 100, "small tables are merged: {tables}");
 }
