@@ -50,7 +50,12 @@ pub(crate) enum Role {
 
 /// The options of the whole database.
 pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
-    let mut db = DbOptions::default();
+    // Or every short-lived writer would leave a table in each column family, and
+    // tables that do not overlap are never merged. This option has no setter; a
+    // test of the readers counts the tables.
+    let mut db = DbOptions::default()
+        .get_options_from_string("avoid_flush_during_recovery=true")
+        .unwrap_or_default();
     db.create_if_missing(role == Role::Creator);
     db.create_missing_column_families(role == Role::Creator);
     db.set_paranoid_checks(true);

@@ -10,7 +10,6 @@ use bytes::Bytes;
 use event_listener::{Event, Listener};
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions,
-    WaitForCompactOptions,
 };
 use tempfile::TempDir;
 
@@ -185,25 +184,12 @@ impl Db {
         columns::ALL.iter().filter_map(|name| of(name)).sum()
     }
 
-    /// Tables of the first level, in the column family that has the most.
-    pub(crate) fn tables_at_first_level(&self) -> u64 {
-        let of = |name: &str| {
-            let column = self.rocks.cf_handle(name)?;
-            let property = "rocksdb.num-files-at-level0";
-            let value = self.rocks.property_value_cf(column, property).ok()??;
-            value.parse().ok()
-        };
-        let counts = columns::ALL.iter().filter_map(|name| of(name));
-        counts.max().unwrap_or(0)
-    }
-
-    /// Waits for the compactions that are due, at most so long.
-    pub(crate) fn wait_for_compaction(&self, limit: std::time::Duration) {
-        let mut options = WaitForCompactOptions::default();
-        options.set_timeout(u64::try_from(limit.as_micros()).unwrap_or(u64::MAX));
-        if let Err(error) = self.rocks.wait_for_compact(&options) {
-            tracing::debug!(%error, "compactions are still due");
-        }
+    /// Write-ahead logs in the directory.
+    pub(crate) fn wal_files(&self) -> usize {
+        let names = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        names
+            .filter(|entry| Path::new(&entry.file_name()).extension() == Some("log".as_ref()))
+            .count()
     }
 
     /// Writes what is in memory to tables, so that the next open need not

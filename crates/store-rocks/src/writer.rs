@@ -10,7 +10,6 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use annals_event_log::store_support::RequestDigest;
 use annals_event_log::{
@@ -32,10 +31,9 @@ const GROUP_BYTES: usize = 64 * 1024 * 1024;
 /// is replayed at the next open faster than it would be written now.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Tables of the first level from which on a closing writer waits for their
-/// compaction, which begins at four by itself, and for how long at most.
-const MANY_TABLES: u64 = 8;
-const COMPACTION_WAIT: Duration = Duration::from_secs(5);
+/// Write-ahead logs, one for each time that the log was opened, from which on it
+/// writes tables, too: to open many files takes time.
+const FLUSH_FILES: usize = 64;
 
 /// What a caller is told.
 type Answer = Result<Appended, AppendError>;
@@ -309,16 +307,12 @@ impl Groups<'_> {
     }
 
     fn end(&mut self) {
-        if self.failed.get().is_none() && self.db.unflushed_bytes() >= FLUSH_BYTES {
+        let much = self.db.unflushed_bytes() >= FLUSH_BYTES || self.db.wal_files() >= FLUSH_FILES;
+        if self.failed.get().is_none() && much {
             // Nothing depends on it: all of it is in the synced WAL.
             if let Err(error) = self.db.flush() {
                 tracing::warn!(%error, "the tables were not written at close");
             }
-        }
-        // A process that appends one event and ends leaves a few small tables
-        // each time. Somebody must wait for their compaction now and then.
-        if self.db.tables_at_first_level() >= MANY_TABLES {
-            self.db.wait_for_compaction(COMPACTION_WAIT);
         }
     }
 }
