@@ -7,7 +7,8 @@ use uuid::Uuid;
 use super::Harness;
 use super::support::{all, assert_unchanged, batch, batch_to, event, inline, must_append, whole};
 use crate::{
-    Actor, Append, AppendError, BatchStatus, Blob, Content, EventLog, NewEvent, Record, limits,
+    Actor, Append, AppendError, BatchStatus, Blob, Content, EventLog, Expectation, Expected,
+    NewEvent, Record, limits,
 };
 
 fn with_structure(len: usize) -> NewEvent {
@@ -119,6 +120,7 @@ pub fn every_limit_can_be_reached(harness: &dyn Harness) {
             request: vec![0; limits::REQUEST].into(),
             ..batch_to("size-1", 1)
         },
+        expecting_often(limits::EXPECTATIONS),
     ];
     for append in largest {
         let (id, request) = (append.batch, append.request.clone());
@@ -192,7 +194,25 @@ fn too_large() -> Vec<(&'static str, usize, Append)> {
                 ..batch_to("size-1", 1)
             },
         ),
+        (
+            "expectations",
+            limits::EXPECTATIONS,
+            expecting_often(limits::EXPECTATIONS + 1),
+        ),
     ]
+}
+
+/// An append that expects the same thing so many times.
+fn expecting_often(times: usize) -> Append {
+    let append = batch_to("often-1", 1);
+    let expectation = Expectation {
+        stream: append.events[0].stream.clone(),
+        expected: Expected::Any,
+    };
+    Append {
+        expectations: vec![expectation; times],
+        ..append
+    }
 }
 
 /// What is over a limit is refused, with the limit, and nothing of it is stored.

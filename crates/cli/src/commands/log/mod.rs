@@ -8,6 +8,7 @@ use annals::projections::history_entry;
 use annals::{Annals, LoadError};
 use futures::{StreamExt, pin_mut};
 use serde::Serialize;
+use tokio::signal::unix::{SignalKind, signal};
 use uuid::Uuid;
 
 use self::filter::{Filter, Verdict};
@@ -100,11 +101,14 @@ async fn follow(printer: &mut Printer<'_>, filter: &Filter) -> Result<(), CliErr
     let after = Position(filter.first.0.saturating_sub(1));
     let records = printer.annals.subscribe(after).ready_chunks(PAGE);
     pin_mut!(records);
+    // Whoever ends a service sends it SIGTERM.
+    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
     let interrupted = tokio::signal::ctrl_c();
     pin_mut!(interrupted);
     loop {
         tokio::select! {
             ended = &mut interrupted => return ended.map_err(CliError::Signal),
+            _ = terminated.recv() => return Ok(()),
             chunk = records.next() => {
                 let Some(chunk) = chunk else { return Ok(()) };
                 let chunk = chunk.into_iter().collect::<Result<Vec<Record>, _>>()?;
