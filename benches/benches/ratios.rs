@@ -232,6 +232,7 @@ fn busy_run(annals: &Annals) -> RunId {
                 io_footprint: None,
                 args: None,
                 status: ToolStatus::Ok,
+                duration_ms: Some(1_250),
                 result_summary: Some("x".repeat(200)),
                 artifacts: vec![],
             };

@@ -305,7 +305,7 @@ impl Annals {
     ) -> Result<Vec<HistoryEntry>, ViewError> {
         let id = id.into();
         let (kind, stream) = self.locate(id).await?;
-        let whole = kind == stream.kind.kind();
+        let whole = stream.kind.kind() == Some(kind);
         let mut history = Vec::new();
         let about = |event: &AnyEvent| whole || is_about(event, stream, kind, id);
         self.each_entry(stream, at, about, |entry| {

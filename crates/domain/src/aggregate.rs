@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::event::EventSet;
 use crate::{Kind, StreamKind};
-use crate::{intent, pipeline, plan, run, snapshot, task};
+use crate::{alias, intent, pipeline, plan, run, snapshot, task};
 
 macro_rules! aggregates {
     ($($variant:ident => $module:ident,)+) => {
@@ -91,6 +91,12 @@ macro_rules! aggregates {
                 match kind { $(StreamKind::$variant => AnyState::$variant(Arc::default()),)+ }
             }
 
+            /// Whether the aggregate does not exist. Its stream may hold events
+            /// all the same: objects of a run that was never adopted itself.
+            pub fn is_absent(&self) -> bool {
+                match self { $(AnyState::$variant(state) => state.is_absent(),)+ }
+            }
+
             /// Folds one event into the state. An event of another aggregate
             /// changes nothing; the log keeps each in its own streams.
             pub fn evolve(&mut self, event: &AnyEvent) {
@@ -112,4 +118,5 @@ aggregates! {
     Run => run,
     Snapshot => snapshot,
     Pipeline => pipeline,
+    Alias => alias,
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::world::{Decided, World};
-use crate::{Meta, intent, metadata, pipeline, plan, run, snapshot, task};
+use crate::{Meta, alias, intent, metadata, pipeline, plan, run, snapshot, task};
 
 /// A JSON text that is no command.
 #[derive(Debug, thiserror::Error)]
@@ -169,4 +169,5 @@ commands! {
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);
     SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
+    ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);
 }

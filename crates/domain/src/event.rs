@@ -51,6 +51,8 @@ macro_rules! events {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
+        // An event is made once and passed on, so its size matters little.
+        #[allow(clippy::large_enum_variant)]
         pub enum Event { $($(#[$vmeta])* $name($name),)+ }
 
         $(

@@ -137,7 +137,7 @@ impl FromStr for Kind {
 }
 
 macro_rules! stream_kinds {
-    ($($(#[$meta:meta])* $variant:ident => $word:literal, $kind:ident;)+) => {
+    ($($(#[$meta:meta])* $variant:ident => $word:literal, $kind:expr;)+) => {
         /// The kinds of aggregates, each with a stream per instance.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum StreamKind { $($(#[$meta])* $variant,)+ }
@@ -151,9 +151,9 @@ macro_rules! stream_kinds {
                 match self { $(StreamKind::$variant => $word,)+ }
             }
 
-            /// The object that the aggregate itself is.
-            pub fn kind(self) -> Kind {
-                match self { $(StreamKind::$variant => Kind::$kind,)+ }
+            /// The object that the aggregate itself is, if it is one.
+            pub fn kind(self) -> Option<Kind> {
+                match self { $(StreamKind::$variant => $kind,)+ }
             }
         }
     };
@@ -161,17 +161,19 @@ macro_rules! stream_kinds {
 
 stream_kinds! {
     /// An intent.
-    Intent => "intent", Intent;
+    Intent => "intent", Some(Kind::Intent);
     /// A plan.
-    Plan => "plan", Plan;
+    Plan => "plan", Some(Kind::Plan);
     /// A task.
-    Task => "task", Task;
+    Task => "task", Some(Kind::Task);
     /// A run and all that happens in it.
-    Run => "run", Run;
+    Run => "run", Some(Kind::Run);
     /// A context snapshot.
-    Snapshot => "snapshot", ContextSnapshot;
+    Snapshot => "snapshot", Some(Kind::ContextSnapshot);
     /// A context pipeline.
-    Pipeline => "pipeline", ContextPipeline;
+    Pipeline => "pipeline", Some(Kind::ContextPipeline);
+    /// A name for people. Its id follows from the name.
+    Alias => "alias", None;
 }
 
 impl fmt::Display for StreamKind {

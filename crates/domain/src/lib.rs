@@ -7,12 +7,14 @@
 //! - A [`Command`] is decided against a [`World`] of loaded states and leads to
 //!   events ([`Emitted`]), or is refused with a [`Refusal`].
 //! - Each aggregate ([`intent`], [`plan`], [`task`], [`run`], [`snapshot`],
-//!   [`pipeline`]) has its events, its state with `evolve`, its commands and its
+//!   [`pipeline`], [`alias`]) has its events, its state with `evolve`, its commands and its
 //!   decider, in files of those names.
 //! - An event is structure and content apart: [`Pieces`].
 
 mod actor;
+mod adopted;
 mod aggregate;
+pub mod alias;
 mod artifact;
 mod codes;
 mod command;
@@ -38,6 +40,7 @@ mod time;
 mod world;
 
 pub use actor::{ActorKind, ActorRef, StoredActor};
+pub use adopted::{AdoptedHeader, Adoption, Dialect};
 pub use aggregate::{AnyEvent, AnyState};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
 pub use codes::UnknownWord;

@@ -80,7 +80,8 @@ pub struct Seal {
     pub checksum: Option<IntegrityHash>,
 }
 
-fn in_stream<E>(stream: StreamRef, event: E) -> AnyEvent
+/// The event as one of the stream's; an alias has none of these.
+fn in_stream<E>(stream: StreamRef, event: E) -> Result<AnyEvent, Refusal>
 where
     intent::Event: From<E>,
     plan::Event: From<E>,
@@ -89,14 +90,15 @@ where
     snapshot::Event: From<E>,
     pipeline::Event: From<E>,
 {
-    match stream.kind {
+    Ok(match stream.kind {
         StreamKind::Intent => AnyEvent::Intent(event.into()),
         StreamKind::Plan => AnyEvent::Plan(event.into()),
         StreamKind::Task => AnyEvent::Task(event.into()),
         StreamKind::Run => AnyEvent::Run(event.into()),
         StreamKind::Snapshot => AnyEvent::Snapshot(event.into()),
         StreamKind::Pipeline => AnyEvent::Pipeline(event.into()),
-    }
+        StreamKind::Alias => return Err(Refusal::Unknown { id: stream.id }),
+    })
 }
 
 fn store_pairs(pairs: &Ordered<String>, pieces: &mut Pieces) -> Vec<(Slot, Slot)> {
@@ -133,7 +135,7 @@ pub(crate) fn set_metadata(world: &mut World, command: &SetMetadata, _: &Meta) -
     };
     Ok(vec![Emitted {
         stream,
-        event: in_stream(stream, event),
+        event: in_stream(stream, event)?,
         pieces,
     }])
 }
@@ -152,7 +154,7 @@ pub(crate) fn seal(world: &mut World, command: &Seal, _: &Meta) -> Decided {
     };
     Ok(vec![Emitted {
         stream,
-        event: in_stream(stream, event),
+        event: in_stream(stream, event)?,
         pieces: Pieces::new(),
     }])
 }

@@ -15,7 +15,7 @@ use crate::{
     ActorRef, AnyEvent, AnyState, IntentId, Kind, Pieces, PipelineId, PlanId, Refusal, RunId,
     SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
 };
-use crate::{intent, pipeline, plan, run, snapshot, task};
+use crate::{alias, intent, pipeline, plan, run, snapshot, task};
 
 /// What comes with every command and is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,11 +120,12 @@ macro_rules! state_of {
 }
 
 fn not_found(stream: StreamRef) -> DecideError {
-    Refusal::NotFound {
-        kind: stream.kind.kind(),
-        id: stream.id,
-    }
-    .into()
+    let id = stream.id;
+    let refusal = match stream.kind.kind() {
+        Some(kind) => Refusal::NotFound { kind, id },
+        None => Refusal::Unknown { id },
+    };
+    refusal.into()
 }
 
 impl World {
@@ -215,12 +216,13 @@ impl World {
         stream: StreamRef,
         dependence: Dependence,
     ) -> Result<&Held, DecideError> {
-        let held = self.depend(stream, dependence)?;
-        if held.version() == 0 {
-            Err(not_found(stream))
-        } else {
-            Ok(held)
+        if self.depend(stream, dependence)?.loaded.state.is_absent() {
+            // Its stream may hold events of others: that it is not there is
+            // known of this very version.
+            self.depend(stream, Dependence::State)?;
+            return Err(not_found(stream));
         }
+        self.depend(stream, dependence)
     }
 
     state_of! {
@@ -236,6 +238,23 @@ impl World {
         snapshot(SnapshotId) -> Snapshot, snapshot::State;
         /// The state of a pipeline that exists.
         pipeline(PipelineId) -> Pipeline, pipeline::State;
+    }
+
+    /// The state of a task, or `None` where there is no such task: what was
+    /// adopted may name tasks that nobody has.
+    pub fn task_if_any(&mut self, id: TaskId) -> Result<Option<Arc<task::State>>, DecideError> {
+        match self.task(id) {
+            Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    /// The state of an alias, whether it is anybody's or not.
+    pub fn alias(&mut self, stream: StreamRef) -> Result<Arc<alias::State>, DecideError> {
+        match &self.depend(stream, Dependence::State)?.loaded.state {
+            AnyState::Alias(state) => Ok(Arc::clone(state)),
+            _ => Err(not_found(stream)),
+        }
     }
 
     /// The intent of a plan that exists. It never changes, so that nothing else
@@ -271,14 +290,18 @@ impl World {
 
     /// Demands that no aggregate has this id, so that one can be created.
     pub fn absent(&mut self, stream: StreamRef) -> Result<(), DecideError> {
-        if self.depend(stream, Dependence::State)?.version() > 0 {
-            return Err(Refusal::Exists {
-                kind: stream.kind.kind(),
-                id: stream.id,
+        let absent = self
+            .depend(stream, Dependence::State)?
+            .loaded
+            .state
+            .is_absent();
+        match stream.kind.kind() {
+            Some(kind) if !absent => {
+                let id = stream.id;
+                Err(Refusal::Exists { kind, id }.into())
             }
-            .into());
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Demands that no object at all has this id. Ids that the caller made

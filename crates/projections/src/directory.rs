@@ -59,6 +59,17 @@ const CREATING: &[&str] = &[
     "run.decision_made",
     "snapshot.opened",
     "pipeline.created",
+    "intent.adopted",
+    "plan.adopted",
+    "task.adopted",
+    "run.adopted",
+    "run.patch_set_adopted",
+    "run.evidence_adopted",
+    "run.decision_adopted",
+    "run.provenance_adopted",
+    "run.tool_invocation_adopted",
+    "snapshot.adopted",
+    "pipeline.adopted",
 ];
 
 /// Finds objects by their ids. It can be shared by any number of threads.

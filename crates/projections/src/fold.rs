@@ -1,6 +1,6 @@
 //! Folding a stream into the view of one of its objects.
 
-use annals_domain::{AnyEvent, Kind, StreamRef, run};
+use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, run};
 use uuid::Uuid;
 
 use crate::views::TokenUsageView;
@@ -48,12 +48,15 @@ impl Fold {
             }
             _ => None,
         };
+        let begun = matches!(entry.event.adoption(), Some(Adoption::Begun(_)));
         match (&mut self.view, usage) {
-            (Some(view), _) => view.evolve(entry),
+            // What is adopted replaces what was adopted before.
+            (Some(view), _) if !begun => view.evolve(entry),
             (None, Some(usage)) => {
                 TokenUsageView::add(&mut self.early_usage, TokenUsageView::of(usage));
             }
-            (None, None) => self.create(entry),
+            (_, None) => self.create(entry),
+            (Some(_), Some(_)) => {}
         }
     }
 

@@ -3,13 +3,13 @@
 
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::{
-    ActorRef, AnyEvent, IntegrityHash, Kind, Slot, Timestamp, Visibility, intent, pipeline, plan,
-    run, snapshot, task,
+    ActorRef, AdoptedHeader, Adoption, AnyEvent, Dialect, IntegrityHash, Kind, Slot, Timestamp,
+    Visibility, intent, pipeline, plan, run, snapshot, task,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::{Entry, Labels};
+use crate::{Entry, Labels, Text};
 
 /// The version of the header's format.
 const HEADER_VERSION: u32 = 1;
@@ -42,6 +42,20 @@ pub struct HeaderView {
     pub external_ids: Labels,
     /// The seal, unless there was an event on the object after it.
     pub checksum: Option<IntegrityHash>,
+    /// What is known of an object that was taken over; not part of the JSON.
+    #[serde(skip)]
+    pub adopted: Option<AdoptedView>,
+}
+
+/// What is known of an object that was taken over from another system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdoptedView {
+    /// The format that it came in.
+    pub dialect: Dialect,
+    /// What our rules say against it as it came, a sentence each.
+    pub violations: Vec<Text>,
+    /// Whether it still is as it came: no event of ours changed it.
+    pub untouched: bool,
 }
 
 fn object_type<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
@@ -51,6 +65,9 @@ fn object_type<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Er
 impl HeaderView {
     /// The header of an object that an entry creates.
     pub(crate) fn new(kind: Kind, id: Uuid, entry: &Entry) -> HeaderView {
+        if let Some(Adoption::Begun(header)) = entry.event.adoption() {
+            return HeaderView::adopt(kind, id, header, entry);
+        }
         HeaderView {
             object_id: id,
             object_type: kind,
@@ -63,6 +80,29 @@ impl HeaderView {
             tags: Labels::default(),
             external_ids: Labels::default(),
             checksum: None,
+            adopted: None,
+        }
+    }
+
+    /// The header of an object as another system left it.
+    fn adopt(kind: Kind, id: Uuid, header: &AdoptedHeader, entry: &Entry) -> HeaderView {
+        HeaderView {
+            object_id: id,
+            object_type: kind,
+            header_version: header.header_version,
+            schema_version: header.schema_version,
+            created_at: header.created_at,
+            updated_at: header.updated_at,
+            created_by: entry.stored_actor(&header.created_by),
+            visibility: header.visibility,
+            tags: Labels::read(&header.tags, entry),
+            external_ids: Labels::read(&header.external_ids, entry),
+            checksum: header.checksum,
+            adopted: Some(AdoptedView {
+                dialect: header.dialect,
+                violations: entry.texts(&header.violations),
+                untouched: true,
+            }),
         }
     }
 
@@ -70,6 +110,11 @@ impl HeaderView {
     pub(crate) fn touch(&mut self, entry: &Entry) {
         self.updated_at = entry.occurred_at;
         self.checksum = None;
+        self.header_version = HEADER_VERSION;
+        self.schema_version = SCHEMA_VERSION;
+        if let Some(adopted) = &mut self.adopted {
+            adopted.untouched = false;
+        }
         match common(&entry.event) {
             Some(Common::MetadataSet(event)) => self.set_metadata(event, entry),
             Some(Common::Sealed(event)) => self.checksum = Some(event.checksum),
@@ -121,6 +166,7 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Task(_)
         | AnyEvent::Run(_)
         | AnyEvent::Snapshot(_)
-        | AnyEvent::Pipeline(_) => None,
+        | AnyEvent::Pipeline(_)
+        | AnyEvent::Alias(_) => None,
     }
 }

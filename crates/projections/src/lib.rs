@@ -27,7 +27,7 @@ mod views;
 pub use directory::{Directory, DirectoryError};
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};
-pub use header::HeaderView;
+pub use header::{AdoptedView, HeaderView};
 pub use history::{HistoryEntry, history_entry};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};

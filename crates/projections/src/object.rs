@@ -1,8 +1,8 @@
 //! All eleven views side by side.
 
 use annals_domain::{
-    DecisionId, EvidenceId, IntentId, Kind, PatchSetId, PipelineId, PlanId, ProvenanceId, RunId,
-    SnapshotId, TaskId, ToolInvocationId,
+    Adoption, DecisionId, EvidenceId, IntentId, Kind, PatchSetId, PipelineId, PlanId, ProvenanceId,
+    RunId, SnapshotId, TaskId, ToolInvocationId,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -67,7 +67,10 @@ macro_rules! objects {
 
             /// Folds in a later entry that is about the object.
             pub(crate) fn evolve(&mut self, entry: &Entry) {
-                self.header_mut().touch(entry);
+                // Going on with an adopted object's lists is no change of it.
+                if entry.event.adoption() != Some(Adoption::Continued) {
+                    self.header_mut().touch(entry);
+                }
                 match self { $(ObjectView::$kind(view) => view.evolve(entry),)+ }
             }
         }

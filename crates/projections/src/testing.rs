@@ -57,11 +57,20 @@ impl Story {
         }
     }
 
-    /// What the wire's examples tell, one after the other.
+    /// What the wire's examples tell of objects of our own, one after the other.
     pub(crate) fn of_samples(kind: StreamKind) -> Story {
+        Story::of_samples_that(kind, |event| event.adoption().is_none())
+    }
+
+    /// What the wire's examples tell of objects that were taken over.
+    pub(crate) fn of_adopted(kind: StreamKind) -> Story {
+        Story::of_samples_that(kind, |event| event.adoption().is_some())
+    }
+
+    fn of_samples_that(kind: StreamKind, wanted: fn(&AnyEvent) -> bool) -> Story {
         let mut story = Story::new();
         for sample in annals_wire::sample::samples() {
-            if sample.stream.kind == kind {
+            if sample.stream.kind == kind && wanted(&sample.event) {
                 story.append(&sample);
             }
         }

@@ -31,6 +31,7 @@ pub fn encode_structure(event: &AnyEvent) -> Result<Bytes, EncodeError> {
         AnyEvent::Run(event) => encode_event(event),
         AnyEvent::Snapshot(event) => encode_event(event),
         AnyEvent::Pipeline(event) => encode_event(event),
+        AnyEvent::Alias(event) => encode_event(event),
     }
 }
 
@@ -54,6 +55,7 @@ pub fn decode_structure(
         StreamKind::Run => decode_event(all, name, version, bytes).map(AnyEvent::Run),
         StreamKind::Snapshot => decode_event(all, name, version, bytes).map(AnyEvent::Snapshot),
         StreamKind::Pipeline => decode_event(all, name, version, bytes).map(AnyEvent::Pipeline),
+        StreamKind::Alias => decode_event(all, name, version, bytes).map(AnyEvent::Alias),
     }
 }
 

@@ -188,6 +188,7 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
             io_footprint: None,
             args: Some(annals::domain::Json::parse(r#"{"cmd": "cargo test"}"#).expect("JSON")),
             status: ToolStatus::Error,
+            duration_ms: Some(1_250),
             result_summary: Some("1 failed".into()),
             artifacts: vec![],
         })

@@ -3,10 +3,26 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::codes::coded_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
-use crate::{GitOid, IntentId, Kind, PlanId};
+use crate::{AdoptedHeader, GitOid, IntentId, Kind, PlanId, Timestamp};
+
+coded_enum! {
+    /// The status that git-internal's JSON shows (document 000, Intent status
+    /// transitions).
+    pub enum IntentStatus {
+        /// The prompt is recorded.
+        Draft = 1 => "draft",
+        /// It was interpreted and work is going on.
+        Active = 2 => "active",
+        /// All work on it is finished.
+        Completed = 3 => "completed",
+        /// It was abandoned.
+        Cancelled = 4 => "cancelled",
+    }
+}
 
 events! {
     /// An event of an intent's stream.
@@ -29,6 +45,8 @@ events! {
         MetadataSet = "intent.metadata_set" v 1,
         /// It was sealed.
         Sealed = "intent.sealed" v 1,
+        /// It was taken over from another system.
+        Adopted = "intent.adopted" v 1,
     }
 }
 
@@ -83,6 +101,36 @@ pub struct Cancelled {
     pub reason: Option<Slot>,
 }
 
+/// The intent was taken over from another system, as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// Its common header.
+    pub header: AdoptedHeader,
+    /// The request, verbatim.
+    pub prompt: Slot,
+    /// The structured interpretation.
+    pub content: Option<Slot>,
+    /// The intent that it refines.
+    pub parent: Option<IntentId>,
+    /// The resulting git commit.
+    pub commit: Option<GitOid>,
+    /// The latest plan revision.
+    pub plan: Option<PlanId>,
+    /// Every status that it had, oldest first.
+    pub statuses: Vec<AdoptedStatus>,
+}
+
+/// One status of an adopted intent's history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedStatus {
+    /// The status.
+    pub status: IntentStatus,
+    /// Since when.
+    pub changed_at: Timestamp,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
@@ -93,6 +141,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::PlanSelected(_)
         | Event::CommitRecorded(_)
         | Event::Completed(_)
-        | Event::Cancelled(_) => vec![(Kind::Intent, id)],
+        | Event::Cancelled(_)
+        | Event::Adopted(_) => vec![(Kind::Intent, id)],
     }
 }

@@ -1,6 +1,6 @@
 //! The state of an intent: what its decider needs to know.
 
-use super::Event;
+use super::{Adopted, Event, IntentStatus};
 
 /// Where an intent is in its life (document 000, Intent status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,6 +22,11 @@ pub enum State {
 }
 
 impl State {
+    /// Whether it does not exist.
+    pub fn is_absent(&self) -> bool {
+        *self == State::Absent
+    }
+
     /// The state's name as document 000 writes it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -31,6 +36,18 @@ impl State {
             State::Completed => "completed",
             State::Cancelled => "cancelled",
         }
+    }
+}
+
+/// The state that an adopted intent's last status puts it into.
+fn adopted(event: &Adopted) -> State {
+    match event.statuses.last().map(|entry| entry.status) {
+        None | Some(IntentStatus::Draft) => State::Draft {
+            analyzed: event.content.is_some(),
+        },
+        Some(IntentStatus::Active) => State::Active,
+        Some(IntentStatus::Completed) => State::Completed,
+        Some(IntentStatus::Cancelled) => State::Cancelled,
     }
 }
 
@@ -44,6 +61,7 @@ pub fn evolve(state: &mut State, event: &Event) {
             }
         }
         Event::Activated(_) => *state = State::Active,
+        Event::Adopted(event) => *state = adopted(event),
         Event::Completed(_) => *state = State::Completed,
         Event::Cancelled(_) => *state = State::Cancelled,
         Event::PlanSelected(_)

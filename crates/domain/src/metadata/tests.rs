@@ -57,6 +57,7 @@ fn one_of_each() -> Given {
             io_footprint: None,
             args: None,
             status: ToolStatus::Ok,
+            duration_ms: Some(1_250),
             result_summary: None,
             artifacts: vec![],
         })
@@ -135,7 +136,7 @@ fn every_kind_of_object_has_metadata_and_can_be_sealed() {
             tags: None,
             external_ids: None,
         };
-        assert_eq!(events(&emitted), [in_stream(holder, set)]);
+        assert_eq!(events(&emitted), [in_stream(holder, set).unwrap()]);
 
         let seal = Seal {
             object,
@@ -148,7 +149,7 @@ fn every_kind_of_object_has_metadata_and_can_be_sealed() {
             checksum,
         };
         assert_eq!(emitted[0].stream, holder, "{kind}");
-        assert_eq!(events(&emitted), [in_stream(holder, sealed)]);
+        assert_eq!(events(&emitted), [in_stream(holder, sealed).unwrap()]);
         assert_eq!(emitted[0].event.touches(holder.id), [(*kind, object)]);
     }
 }

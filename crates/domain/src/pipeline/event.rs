@@ -10,7 +10,7 @@ use crate::codes::open_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
-use crate::{FrameId, Kind, PlanId};
+use crate::{AdoptedHeader, FrameId, Kind, PlanId, Timestamp};
 
 open_enum! {
     /// What a frame captures (document 001, FrameKind).
@@ -64,6 +64,8 @@ events! {
         MetadataSet = "pipeline.metadata_set" v 1,
         /// It was sealed.
         Sealed = "pipeline.sealed" v 1,
+        /// It was taken over from another system.
+        Adopted = "pipeline.adopted" v 1,
     }
 }
 
@@ -115,6 +117,47 @@ pub struct GlobalSummarySet {
     pub summary: Option<Slot>,
 }
 
+/// The pipeline was taken over from another system, as it is; or the frames of
+/// the one that was taken over just before go on. What had been evicted there
+/// is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The pipeline; none where its frames go on.
+    pub object: Option<AdoptedPipeline>,
+    /// Frames in the window, in order.
+    pub frames: Vec<AdoptedFrame>,
+}
+
+/// What an adopted pipeline has once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedPipeline {
+    /// Its common header.
+    pub header: AdoptedHeader,
+    /// The number that the next frame would have got.
+    pub next_frame_id: FrameId,
+    /// How many frames the window may hold; 0 is unlimited.
+    pub max_frames: u32,
+    /// The summary across all frames.
+    pub global_summary: Option<Slot>,
+}
+
+/// A frame of an adopted pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedFrame {
+    /// Its number.
+    pub frame_id: FrameId,
+    /// What it captures.
+    pub kind: FrameKind,
+    /// A few sentences for people.
+    pub summary: Slot,
+    /// The payload for machines (JSON).
+    pub data: Option<Slot>,
+    /// When it was pushed.
+    pub created_at: Timestamp,
+    /// How many tokens it takes in a model's context.
+    pub token_estimate: Option<u64>,
+}
+
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
@@ -125,6 +168,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         Event::Created(_)
         | Event::FramePushed(_)
         | Event::MaxFramesSet(_)
-        | Event::GlobalSummarySet(_) => vec![(Kind::ContextPipeline, id)],
+        | Event::GlobalSummarySet(_)
+        | Event::Adopted(_) => vec![(Kind::ContextPipeline, id)],
     }
 }

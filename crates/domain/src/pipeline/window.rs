@@ -47,6 +47,24 @@ impl Occupancy {
         }
     }
 
+    /// An empty window of a pipeline that has given numbers away before.
+    pub fn starting_at(next_frame_id: FrameId, max_frames: u32) -> Occupancy {
+        Occupancy {
+            max_frames,
+            next_frame_id,
+            ..Occupancy::default()
+        }
+    }
+
+    /// Takes a frame in that has its number already, without evicting any. No
+    /// number at or below it is given away after that.
+    pub fn adopt(&mut self, frame_id: FrameId, kind: &FrameKind) {
+        let after = FrameId(frame_id.0.saturating_add(1));
+        self.next_frame_id = self.next_frame_id.max(after);
+        self.len += 1;
+        self.evictable += u64::from(!kind.is_protected());
+    }
+
     /// How many frames the window may hold; 0 is unlimited.
     pub fn max_frames(&self) -> u32 {
         self.max_frames
@@ -184,6 +202,20 @@ impl<T> Window<T> {
             frame_id,
             evicted: (0..evicted).filter_map(|_| self.evict_oldest()).collect(),
         }
+    }
+
+    /// Takes a frame in without evicting any, and says under which number the
+    /// window counts it.
+    pub fn adopt(&mut self, kind: &FrameKind, token_estimate: Option<u64>, frame: T) -> FrameId {
+        let frame_id = self.occupancy.next_frame_id();
+        self.occupancy.adopt(frame_id, kind);
+        let tokens = token_estimate.unwrap_or(0);
+        self.tokens += u128::from(tokens);
+        self.frames.insert(frame_id, Held { tokens, frame });
+        if !kind.is_protected() {
+            self.evictable.push_back(frame_id);
+        }
+        frame_id
     }
 
     fn evict_oldest(&mut self) -> Option<FrameId> {

@@ -7,7 +7,7 @@ use crate::codes::coded_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
-use crate::{FrameId, IntentId, Kind, PipelineId, PlanId, TaskId};
+use crate::{AdoptedHeader, FrameId, IntentId, Kind, PipelineId, PlanId, TaskId, Timestamp};
 
 coded_enum! {
     /// Where a step is in its life (document 000, Step status transitions).
@@ -60,6 +60,8 @@ events! {
         MetadataSet = "plan.metadata_set" v 1,
         /// It was sealed.
         Sealed = "plan.sealed" v 1,
+        /// It was taken over from another system.
+        Adopted = "plan.adopted" v 1,
     }
 }
 
@@ -149,6 +151,49 @@ pub struct StepOutputRecorded {
     pub outputs: Slot,
 }
 
+/// The plan was taken over from another system, as it is; or the steps of the
+/// one that was taken over just before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The plan; none where its steps go on.
+    pub object: Option<AdoptedPlan>,
+    /// Steps, in order.
+    pub steps: Vec<AdoptedStep>,
+}
+
+/// What an adopted plan has once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedPlan {
+    /// Its common header.
+    pub header: AdoptedHeader,
+    /// The plan that it revises.
+    pub previous: Option<PlanId>,
+    /// The pipeline that it takes its context from.
+    pub pipeline: Option<PipelineId>,
+    /// The visible part of the pipeline's window, as the other system had it.
+    pub fwindow: Option<(u32, u32)>,
+}
+
+/// A step of an adopted plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedStep {
+    /// The step.
+    pub step: StoredStep,
+    /// Every status that it had, oldest first.
+    pub statuses: Vec<AdoptedStepStatus>,
+}
+
+/// One status of an adopted step's history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedStepStatus {
+    /// The status.
+    pub status: StepStatus,
+    /// Since when.
+    pub changed_at: Timestamp,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
@@ -158,6 +203,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::StepStatusChanged(_)
         | Event::StepFramesLinked(_)
         | Event::StepTaskSpawned(_)
-        | Event::StepOutputRecorded(_) => vec![(Kind::Plan, id)],
+        | Event::StepOutputRecorded(_)
+        | Event::Adopted(_) => vec![(Kind::Plan, id)],
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Event, StepStatus, StoredStep};
+use super::{AdoptedStep, Event, StepStatus, StoredStep};
 use crate::{FrameId, IntentId, PipelineId, TaskId};
 
 /// A plan has no life of its own: its steps have. The default is a plan that
@@ -17,6 +17,13 @@ pub struct State {
     pub pipeline: Option<PipelineId>,
     /// The steps, by their numbers.
     pub steps: Vec<StepState>,
+}
+
+impl State {
+    /// Whether it does not exist.
+    pub fn is_absent(&self) -> bool {
+        !self.exists
+    }
 }
 
 /// What is known of a step.
@@ -41,6 +48,14 @@ impl StepState {
             oframes: step.oframes.iter().copied().collect(),
         }
     }
+
+    fn adopted(adopted: &AdoptedStep) -> StepState {
+        let last = adopted.statuses.last();
+        StepState {
+            status: last.map_or(StepStatus::Pending, |entry| entry.status),
+            ..StepState::new(&adopted.step)
+        }
+    }
 }
 
 /// Folds one event into the state.
@@ -54,6 +69,19 @@ pub fn evolve(state: &mut State, event: &Event) {
                 pipeline: event.pipeline,
                 steps,
             };
+        }
+        Event::Adopted(event) => {
+            if let Some(object) = &event.object {
+                *state = State {
+                    exists: true,
+                    intent: None,
+                    pipeline: object.pipeline,
+                    steps: Vec::new(),
+                };
+            }
+            state
+                .steps
+                .extend(event.steps.iter().map(StepState::adopted));
         }
         Event::StepAdded(event) => state.steps.push(StepState::new(&event.step)),
         Event::StepStatusChanged(event) => {

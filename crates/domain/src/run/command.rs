@@ -110,6 +110,9 @@ pub struct RecordToolInvocation {
     pub args: Option<Json>,
     /// How it ended.
     pub status: ToolStatus,
+    /// How long it took, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
     /// Short summary of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_summary: Option<String>,

@@ -261,6 +261,7 @@ pub(crate) fn record_tool_invocation(
             .map(|io| store_footprint(io, &mut pieces)),
         args: pieces.optional_json(command.args.as_ref()),
         status: command.status,
+        duration_ms: command.duration_ms,
         result_summary: pieces.optional_text(command.result_summary.as_deref()),
         artifacts: StoredArtifact::store_all(&command.artifacts, &mut pieces),
     };

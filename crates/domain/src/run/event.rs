@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::adopted::{
+    Adopted, DecisionAdopted, EvidenceAdopted, PatchSetAdopted, ProvenanceAdopted,
+    ToolInvocationAdopted,
+};
 use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
@@ -24,7 +28,7 @@ events! {
         /// The agent began to check its changes.
         ValidationStarted = "run.validation_started" v 1,
         /// A tool was called.
-        ToolInvoked = "run.tool_invoked" v 1,
+        ToolInvoked = "run.tool_invoked" v 2,
         /// A candidate diff was proposed.
         PatchSetProposed = "run.patch_set_proposed" v 1,
         /// A patch set was applied.
@@ -51,6 +55,18 @@ events! {
         MetadataSet = "run.metadata_set" v 1,
         /// An object of the run was sealed.
         Sealed = "run.sealed" v 1,
+        /// The run was taken over from another system.
+        Adopted = "run.adopted" v 1,
+        /// A patch set was taken over from another system.
+        PatchSetAdopted = "run.patch_set_adopted" v 1,
+        /// Evidence was taken over from another system.
+        EvidenceAdopted = "run.evidence_adopted" v 1,
+        /// A decision was taken over from another system.
+        DecisionAdopted = "run.decision_adopted" v 1,
+        /// A provenance was taken over from another system.
+        ProvenanceAdopted = "run.provenance_adopted" v 1,
+        /// A tool invocation was taken over from another system.
+        ToolInvocationAdopted = "run.tool_invocation_adopted" v 1,
     }
 }
 
@@ -108,6 +124,8 @@ pub struct ToolInvoked {
     pub args: Option<Slot>,
     /// How it ended.
     pub status: ToolStatus,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<u64>,
     /// Short summary of the output.
     pub result_summary: Option<Slot>,
     /// Full output files.
@@ -298,7 +316,15 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::PatchingStarted(_)
         | Event::ValidationStarted(_)
         | Event::MetricsRecorded(_)
-        | Event::Failed(_) => vec![run],
+        | Event::Failed(_)
+        | Event::Adopted(_) => vec![run],
+        Event::PatchSetAdopted(event) => vec![patch_set(event.patch_set)],
+        Event::EvidenceAdopted(event) => vec![(Kind::Evidence, event.evidence.evidence.0)],
+        Event::DecisionAdopted(event) => vec![(Kind::Decision, event.decision.decision.0)],
+        Event::ProvenanceAdopted(event) => vec![(Kind::Provenance, event.provenance.0)],
+        Event::ToolInvocationAdopted(event) => {
+            vec![(Kind::ToolInvocation, event.invocation.tool_invocation.0)]
+        }
         Event::ToolInvoked(event) => vec![(Kind::ToolInvocation, event.tool_invocation.0)],
         Event::PatchSetProposed(event) => vec![patch_set(event.patch_set), run],
         Event::PatchSetApplied(event) => vec![patch_set(event.patch_set)],

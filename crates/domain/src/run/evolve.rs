@@ -64,6 +64,11 @@ pub struct State {
 }
 
 impl State {
+    /// Whether it does not exist. Objects of it may.
+    pub fn is_absent(&self) -> bool {
+        self.status == Status::Absent
+    }
+
     /// The run's tokens with so many more; `None` beyond 2^64 - 1, where no sum
     /// would be right any more.
     pub fn tokens_with(&self, more: &[u64]) -> Option<u64> {
@@ -82,6 +87,30 @@ pub fn evolve(state: &mut State, event: &Event) {
             state.has_snapshot = created.snapshot.is_some();
             state.reverts = created.reverts;
         }
+        Event::Adopted(event) => {
+            if let Some(object) = &event.object {
+                state.status = object.status.into();
+                state.task = Some(object.task);
+                state.commit = object.commit;
+                state.has_snapshot = object.snapshot.is_some();
+                state.reverts = None;
+            }
+        }
+        Event::PatchSetAdopted(event) => {
+            if let Some(object) = &event.object {
+                state
+                    .patch_sets
+                    .insert(event.patch_set, object.apply_status);
+            }
+        }
+        Event::ProvenanceAdopted(event) => {
+            state.provenance = Some(event.provenance);
+            if let Some(used) = &event.token_usage {
+                add_tokens(state, &[used.input_tokens, used.output_tokens]);
+            }
+        }
+        // The run's own status was adopted with the run.
+        Event::DecisionAdopted(event) => state.decision = Some(event.decision.decision),
         Event::SnapshotAttached(_) => state.has_snapshot = true,
         Event::PatchingStarted(_) => state.status = Status::Patching,
         Event::ValidationStarted(_) => state.status = Status::Validating,
@@ -120,6 +149,8 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Event::Failed(_) => state.status = Status::Failed,
         Event::ToolInvoked(_)
+        | Event::ToolInvocationAdopted(_)
+        | Event::EvidenceAdopted(_)
         | Event::RationaleOverridden(_)
         | Event::EvidenceRecorded(_)
         | Event::MetricsRecorded(_)

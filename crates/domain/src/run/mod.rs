@@ -2,6 +2,7 @@
 //! invocations, patch sets, evidence, provenance and the decision
 //! (document 000, Run and the objects with a `run_id`).
 
+mod adopted;
 pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
@@ -12,6 +13,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use adopted::{
+    Adopted, AdoptedPatchSet, AdoptedRun, AdoptedTokens, DecisionAdopted, EvidenceAdopted,
+    PatchSetAdopted, ProvenanceAdopted, RunStatus, ToolInvocationAdopted,
+};
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};

@@ -7,7 +7,7 @@ use crate::codes::{coded_enum, open_enum};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
-use crate::{GitOid, Kind};
+use crate::{AdoptedHeader, GitOid, Kind};
 
 coded_enum! {
     /// How the items were selected (document 002, SelectionStrategy).
@@ -50,6 +50,8 @@ events! {
         MetadataSet = "snapshot.metadata_set" v 1,
         /// It was sealed.
         Sealed = "snapshot.sealed" v 1,
+        /// It was taken over from another system.
+        Adopted = "snapshot.adopted" v 1,
     }
 }
 
@@ -93,11 +95,49 @@ pub struct Finalized {
     pub summary: Option<Slot>,
 }
 
+/// The snapshot was taken over from another system, as it is; or the items of
+/// the one that was taken over just before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The snapshot; none where its items go on.
+    pub object: Option<AdoptedSnapshot>,
+    /// Items, in order.
+    pub items: Vec<AdoptedItem>,
+}
+
+/// What an adopted snapshot has once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedSnapshot {
+    /// Its common header.
+    pub header: AdoptedHeader,
+    /// How the items were selected.
+    pub strategy: SelectionStrategy,
+    /// A summary of all items.
+    pub summary: Option<Slot>,
+}
+
+/// An item of an adopted snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedItem {
+    /// What it is.
+    pub kind: ContextItemKind,
+    /// The locator for people.
+    pub path: Slot,
+    /// The beginning of the content.
+    pub preview: Option<Slot>,
+    /// The git blob of the full content.
+    pub blob: Option<GitOid>,
+}
+
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
         Event::Sealed(event) => subject(event.kind, event.object),
-        Event::Opened(_) | Event::ItemAdded(_) | Event::BlobAttached(_) | Event::Finalized(_) => {
+        Event::Opened(_)
+        | Event::ItemAdded(_)
+        | Event::BlobAttached(_)
+        | Event::Finalized(_)
+        | Event::Adopted(_) => {
             vec![(Kind::ContextSnapshot, id)]
         }
     }

@@ -18,6 +18,11 @@ pub enum State {
 }
 
 impl State {
+    /// Whether it does not exist.
+    pub fn is_absent(&self) -> bool {
+        *self == State::Absent
+    }
+
     /// The state's name.
     pub fn name(&self) -> &'static str {
         match self {
@@ -32,6 +37,16 @@ impl State {
 pub fn evolve(state: &mut State, event: &Event) {
     match event {
         Event::Opened(_) => *state = State::Open { blobs: Vec::new() },
+        // git-internal does not say whether a snapshot is complete: an adopted
+        // one is open, and what it lacks can be added.
+        Event::Adopted(event) => {
+            if event.object.is_some() {
+                *state = State::Open { blobs: Vec::new() };
+            }
+            if let State::Open { blobs } = state {
+                blobs.extend(event.items.iter().map(|item| item.blob.is_some()));
+            }
+        }
         Event::ItemAdded(event) => {
             if let State::Open { blobs } = state {
                 blobs.push(event.blob.is_some());

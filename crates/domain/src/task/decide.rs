@@ -181,7 +181,10 @@ fn dependency_path(
             path.reverse();
             return Ok(Some(path));
         }
-        for dependency in &world.task(task)?.dependencies {
+        let Some(state) = world.task_if_any(task)? else {
+            continue;
+        };
+        for dependency in &state.dependencies {
             if !came_from.contains_key(dependency) {
                 came_from.insert(*dependency, Some(task));
                 open.push(*dependency);

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::codes::open_enum;
+use super::Status;
+use crate::codes::{coded_enum, open_enum};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
-use crate::{IntentId, Kind, RunId, StoredActor, TaskId};
+use crate::{AdoptedHeader, IntentId, Kind, RunId, StoredActor, TaskId};
 
 open_enum! {
     /// What kind of work a task is (document 000, GoalType).
@@ -32,6 +33,34 @@ open_enum! {
         Ci = 9 => "ci",
         /// Layout of the code.
         Style = 10 => "style",
+    }
+}
+
+coded_enum! {
+    /// The status that an adopted task had.
+    pub enum TaskStatus {
+        /// Defined.
+        Draft = 1 => "draft",
+        /// Being worked on.
+        Running = 2 => "running",
+        /// Done.
+        Done = 3 => "done",
+        /// Given up.
+        Failed = 4 => "failed",
+        /// Not wanted any more.
+        Cancelled = 5 => "cancelled",
+    }
+}
+
+impl From<TaskStatus> for Status {
+    fn from(status: TaskStatus) -> Status {
+        match status {
+            TaskStatus::Draft => Status::Draft,
+            TaskStatus::Running => Status::Running,
+            TaskStatus::Done => Status::Done,
+            TaskStatus::Failed => Status::Failed,
+            TaskStatus::Cancelled => Status::Cancelled,
+        }
     }
 }
 
@@ -60,6 +89,8 @@ events! {
         MetadataSet = "task.metadata_set" v 1,
         /// It was sealed.
         Sealed = "task.sealed" v 1,
+        /// It was taken over from another system.
+        Adopted = "task.adopted" v 1,
     }
 }
 
@@ -141,6 +172,43 @@ pub struct Cancelled {
     pub reason: Option<Slot>,
 }
 
+/// The task was taken over from another system, as it is; or the lists of the
+/// one that was taken over just before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// The task; none where its lists go on.
+    pub object: Option<AdoptedTask>,
+    /// Hard rules that the solution must satisfy.
+    pub constraints: Vec<Slot>,
+    /// Testable success conditions.
+    pub acceptance_criteria: Vec<Slot>,
+    /// Its execution attempts, oldest first.
+    pub runs: Vec<RunId>,
+    /// Tasks that must be done first.
+    pub dependencies: Vec<TaskId>,
+}
+
+/// What an adopted task has once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedTask {
+    /// Its common header.
+    pub header: AdoptedHeader,
+    /// Short summary.
+    pub title: Slot,
+    /// Extended context.
+    pub description: Option<Slot>,
+    /// Work classification.
+    pub goal: Option<GoalType>,
+    /// Who requested the work.
+    pub requester: Option<StoredActor>,
+    /// The task that it is a part of.
+    pub parent: Option<TaskId>,
+    /// The intent that it comes from.
+    pub intent: Option<IntentId>,
+    /// Its status.
+    pub status: TaskStatus,
+}
+
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
@@ -153,6 +221,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::Started(_)
         | Event::Done(_)
         | Event::Failed(_)
-        | Event::Cancelled(_) => vec![(Kind::Task, id)],
+        | Event::Cancelled(_)
+        | Event::Adopted(_) => vec![(Kind::Task, id)],
     }
 }

@@ -1,6 +1,6 @@
 //! The state of a task: what its decider needs to know.
 
-use super::Event;
+use super::{Adopted, Event};
 use crate::{IntentId, TaskId};
 
 /// Where a task is in its life (document 000, Task status transitions).
@@ -46,6 +46,13 @@ pub struct State {
     pub dependencies: Vec<TaskId>,
 }
 
+impl State {
+    /// Whether it does not exist.
+    pub fn is_absent(&self) -> bool {
+        self.status == Status::Absent
+    }
+}
+
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event) {
     match event {
@@ -55,6 +62,7 @@ pub fn evolve(state: &mut State, event: &Event) {
             state.dependencies.clone_from(&created.dependencies);
         }
         Event::DependencyAdded(added) => state.dependencies.push(added.dependency),
+        Event::Adopted(event) => adopt(state, event),
         Event::Started(_) => state.status = Status::Running,
         Event::Done(_) => state.status = Status::Done,
         Event::Failed(_) => state.status = Status::Failed,
@@ -64,5 +72,20 @@ pub fn evolve(state: &mut State, event: &Event) {
         | Event::RunAdded(_)
         | Event::MetadataSet(_)
         | Event::Sealed(_) => {}
+    }
+}
+
+fn adopt(state: &mut State, event: &Adopted) {
+    if let Some(object) = &event.object {
+        *state = State {
+            status: object.status.into(),
+            intent: object.intent,
+            dependencies: Vec::new(),
+        };
+    }
+    for dependency in &event.dependencies {
+        if !state.dependencies.contains(dependency) {
+            state.dependencies.push(*dependency);
+        }
     }
 }

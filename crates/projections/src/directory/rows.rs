@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A kind is its number in document 000's registry, 8 to 18. A stream kind is
-//! 1 intent, 2 plan, 3 task, 4 run, 5 snapshot, 6 pipeline.
+//! 1 intent, 2 plan, 3 task, 4 run, 5 snapshot, 6 pipeline,
+//! 7 alias.
 
 use annals_domain::{Kind, StreamKind, StreamRef};
 use bytes::Bytes;
@@ -36,6 +37,7 @@ fn stream_code(kind: StreamKind) -> u8 {
         StreamKind::Run => 4,
         StreamKind::Snapshot => 5,
         StreamKind::Pipeline => 6,
+        StreamKind::Alias => 7,
     }
 }
 

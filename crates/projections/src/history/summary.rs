@@ -3,7 +3,9 @@
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::pipeline::FramePushed;
 use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
-use annals_domain::{AnyEvent, FrameId, GitOid, Slot, intent, pipeline, plan, run, snapshot, task};
+use annals_domain::{
+    Adoption, AnyEvent, FrameId, GitOid, Slot, alias, intent, pipeline, plan, run, snapshot, task,
+};
 use uuid::Uuid;
 
 use crate::views::TokenUsageView;
@@ -20,6 +22,7 @@ pub(super) fn summary(entry: &Entry) -> String {
         AnyEvent::Run(event) => run(event, entry),
         AnyEvent::Snapshot(event) => snapshot(event, entry),
         AnyEvent::Pipeline(event) => pipeline(event, entry),
+        AnyEvent::Alias(event) => alias(event, entry),
     }
 }
 
@@ -92,6 +95,31 @@ fn sealed(event: &Sealed) -> String {
     format!("sealed, checksum {}", event.checksum)
 }
 
+/// What was taken over, and what is wrong with it.
+fn adopted(entry: &Entry, what: &str) -> String {
+    let touched = entry.touches().first().map(|(_, id)| short(*id));
+    let what = format!("{what} {}", touched.unwrap_or_default());
+    match entry.event.adoption() {
+        Some(Adoption::Begun(header)) => {
+            let against = match header.violations.len() {
+                0 => String::new(),
+                n => format!(", {}", count(n, "violation", "violations")),
+            };
+            format!("{what} adopted from {}{against}", header.dialect)
+        }
+        Some(Adoption::Continued) | None => format!("{what}: more of what was adopted"),
+    }
+}
+
+fn alias(event: &alias::Event, entry: &Entry) -> String {
+    match event {
+        alias::Event::Reserved(event) => {
+            let alias = quoted(entry, event.alias);
+            format!("{alias} stands for {}", short(event.object))
+        }
+    }
+}
+
 fn intent(event: &intent::Event, entry: &Entry) -> String {
     use intent::Event;
     match event {
@@ -110,6 +138,7 @@ fn intent(event: &intent::Event, entry: &Entry) -> String {
             format!("status active -> completed{}", because(entry, event.reason))
         }
         Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::Adopted(_) => adopted(entry, "intent"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }
@@ -145,6 +174,7 @@ fn plan(event: &plan::Event, entry: &Entry) -> String {
             format!("step {}: task {} spawned", event.index, short(event.task))
         }
         Event::StepOutputRecorded(event) => format!("step {}: outputs recorded", event.index),
+        Event::Adopted(_) => adopted(entry, "plan"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }
@@ -173,6 +203,7 @@ fn task(event: &task::Event, entry: &Entry) -> String {
             format!("status -> failed{}{reason}", run.unwrap_or_default())
         }
         Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::Adopted(_) => adopted(entry, "task"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }
@@ -226,6 +257,12 @@ fn run(event: &run::Event, entry: &Entry) -> String {
         Event::MetricsRecorded(_) => "metrics recorded".to_owned(),
         Event::DecisionMade(event) => decision(event, entry),
         Event::Failed(event) => format!("status -> failed: {}", quoted(entry, event.error)),
+        Event::Adopted(_) => adopted(entry, "run"),
+        Event::PatchSetAdopted(_) => adopted(entry, "patch set"),
+        Event::EvidenceAdopted(_) => adopted(entry, "evidence"),
+        Event::DecisionAdopted(_) => adopted(entry, "decision"),
+        Event::ProvenanceAdopted(_) => adopted(entry, "provenance"),
+        Event::ToolInvocationAdopted(_) => adopted(entry, "tool invocation"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }
@@ -294,6 +331,7 @@ fn snapshot(event: &snapshot::Event, entry: &Entry) -> String {
             )
         }
         Event::Finalized(event) => format!("finalized{}", because(entry, event.summary)),
+        Event::Adopted(_) => adopted(entry, "snapshot"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }
@@ -317,6 +355,7 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
             Some(summary) => format!("global summary set to {}", quoted(entry, summary)),
             None => "global summary taken away".to_owned(),
         },
+        Event::Adopted(_) => adopted(entry, "pipeline"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }

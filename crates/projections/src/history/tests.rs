@@ -10,7 +10,11 @@ use super::{HistoryEntry, history_entry};
 use crate::testing::{Story, id, redacted, stream};
 
 fn histories() -> Vec<HistoryEntry> {
-    let story = |kind: &StreamKind| Story::of_samples(*kind).entries();
+    let story = |kind: &StreamKind| {
+        let mut entries = Story::of_samples(*kind).entries();
+        entries.extend(Story::of_adopted(*kind).entries());
+        entries
+    };
     StreamKind::ALL
         .iter()
         .flat_map(story)

@@ -28,6 +28,7 @@ fn seal(story: &mut Story, kind: Kind) -> IntegrityHash {
         StreamKind::Run => story.push(own, |_| run::Event::from(sealed)),
         StreamKind::Snapshot => story.push(own, |_| snapshot::Event::from(sealed)),
         StreamKind::Pipeline => story.push(own, |_| pipeline::Event::from(sealed)),
+        StreamKind::Alias => panic!("an alias is no object"),
     };
     checksum
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use annals_domain::pipeline::{Event, FrameKind, FramePushed, Window};
+use annals_domain::pipeline::{Adopted, AdoptedFrame, Event, FrameKind, FramePushed, Window};
 use annals_domain::{AnyEvent, FrameId, Timestamp};
 use annals_event_log::Position;
 use serde::{Serialize, Serializer};
@@ -60,7 +60,7 @@ pub struct ContextPipelineView {
     pub evicted: Vec<EvictedFrame>,
     /// The true numbers of frames that the window counts differently, by the
     /// window's. There are none unless pushes are missing from the fold, as
-    /// they are at a moment by the callers' clocks.
+    /// they are at a moment by the callers' clocks, or frames were adopted.
     renumbered: BTreeMap<FrameId, FrameId>,
 }
 
@@ -142,10 +142,49 @@ impl Serialize for ContextPipelineView {
     }
 }
 
+impl ContextPipelineView {
+    fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<ContextPipelineView> {
+        let object = event.object.as_ref()?;
+        let mut view = ContextPipelineView {
+            header,
+            window: Window::new(object.max_frames),
+            next_frame_id: object.next_frame_id,
+            global_summary: entry.optional_text(object.global_summary),
+            evicted: Vec::new(),
+            renumbered: BTreeMap::new(),
+        };
+        view.adopt_frames(&event.frames, entry);
+        Some(view)
+    }
+
+    /// Adopted frames have their numbers already, in whatever order.
+    fn adopt_frames(&mut self, frames: &[AdoptedFrame], entry: &Entry) {
+        for adopted in frames {
+            let frame = ContextFrame {
+                frame_id: adopted.frame_id,
+                kind: adopted.kind.clone(),
+                summary: entry.text(adopted.summary),
+                data: entry.optional_json(adopted.data),
+                created_at: adopted.created_at,
+                token_estimate: adopted.token_estimate,
+            };
+            let tokens = adopted.token_estimate;
+            let counted = self.window.adopt(&adopted.kind, tokens, frame);
+            if counted != adopted.frame_id {
+                self.renumbered.insert(counted, adopted.frame_id);
+            }
+        }
+    }
+}
+
 impl Project for ContextPipelineView {
     fn create(header: HeaderView, entry: &Entry) -> Option<ContextPipelineView> {
-        let AnyEvent::Pipeline(Event::Created(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Pipeline(Event::Created(event)) => event,
+            AnyEvent::Pipeline(Event::Adopted(event)) => {
+                return ContextPipelineView::adopt(header, event, entry);
+            }
+            _ => return None,
         };
         Some(ContextPipelineView {
             header,
@@ -162,6 +201,7 @@ impl Project for ContextPipelineView {
             return;
         };
         match event {
+            Event::Adopted(event) => self.adopt_frames(&event.frames, entry),
             Event::FramePushed(event) => self.push(event, entry),
             Event::MaxFramesSet(event) => self.window.set_max_frames(event.max_frames),
             Event::GlobalSummarySet(event) => {

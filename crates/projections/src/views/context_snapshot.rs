@@ -1,6 +1,6 @@
 //! The view of a context snapshot (documents 000 and 002).
 
-use annals_domain::snapshot::{ContextItemKind, Event, ItemAdded, SelectionStrategy};
+use annals_domain::snapshot::{Adopted, ContextItemKind, Event, ItemAdded, SelectionStrategy};
 use annals_domain::{AnyEvent, GitOid};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -80,10 +80,42 @@ impl ContextSnapshotView {
     }
 }
 
+impl ContextSnapshotView {
+    fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<ContextSnapshotView> {
+        let object = event.object.as_ref()?;
+        let mut view = ContextSnapshotView {
+            header,
+            selection_strategy: object.strategy,
+            items: Vec::new(),
+            summary: entry.optional_text(object.summary),
+            finalized: false,
+        };
+        view.adopt_items(event, entry);
+        Some(view)
+    }
+
+    fn adopt_items(&mut self, event: &Adopted, entry: &Entry) {
+        let next = self.items.last().map_or(0, |last| last.index + 1);
+        for (index, item) in (next..).zip(&event.items) {
+            self.items.push(ContextItem {
+                index,
+                kind: item.kind.clone(),
+                path: entry.text(item.path),
+                preview: entry.optional_text(item.preview),
+                blob: item.blob,
+            });
+        }
+    }
+}
+
 impl Project for ContextSnapshotView {
     fn create(header: HeaderView, entry: &Entry) -> Option<ContextSnapshotView> {
-        let AnyEvent::Snapshot(Event::Opened(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Snapshot(Event::Opened(event)) => event,
+            AnyEvent::Snapshot(Event::Adopted(event)) => {
+                return ContextSnapshotView::adopt(header, event, entry);
+            }
+            _ => return None,
         };
         Some(ContextSnapshotView {
             header,
@@ -99,6 +131,7 @@ impl Project for ContextSnapshotView {
             return;
         };
         match event {
+            Event::Adopted(event) => self.adopt_items(event, entry),
             Event::ItemAdded(event) => {
                 // Items are numbered as they come; one that is there already
                 // or came too late is no new item.

@@ -33,8 +33,10 @@ pub struct DecisionView {
 
 impl Project for DecisionView {
     fn create(header: HeaderView, entry: &Entry) -> Option<DecisionView> {
-        let AnyEvent::Run(Event::DecisionMade(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Run(Event::DecisionMade(event)) => event,
+            AnyEvent::Run(Event::DecisionAdopted(event)) => &event.decision,
+            _ => return None,
         };
         Some(DecisionView {
             header,

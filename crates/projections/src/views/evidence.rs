@@ -38,8 +38,10 @@ pub struct EvidenceView {
 
 impl Project for EvidenceView {
     fn create(header: HeaderView, entry: &Entry) -> Option<EvidenceView> {
-        let AnyEvent::Run(Event::EvidenceRecorded(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Run(Event::EvidenceRecorded(event)) => event,
+            AnyEvent::Run(Event::EvidenceAdopted(event)) => &event.evidence,
+            _ => return None,
         };
         Some(EvidenceView {
             header,

@@ -1,45 +1,12 @@
 //! The view of an intent (document 000, Intent).
 
-use std::fmt;
-
-use annals_domain::intent::Event;
+pub use annals_domain::intent::IntentStatus;
+use annals_domain::intent::{Adopted, Event};
 use annals_domain::{AnyEvent, GitOid, IntentId, PlanId, Timestamp};
 use serde::Serialize;
 
 use crate::object::Project;
 use crate::{Entry, HeaderView, Text};
-
-/// Where an intent is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IntentStatus {
-    /// The prompt is recorded.
-    Draft,
-    /// It was interpreted and work is going on.
-    Active,
-    /// All work on it is finished.
-    Completed,
-    /// It was abandoned.
-    Cancelled,
-}
-
-impl IntentStatus {
-    /// The word that the JSON has.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            IntentStatus::Draft => "draft",
-            IntentStatus::Active => "active",
-            IntentStatus::Completed => "completed",
-            IntentStatus::Cancelled => "cancelled",
-        }
-    }
-}
-
-impl fmt::Display for IntentStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// One status of an intent's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -94,10 +61,33 @@ impl IntentView {
     }
 }
 
+impl IntentView {
+    fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> IntentView {
+        let statuses = event.statuses.iter().map(|status| IntentStatusEntry {
+            status: status.status,
+            changed_at: status.changed_at,
+            reason: entry.optional_text(status.reason),
+        });
+        IntentView {
+            header,
+            prompt: entry.text(event.prompt),
+            content: entry.optional_text(event.content),
+            parent: event.parent,
+            commit: event.commit,
+            plan: event.plan,
+            statuses: statuses.collect(),
+        }
+    }
+}
+
 impl Project for IntentView {
     fn create(header: HeaderView, entry: &Entry) -> Option<IntentView> {
-        let AnyEvent::Intent(Event::Submitted(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Intent(Event::Submitted(event)) => event,
+            AnyEvent::Intent(Event::Adopted(event)) => {
+                return Some(IntentView::adopt(header, event, entry));
+            }
+            _ => return None,
         };
         let mut view = IntentView {
             header,
@@ -141,7 +131,7 @@ impl Project for IntentView {
                     entry,
                 );
             }
-            Event::Submitted(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::Submitted(_) | Event::Adopted(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The view of a patch set (document 000, PatchSet).
 
-use annals_domain::run::{ApplyStatus, ChangeType, DiffFormat, Event, StoredTouchedFile};
+use annals_domain::run::{
+    ApplyStatus, ChangeType, DiffFormat, Event, PatchSetAdopted, StoredTouchedFile,
+};
 use annals_domain::{AnyEvent, GitOid, RunId};
 use serde::{Serialize, Serializer};
 
@@ -68,10 +70,41 @@ fn three_states<S: Serializer>(status: &ApplyStatus, serializer: S) -> Result<S:
     shown.serialize(serializer)
 }
 
+impl PatchSetView {
+    fn adopt(header: HeaderView, event: &PatchSetAdopted, entry: &Entry) -> Option<PatchSetView> {
+        let object = event.object.as_ref()?;
+        let artifact = object.artifact.as_ref();
+        let mut view = PatchSetView {
+            header,
+            run: RunId(entry.stream.id),
+            commit: object.commit,
+            format: object.format,
+            artifact: artifact.map(|stored| ArtifactView::read(stored, entry)),
+            touched: Vec::new(),
+            rationale: entry.optional_text(object.rationale),
+            apply_status: object.apply_status,
+            rejection: None,
+            reverted_by: None,
+        };
+        view.adopt_files(event, entry);
+        Some(view)
+    }
+
+    fn adopt_files(&mut self, event: &PatchSetAdopted, entry: &Entry) {
+        let files = event.touched.iter();
+        self.touched
+            .extend(files.map(|file| TouchedFileView::read(file, entry)));
+    }
+}
+
 impl Project for PatchSetView {
     fn create(header: HeaderView, entry: &Entry) -> Option<PatchSetView> {
-        let AnyEvent::Run(Event::PatchSetProposed(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Run(Event::PatchSetProposed(event)) => event,
+            AnyEvent::Run(Event::PatchSetAdopted(event)) => {
+                return PatchSetView::adopt(header, event, entry);
+            }
+            _ => return None,
         };
         let touched = event.touched.iter();
         Some(PatchSetView {
@@ -98,6 +131,7 @@ impl Project for PatchSetView {
             return;
         };
         match event {
+            Event::PatchSetAdopted(event) => self.adopt_files(event, entry),
             Event::PatchSetApplied(_) => self.apply_status = ApplyStatus::Applied,
             Event::PatchSetRejected(event) => {
                 self.apply_status = ApplyStatus::Rejected;

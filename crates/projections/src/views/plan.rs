@@ -1,6 +1,6 @@
 //! The view of a plan (document 000, Plan and PlanStep).
 
-use annals_domain::plan::{Event, StepStatus, StoredStep};
+use annals_domain::plan::{Adopted, AdoptedStep, Event, StepStatus, StoredStep};
 use annals_domain::{AnyEvent, FrameId, IntentId, PipelineId, PlanId, TaskId, Timestamp};
 use serde::Serialize;
 
@@ -69,6 +69,18 @@ impl PlanStepView {
         }
     }
 
+    fn adopted(index: u32, adopted: &AdoptedStep, entry: &Entry) -> PlanStepView {
+        let statuses = adopted.statuses.iter().map(|status| StepStatusEntry {
+            status: status.status,
+            changed_at: status.changed_at,
+            reason: entry.optional_text(status.reason),
+        });
+        PlanStepView {
+            statuses: statuses.collect(),
+            ..PlanStepView::new(index, &adopted.step, entry)
+        }
+    }
+
     /// Its status now.
     pub fn status(&self) -> StepStatus {
         self.statuses
@@ -118,10 +130,35 @@ impl PlanView {
     }
 }
 
+impl PlanView {
+    fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<PlanView> {
+        let object = event.object.as_ref()?;
+        let mut view = PlanView {
+            header,
+            previous: object.previous,
+            pipeline: object.pipeline,
+            fwindow: object.fwindow,
+            steps: Vec::new(),
+            intent: None,
+        };
+        view.adopt_steps(&event.steps, entry);
+        Some(view)
+    }
+
+    fn adopt_steps(&mut self, steps: &[AdoptedStep], entry: &Entry) {
+        let next = self.steps.last().map_or(0, |last| last.index + 1);
+        let steps = (next..).zip(steps);
+        self.steps
+            .extend(steps.map(|(index, step)| PlanStepView::adopted(index, step, entry)));
+    }
+}
+
 impl Project for PlanView {
     fn create(header: HeaderView, entry: &Entry) -> Option<PlanView> {
-        let AnyEvent::Plan(Event::Drafted(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Plan(Event::Drafted(event)) => event,
+            AnyEvent::Plan(Event::Adopted(event)) => return PlanView::adopt(header, event, entry),
+            _ => return None,
         };
         let steps = (0..).zip(&event.steps);
         Some(PlanView {
@@ -172,6 +209,7 @@ impl Project for PlanView {
                 let outputs = entry.json(event.outputs);
                 self.change(event.index, |step| step.outputs = Some(outputs));
             }
+            Event::Adopted(event) => self.adopt_steps(&event.steps, entry),
             Event::Drafted(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
         }
     }

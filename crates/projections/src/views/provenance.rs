@@ -1,6 +1,6 @@
 //! The view of a provenance (document 000, Provenance and TokenUsage).
 
-use annals_domain::run::{Event, StoredTokens, UsageRecorded};
+use annals_domain::run::{AdoptedTokens, Event, ProvenanceAdopted, StoredTokens, UsageRecorded};
 use annals_domain::{AnyEvent, RunId};
 use serde::Serialize;
 
@@ -33,6 +33,16 @@ impl TokenUsageView {
 
     fn stored(tokens: &StoredTokens) -> TokenUsageView {
         TokenUsageView::new(tokens.input_tokens, tokens.output_tokens, tokens.cost_usd)
+    }
+
+    /// The total is the other system's, whatever the sum.
+    fn adopted(tokens: &AdoptedTokens) -> TokenUsageView {
+        TokenUsageView {
+            input_tokens: tokens.input_tokens,
+            output_tokens: tokens.output_tokens,
+            total_tokens: tokens.total_tokens,
+            cost_usd: tokens.cost_usd,
+        }
     }
 
     /// What an event says was used.
@@ -107,10 +117,30 @@ impl ProvenanceView {
     }
 }
 
+impl ProvenanceView {
+    fn adopt(header: HeaderView, event: &ProvenanceAdopted, entry: &Entry) -> ProvenanceView {
+        let used = event.token_usage.as_ref();
+        ProvenanceView {
+            header,
+            run_id: RunId(entry.stream.id),
+            provider: entry.text(event.provider),
+            model: entry.text(event.model),
+            parameters: entry.optional_json(event.parameters),
+            temperature: event.temperature,
+            max_tokens: event.max_tokens,
+            token_usage: used.map(TokenUsageView::adopted),
+        }
+    }
+}
+
 impl Project for ProvenanceView {
     fn create(header: HeaderView, entry: &Entry) -> Option<ProvenanceView> {
-        let AnyEvent::Run(Event::ProvenanceRecorded(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Run(Event::ProvenanceRecorded(event)) => event,
+            AnyEvent::Run(Event::ProvenanceAdopted(event)) => {
+                return Some(ProvenanceView::adopt(header, event, entry));
+            }
+            _ => return None,
         };
         Some(ProvenanceView {
             header,

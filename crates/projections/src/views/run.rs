@@ -1,6 +1,6 @@
 //! The view of a run (document 000, Run).
 
-use annals_domain::run::{Event, Status};
+use annals_domain::run::{Adopted, Event, Status};
 use annals_domain::{AnyEvent, GitOid, PatchSetId, PlanId, SnapshotId, TaskId};
 use serde::{Serialize, Serializer};
 
@@ -47,10 +47,32 @@ fn status_name<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S
     serializer.serialize_str(status.name())
 }
 
+impl RunView {
+    fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<RunView> {
+        let object = event.object.as_ref()?;
+        let environment = object.environment.as_ref();
+        Some(RunView {
+            header,
+            task: object.task,
+            plan: object.plan,
+            commit: object.commit,
+            status: object.status.into(),
+            snapshot: object.snapshot,
+            patchsets: event.patchsets.clone(),
+            metrics: entry.optional_json(object.metrics),
+            error: entry.optional_text(object.error),
+            environment: environment.map(|stored| EnvironmentView::read(stored, entry)),
+            reverts: None,
+        })
+    }
+}
+
 impl Project for RunView {
     fn create(header: HeaderView, entry: &Entry) -> Option<RunView> {
-        let AnyEvent::Run(Event::Created(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Run(Event::Created(event)) => event,
+            AnyEvent::Run(Event::Adopted(event)) => return RunView::adopt(header, event, entry),
+            _ => return None,
         };
         let environment = event.environment.as_ref();
         Some(RunView {
@@ -73,6 +95,7 @@ impl Project for RunView {
             return;
         };
         match event {
+            Event::Adopted(event) => self.patchsets.extend(&event.patchsets),
             Event::SnapshotAttached(event) => self.snapshot = Some(event.snapshot),
             Event::PatchingStarted(_) => self.status = Status::Patching,
             Event::ValidationStarted(_) => self.status = Status::Validating,
@@ -90,6 +113,11 @@ impl Project for RunView {
             }
             Event::Created(_)
             | Event::ToolInvoked(_)
+            | Event::PatchSetAdopted(_)
+            | Event::EvidenceAdopted(_)
+            | Event::DecisionAdopted(_)
+            | Event::ProvenanceAdopted(_)
+            | Event::ToolInvocationAdopted(_)
             | Event::PatchSetApplied(_)
             | Event::PatchSetRejected(_)
             | Event::PatchSetReverted(_)

@@ -1,6 +1,6 @@
 //! The view of a task (document 000, Task).
 
-use annals_domain::task::{Event, GoalType, Status};
+use annals_domain::task::{Adopted, Event, GoalType, Status};
 use annals_domain::{ActorRef, AnyEvent, IntentId, RunId, TaskId};
 use serde::{Serialize, Serializer};
 
@@ -62,10 +62,44 @@ impl TaskView {
     }
 }
 
+impl TaskView {
+    fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<TaskView> {
+        let object = event.object.as_ref()?;
+        let requester = object.requester.as_ref();
+        let mut view = TaskView {
+            header,
+            title: entry.text(object.title),
+            description: entry.optional_text(object.description),
+            goal: object.goal.clone(),
+            constraints: Vec::new(),
+            acceptance_criteria: Vec::new(),
+            requester: requester.map(|actor| entry.stored_actor(actor)),
+            parent: object.parent,
+            intent: object.intent,
+            runs: Vec::new(),
+            dependencies: Vec::new(),
+            status: object.status.into(),
+            reason: None,
+        };
+        view.adopt_lists(event, entry);
+        Some(view)
+    }
+
+    fn adopt_lists(&mut self, event: &Adopted, entry: &Entry) {
+        self.constraints.extend(entry.texts(&event.constraints));
+        self.acceptance_criteria
+            .extend(entry.texts(&event.acceptance_criteria));
+        self.runs.extend(&event.runs);
+        self.dependencies.extend(&event.dependencies);
+    }
+}
+
 impl Project for TaskView {
     fn create(header: HeaderView, entry: &Entry) -> Option<TaskView> {
-        let AnyEvent::Task(Event::Created(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Task(Event::Created(event)) => event,
+            AnyEvent::Task(Event::Adopted(event)) => return TaskView::adopt(header, event, entry),
+            _ => return None,
         };
         Some(TaskView {
             header,
@@ -104,6 +138,7 @@ impl Project for TaskView {
             Event::Cancelled(event) => {
                 self.ends(Status::Cancelled, entry.optional_text(event.reason));
             }
+            Event::Adopted(event) => self.adopt_lists(event, entry),
             Event::Created(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
         }
     }

@@ -44,6 +44,9 @@ pub struct ToolInvocationView {
     pub args: Option<JsonText>,
     /// How it ended.
     pub status: ToolStatus,
+    /// How long it took, in milliseconds; not part of the JSON.
+    #[serde(skip)]
+    pub duration_ms: Option<u64>,
     /// Short summary of the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_summary: Option<Text>,
@@ -54,8 +57,10 @@ pub struct ToolInvocationView {
 
 impl Project for ToolInvocationView {
     fn create(header: HeaderView, entry: &Entry) -> Option<ToolInvocationView> {
-        let AnyEvent::Run(Event::ToolInvoked(event)) = &entry.event else {
-            return None;
+        let event = match &entry.event {
+            AnyEvent::Run(Event::ToolInvoked(event)) => event,
+            AnyEvent::Run(Event::ToolInvocationAdopted(event)) => &event.invocation,
+            _ => return None,
         };
         let footprint = event.io_footprint.as_ref();
         Some(ToolInvocationView {
@@ -65,6 +70,7 @@ impl Project for ToolInvocationView {
             io_footprint: footprint.map(|stored| IoFootprintView::read(stored, entry)),
             args: entry.optional_json(event.args),
             status: event.status,
+            duration_ms: event.duration_ms,
             result_summary: entry.optional_text(event.result_summary),
             artifacts: ArtifactView::read_all(&event.artifacts, entry),
         })

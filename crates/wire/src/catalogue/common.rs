@@ -1,6 +1,6 @@
 //! Fields that several events have.
 
-use super::{FieldDoc, content, structure};
+use super::{FieldDoc, content, group, structure};
 
 /// Visibility, tags or external ids of an object.
 pub(super) const METADATA_SET: &[FieldDoc] = &[
@@ -22,6 +22,41 @@ pub(super) const METADATA_SET: &[FieldDoc] = &[
         "ids in other systems, names and values in the order given; they replace all earlier ones",
     ),
 ];
+
+/// The common header of an object that was taken over.
+pub(super) const ADOPTED: &[FieldDoc] = &[
+    structure("dialect", "word", "the format that it came in"),
+    structure(
+        "header_version",
+        "u32",
+        "the version of its header's format",
+    ),
+    structure("schema_version", "u32", "the version of its type's format"),
+    structure("created_at", "time", "when it was created"),
+    structure("updated_at", "time", "when it was changed last"),
+    group("created_by", "actor", ACTOR, "who created it"),
+    structure("visibility", "word", "who may see it"),
+    content(
+        "tags",
+        "list of (text, text)",
+        "search tags, keys and values in the order given",
+    ),
+    content(
+        "external_ids",
+        "list of (text, text)",
+        "ids in other systems, names and values in the order given",
+    ),
+    structure("checksum", "SHA-256?", "its seal"),
+    content(
+        "violations",
+        "list of text",
+        "what our rules say against it, a sentence each",
+    ),
+];
+
+/// What the header of an adopted object is.
+pub(super) const ADOPTED_HEADER: FieldDoc =
+    group("header", "adopted header", ADOPTED, "its common header");
 
 /// An object's seal.
 pub(super) const SEALED: &[FieldDoc] = &[

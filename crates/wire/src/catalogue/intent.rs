@@ -1,7 +1,13 @@
 //! The events of an intent's stream.
 
-use super::common::{METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
-use super::{EventDoc, content, event, structure};
+use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::{EventDoc, FieldDoc, content, event, groups, structure};
+
+const STATUS: &[FieldDoc] = &[
+    structure("status", "word", "the status"),
+    structure("changed_at", "time", "since when"),
+    content("reason", "text?", "why"),
+];
 
 pub(super) const EVENTS: &[EventDoc] = &[
     event(
@@ -48,4 +54,22 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event("intent.metadata_set", METADATA_SET_MEANING, METADATA_SET),
     event("intent.sealed", SEALED_MEANING, SEALED),
+    event(
+        "intent.adopted",
+        "The intent was taken over from another system, as it is.",
+        &[
+            ADOPTED_HEADER,
+            content("prompt", "text", "the request, verbatim"),
+            content("content", "text?", "the structured interpretation"),
+            structure("parent", "uuid?", "the intent that it refines"),
+            structure("commit", "git id?", "the resulting git commit"),
+            structure("plan", "uuid?", "the latest plan revision"),
+            groups(
+                "statuses",
+                "list of statuses",
+                STATUS,
+                "every status that it had, oldest first",
+            ),
+        ],
+    ),
 ];

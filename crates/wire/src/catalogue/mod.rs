@@ -4,6 +4,7 @@
 //! again, as a table for people who have a log and not the source. A test
 //! compares the tables with the fields that the examples really have.
 
+mod alias;
 mod common;
 mod intent;
 pub(crate) mod markdown;
@@ -120,6 +121,7 @@ pub fn events(kind: StreamKind) -> &'static [EventDoc] {
         StreamKind::Run => run::EVENTS,
         StreamKind::Snapshot => snapshot::EVENTS,
         StreamKind::Pipeline => pipeline::EVENTS,
+        StreamKind::Alias => alias::EVENTS,
     }
 }
 
@@ -138,6 +140,9 @@ pub fn stream_meaning(kind: StreamKind) -> &'static str {
              evidence, provenance and the decision."
         }
         StreamKind::Snapshot => "What an agent observed when a run began.",
+        StreamKind::Alias => {
+            "A name for people, which stands for an object. The UUID is of version 5, over the name."
+        }
         StreamKind::Pipeline => {
             "Context frames that accumulate throughout the work. Evictions are not events: the \
              window follows from the frames and the limit in force."

@@ -1,7 +1,7 @@
 //! The events of a context pipeline's stream.
 
-use super::common::{METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
-use super::{EventDoc, content, event, structure};
+use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::{EventDoc, content, event, group, groups, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[
     event(
@@ -61,4 +61,47 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event("pipeline.metadata_set", METADATA_SET_MEANING, METADATA_SET),
     event("pipeline.sealed", SEALED_MEANING, SEALED),
+    event(
+        "pipeline.adopted",
+        "The pipeline was taken over from another system, as it is; or the frames of the one taken \
+         over just before go on. What had been evicted there is not known.",
+        &[
+            group(
+                "object",
+                "pipeline?",
+                &[
+                    ADOPTED_HEADER,
+                    structure(
+                        "next_frame_id",
+                        "u64",
+                        "the number that the next frame would have got",
+                    ),
+                    structure(
+                        "max_frames",
+                        "u32",
+                        "how many frames the window may hold; 0 is unlimited",
+                    ),
+                    content("global_summary", "text?", "the summary across all frames"),
+                ],
+                "the pipeline; none where its frames go on",
+            ),
+            groups(
+                "frames",
+                "list of frames",
+                &[
+                    structure("frame_id", "u64", "its number"),
+                    structure("kind", "word", "what it captures"),
+                    content("summary", "text", "a few sentences for people"),
+                    content("data", "JSON?", "the payload for machines"),
+                    structure("created_at", "time", "when it was pushed"),
+                    structure(
+                        "token_estimate",
+                        "u64?",
+                        "how many tokens it takes in a model's context",
+                    ),
+                ],
+                "frames in the window, in order",
+            ),
+        ],
+    ),
 ];

@@ -1,6 +1,6 @@
 //! The events of a plan's stream.
 
-use super::common::{METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
 use super::{EventDoc, FieldDoc, content, event, group, groups, structure};
 
 const STEP: &[FieldDoc] = &[
@@ -91,4 +91,48 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event("plan.metadata_set", METADATA_SET_MEANING, METADATA_SET),
     event("plan.sealed", SEALED_MEANING, SEALED),
+    event(
+        "plan.adopted",
+        "The plan was taken over from another system, as it is; or the steps of the one taken over \
+         just before go on.",
+        &[
+            group(
+                "object",
+                "plan?",
+                &[
+                    ADOPTED_HEADER,
+                    structure("previous", "uuid?", "the plan that it revises"),
+                    structure(
+                        "pipeline",
+                        "uuid?",
+                        "the pipeline that it takes its context from",
+                    ),
+                    structure(
+                        "fwindow",
+                        "range of u32?",
+                        "the visible part of the pipeline's window, as the other system had it",
+                    ),
+                ],
+                "the plan; none where its steps go on",
+            ),
+            groups(
+                "steps",
+                "list of steps",
+                &[
+                    group("step", "step", STEP, "the step"),
+                    groups(
+                        "statuses",
+                        "list of statuses",
+                        &[
+                            structure("status", "word", "the status"),
+                            structure("changed_at", "time", "since when"),
+                            content("reason", "text?", "why"),
+                        ],
+                        "every status that it had, oldest first",
+                    ),
+                ],
+                "steps, in order",
+            ),
+        ],
+    ),
 ];

@@ -1,7 +1,8 @@
 //! The events of a run's stream.
 
 use super::common::{
-    ARTIFACT, ENVIRONMENT, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+    ADOPTED_HEADER, ARTIFACT, ENVIRONMENT, METADATA_SET, METADATA_SET_MEANING, SEALED,
+    SEALED_MEANING,
 };
 use super::{EventDoc, FieldDoc, content, event, group, groups, structure};
 
@@ -29,6 +30,60 @@ const TOKENS: &[FieldDoc] = &[
     structure("input_tokens", "u64", "tokens in the prompt"),
     structure("output_tokens", "u64", "tokens in the completion"),
     structure("cost_usd", "f64?", "estimated cost in USD"),
+];
+
+const TOOL_INVOKED: &[FieldDoc] = &[
+    structure("tool_invocation", "uuid", "the call's id"),
+    content("tool_name", "text", "the tool's registered name"),
+    group(
+        "io_footprint",
+        "footprint?",
+        FOOTPRINT,
+        "files read and written",
+    ),
+    content("args", "JSON?", "the arguments"),
+    structure("status", "word", "how it ended"),
+    structure("duration_ms", "u64?", "how long it took, in milliseconds"),
+    content("result_summary", "text?", "short summary of the output"),
+    groups(
+        "artifacts",
+        "list of artifacts",
+        ARTIFACT,
+        "full output files",
+    ),
+];
+
+const EVIDENCE: &[FieldDoc] = &[
+    structure("evidence", "uuid", "the evidence's id"),
+    structure(
+        "patch_set",
+        "uuid?",
+        "the patch set that was validated; none for the whole run",
+    ),
+    structure("kind", "word", "what kind of step it was"),
+    content("tool", "text", "the tool's name"),
+    content("command", "text?", "the full command line"),
+    structure("exit_code", "i32?", "the process's exit code"),
+    content("summary", "text?", "short summary of the result"),
+    groups(
+        "report_artifacts",
+        "list of artifacts",
+        ARTIFACT,
+        "full report files",
+    ),
+];
+
+const DECISION: &[FieldDoc] = &[
+    structure("decision", "uuid", "the decision's id"),
+    structure("decision_type", "word", "the verdict"),
+    structure(
+        "chosen_patch_set",
+        "uuid?",
+        "the patch set that was chosen (commit) or reverted (rollback)",
+    ),
+    structure("result_commit", "git id?", "the git commit that it led to"),
+    content("checkpoint_id", "text?", "the id of the saved state"),
+    content("rationale", "text?", "why this decision was made"),
 ];
 
 pub(super) const EVENTS: &[EventDoc] = &[
@@ -71,29 +126,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
         "The agent began to check its changes; the run is Validating.",
         &[],
     ),
-    event(
-        "run.tool_invoked",
-        "A tool was called.",
-        &[
-            structure("tool_invocation", "uuid", "the call's id"),
-            content("tool_name", "text", "the tool's registered name"),
-            group(
-                "io_footprint",
-                "footprint?",
-                FOOTPRINT,
-                "files read and written",
-            ),
-            content("args", "JSON?", "the arguments"),
-            structure("status", "word", "how it ended"),
-            content("result_summary", "text?", "short summary of the output"),
-            groups(
-                "artifacts",
-                "list of artifacts",
-                ARTIFACT,
-                "full output files",
-            ),
-        ],
-    ),
+    event("run.tool_invoked", "A tool was called.", TOOL_INVOKED),
     event(
         "run.patch_set_proposed",
         "A candidate diff was proposed.",
@@ -147,25 +180,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
     event(
         "run.evidence_recorded",
         "A validation step was recorded.",
-        &[
-            structure("evidence", "uuid", "the evidence's id"),
-            structure(
-                "patch_set",
-                "uuid?",
-                "the patch set that was validated; none for the whole run",
-            ),
-            structure("kind", "word", "what kind of step it was"),
-            content("tool", "text", "the tool's name"),
-            content("command", "text?", "the full command line"),
-            structure("exit_code", "i32?", "the process's exit code"),
-            content("summary", "text?", "short summary of the result"),
-            groups(
-                "report_artifacts",
-                "list of artifacts",
-                ARTIFACT,
-                "full report files",
-            ),
-        ],
+        EVIDENCE,
     ),
     event(
         "run.provenance_recorded",
@@ -217,18 +232,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
     event(
         "run.decision_made",
         "The verdict was given. On a run that had not failed it completes the run.",
-        &[
-            structure("decision", "uuid", "the decision's id"),
-            structure("decision_type", "word", "the verdict"),
-            structure(
-                "chosen_patch_set",
-                "uuid?",
-                "the patch set that was chosen (commit) or reverted (rollback)",
-            ),
-            structure("result_commit", "git id?", "the git commit that it led to"),
-            content("checkpoint_id", "text?", "the id of the saved state"),
-            content("rationale", "text?", "why this decision was made"),
-        ],
+        DECISION,
     ),
     event(
         "run.failed",
@@ -237,4 +241,116 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event("run.metadata_set", METADATA_SET_MEANING, METADATA_SET),
     event("run.sealed", SEALED_MEANING, SEALED),
+    event(
+        "run.adopted",
+        "The run was taken over from another system, as it is; or the patch sets of the one taken \
+         over just before go on.",
+        &[
+            group(
+                "object",
+                "run?",
+                &[
+                    ADOPTED_HEADER,
+                    structure("task", "uuid", "the task that it is an attempt at"),
+                    structure("plan", "uuid?", "the plan version that was executed"),
+                    structure("commit", "git id?", "the baseline commit"),
+                    structure("status", "word", "its status"),
+                    structure("snapshot", "uuid?", "the context that it started with"),
+                    content("metrics", "JSON?", "execution metrics"),
+                    content("error", "text?", "what went wrong"),
+                    group("environment", "environment?", ENVIRONMENT, "the machine"),
+                ],
+                "the run; none where its patch sets go on",
+            ),
+            structure(
+                "patchsets",
+                "list of uuid",
+                "its patch sets, oldest first, whether or not they exist",
+            ),
+        ],
+    ),
+    event(
+        "run.patch_set_adopted",
+        "A patch set was taken over from another system, as it is; or the files of the one taken \
+         over just before go on.",
+        &[
+            structure("patch_set", "uuid", "the patch set's id"),
+            group(
+                "object",
+                "patch set?",
+                &[
+                    ADOPTED_HEADER,
+                    structure("commit", "git id?", "the commit that the diff applies to"),
+                    structure("format", "word", "how the diff is written"),
+                    group("artifact", "artifact?", ARTIFACT, "where the diff is"),
+                    content("rationale", "text?", "what was changed and why"),
+                    structure("apply_status", "word", "what became of it"),
+                ],
+                "the patch set; none where its files go on",
+            ),
+            groups(
+                "touched",
+                "list of files",
+                TOUCHED,
+                "the files that it touches",
+            ),
+        ],
+    ),
+    event(
+        "run.evidence_adopted",
+        "Evidence was taken over from another system, as it is.",
+        &[
+            ADOPTED_HEADER,
+            group("evidence", "evidence", EVIDENCE, "the evidence"),
+        ],
+    ),
+    event(
+        "run.decision_adopted",
+        "A decision was taken over from another system, as it is. It changes nothing but itself.",
+        &[
+            ADOPTED_HEADER,
+            group("decision", "decision", DECISION, "the decision"),
+        ],
+    ),
+    event(
+        "run.provenance_adopted",
+        "A provenance was taken over from another system, as it is.",
+        &[
+            ADOPTED_HEADER,
+            structure("provenance", "uuid", "the provenance's id"),
+            content("provider", "text", "the provider"),
+            content("model", "text", "the model"),
+            content("parameters", "JSON?", "the provider's own parameters"),
+            structure("temperature", "f64?", "sampling temperature"),
+            structure("max_tokens", "u64?", "maximum generation length in tokens"),
+            group(
+                "token_usage",
+                "tokens?",
+                &[
+                    structure("input_tokens", "u64", "tokens in the prompt"),
+                    structure("output_tokens", "u64", "tokens in the completion"),
+                    structure(
+                        "total_tokens",
+                        "u64",
+                        "the total as the other system had it, which need not be their sum",
+                    ),
+                    structure("cost_usd", "f64?", "estimated cost in USD"),
+                ],
+                "tokens used",
+            ),
+        ],
+    ),
+    event(
+        "run.tool_invocation_adopted",
+        "A tool invocation was taken over from another system, as it is.",
+        &[
+            ADOPTED_HEADER,
+            group(
+                "invocation",
+                "tool invocation",
+                TOOL_INVOKED,
+                "the tool invocation",
+            ),
+        ],
+    ),
 ];

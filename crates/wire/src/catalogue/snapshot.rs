@@ -1,7 +1,7 @@
 //! The events of a context snapshot's stream.
 
-use super::common::{METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
-use super::{EventDoc, content, event, structure};
+use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::{EventDoc, content, event, group, groups, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[
     event(
@@ -54,4 +54,32 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event("snapshot.metadata_set", METADATA_SET_MEANING, METADATA_SET),
     event("snapshot.sealed", SEALED_MEANING, SEALED),
+    event(
+        "snapshot.adopted",
+        "The snapshot was taken over from another system, as it is; or the items of the one taken \
+         over just before go on.",
+        &[
+            group(
+                "object",
+                "snapshot?",
+                &[
+                    ADOPTED_HEADER,
+                    structure("strategy", "word", "how the items were selected"),
+                    content("summary", "text?", "a summary of all items"),
+                ],
+                "the snapshot; none where its items go on",
+            ),
+            groups(
+                "items",
+                "list of items",
+                &[
+                    structure("kind", "word", "what it is"),
+                    content("path", "text", "the locator for people"),
+                    content("preview", "text?", "the beginning of the content"),
+                    structure("blob", "git id?", "the git blob of the full content"),
+                ],
+                "items, in order",
+            ),
+        ],
+    ),
 ];

@@ -1,6 +1,8 @@
 //! The events of a task's stream.
 
-use super::common::{ACTOR, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::common::{
+    ACTOR, ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+};
 use super::{EventDoc, content, event, group, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[
@@ -80,4 +82,46 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event("task.metadata_set", METADATA_SET_MEANING, METADATA_SET),
     event("task.sealed", SEALED_MEANING, SEALED),
+    event(
+        "task.adopted",
+        "The task was taken over from another system, as it is; or the lists of the one taken over \
+         just before go on.",
+        &[
+            group(
+                "object",
+                "task?",
+                &[
+                    ADOPTED_HEADER,
+                    content("title", "text", "short summary"),
+                    content("description", "text?", "extended context"),
+                    structure("goal", "word?", "work classification"),
+                    group("requester", "actor?", ACTOR, "who requested the work"),
+                    structure("parent", "uuid?", "the task that it is a part of"),
+                    structure("intent", "uuid?", "the intent that it comes from"),
+                    structure("status", "word", "its status"),
+                ],
+                "the task; none where its lists go on",
+            ),
+            content(
+                "constraints",
+                "list of text",
+                "hard rules that the solution must satisfy",
+            ),
+            content(
+                "acceptance_criteria",
+                "list of text",
+                "testable success conditions",
+            ),
+            structure(
+                "runs",
+                "list of uuid",
+                "its execution attempts, oldest first",
+            ),
+            structure(
+                "dependencies",
+                "list of uuid",
+                "tasks that must be done first",
+            ),
+        ],
+    ),
 ];

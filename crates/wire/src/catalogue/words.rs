@@ -1,11 +1,14 @@
 //! The enums of all events: their words and the numbers that are stored.
 
+use annals_domain::intent::IntentStatus;
 use annals_domain::pipeline::FrameKind;
 use annals_domain::plan::StepStatus;
-use annals_domain::run::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
+use annals_domain::run::{
+    ApplyStatus, ChangeType, DecisionType, DiffFormat, EvidenceKind, RunStatus, ToolStatus,
+};
 use annals_domain::snapshot::{ContextItemKind, SelectionStrategy};
-use annals_domain::task::GoalType;
-use annals_domain::{ActorKind, Visibility};
+use annals_domain::task::{GoalType, TaskStatus};
+use annals_domain::{ActorKind, Dialect, Visibility};
 
 /// One enum.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,5 +66,10 @@ pub fn vocabularies() -> Vec<Vocabulary> {
         closed!(SelectionStrategy, "`strategy`"),
         open!(ContextItemKind, "`kind` of an item"),
         open!(FrameKind, "`kind` of a frame"),
+        closed!(Dialect, "`dialect`"),
+        closed!(IntentStatus, "`status` of an adopted intent"),
+        closed!(TaskStatus, "`status` of an adopted task"),
+        closed!(RunStatus, "`status` of an adopted run"),
+        closed!(ApplyStatus, "`apply_status` of an adopted patch set"),
     ]
 }

@@ -1,11 +1,12 @@
 //! Examples of the events of an intent.
 
 use annals_domain::intent::{
-    Activated, Analyzed, Cancelled, CommitRecorded, Completed, Event, PlanSelected, Submitted,
+    Activated, Adopted, AdoptedStatus, Analyzed, Cancelled, CommitRecorded, Completed, Event,
+    IntentStatus, PlanSelected, Submitted,
 };
 use annals_domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, PlanId, StreamKind};
 
-use super::{emitted, id, metadata_set, sealed, sha1};
+use super::{adopted, emitted, id, metadata_set, sealed, sha1, sha256, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![
@@ -31,6 +32,19 @@ pub(super) fn samples() -> Vec<Emitted> {
         }),
         sample(|pieces| metadata_set(StreamKind::Intent, pieces)),
         sample(|_| sealed(Kind::Intent)),
+        sample(|pieces| Adopted {
+            header: adopted(pieces),
+            prompt: pieces.text("Ergänze einen Schalter --json"),
+            content: Some(pieces.text("Every command can print JSON — 日本語も")),
+            parent: Some(IntentId(id(2))),
+            commit: Some(sha256()),
+            plan: Some(PlanId(id(3))),
+            statuses: vec![AdoptedStatus {
+                status: IntentStatus::Completed,
+                changed_at: time(),
+                reason: Some(pieces.text("выпущено")),
+            }],
+        }),
     ]
 }
 

@@ -5,6 +5,7 @@
 //! goldens that are already committed, so a new field is shown by a new
 //! example of the new version.
 
+mod alias;
 mod intent;
 mod pipeline;
 mod plan;
@@ -14,8 +15,9 @@ mod task;
 
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::{
-    ActorKind, AnyEvent, Emitted, Environment, GitOid, IntegrityHash, Json, Kind, Ordered, Pieces,
-    StoredActor, StoredArtifact, StoredEnvironment, StreamKind, StreamRef, Timestamp, Visibility,
+    ActorKind, AdoptedHeader, AnyEvent, Dialect, Emitted, Environment, GitOid, IntegrityHash, Json,
+    Kind, Ordered, Pieces, StoredActor, StoredArtifact, StoredEnvironment, StreamKind, StreamRef,
+    Timestamp, Visibility,
 };
 use chrono::DateTime;
 use uuid::Uuid;
@@ -29,6 +31,7 @@ pub fn samples() -> Vec<Emitted> {
     all.extend(run::samples());
     all.extend(snapshot::samples());
     all.extend(pipeline::samples());
+    all.extend(alias::samples());
     all
 }
 
@@ -105,11 +108,28 @@ fn environment(pieces: &mut Pieces) -> StoredEnvironment {
 
 fn metadata_set(kind: StreamKind, pieces: &mut Pieces) -> MetadataSet {
     MetadataSet {
-        kind: kind.kind().number(),
+        kind: kind.kind().map_or(0, Kind::number),
         object: id(OWN),
         visibility: Some(Visibility::Public),
         tags: Some(vec![(pieces.text("équipe"), pieces.text("платформа"))]),
         external_ids: Some(vec![(pieces.text("jira"), pieces.text("ANN-7"))]),
+    }
+}
+
+/// The header of an object that was taken over from another system.
+fn adopted(pieces: &mut Pieces) -> AdoptedHeader {
+    AdoptedHeader {
+        dialect: Dialect::GitInternal,
+        header_version: 1,
+        schema_version: 2,
+        created_at: time(),
+        updated_at: time(),
+        created_by: actor(pieces),
+        visibility: Visibility::Public,
+        tags: vec![(pieces.text("équipe"), pieces.text("платформа"))],
+        external_ids: vec![(pieces.text("jira"), pieces.text("ANN-7"))],
+        checksum: Some(IntegrityHash([0xc3; 32])),
+        violations: vec![pieces.text("status: completed → draft is no transition")],
     }
 }
 

@@ -1,12 +1,13 @@
 //! Examples of the events of a context pipeline.
 
 use annals_domain::pipeline::{
-    Created, Event, FrameKind, FramePushed, FramesUsed, GlobalSummarySet, MaxFramesSet,
+    Adopted, AdoptedFrame, AdoptedPipeline, Created, Event, FrameKind, FramePushed, FramesUsed,
+    GlobalSummarySet, MaxFramesSet,
 };
 use annals_domain::{AnyEvent, Emitted, FrameId, Kind, Pieces, PlanId, StreamKind};
 use serde_json::json;
 
-use super::{emitted, id, json, metadata_set, sealed};
+use super::{adopted, emitted, id, json, metadata_set, sealed, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![
@@ -29,6 +30,22 @@ pub(super) fn samples() -> Vec<Emitted> {
         }),
         sample(|pieces| metadata_set(StreamKind::Pipeline, pieces)),
         sample(|_| sealed(Kind::ContextPipeline)),
+        sample(|pieces| Adopted {
+            object: Some(AdoptedPipeline {
+                header: adopted(pieces),
+                next_frame_id: FrameId(70_001),
+                max_frames: 128,
+                global_summary: Some(pieces.text("bisher: drei Schritte — JSON выводится")),
+            }),
+            frames: vec![AdoptedFrame {
+                frame_id: FrameId(70_000),
+                kind: FrameKind::Checkpoint,
+                summary: pieces.text("Sicherungspunkt №1"),
+                data: Some(json(&json!({"key": "value"}), pieces)),
+                created_at: time(),
+                token_estimate: Some(120),
+            }],
+        }),
     ]
 }
 

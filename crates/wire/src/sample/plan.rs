@@ -1,15 +1,16 @@
 //! Examples of the events of a plan.
 
 use annals_domain::plan::{
-    Drafted, Event, StepAdded, StepFramesLinked, StepOutputRecorded, StepStatus, StepStatusChanged,
-    StepTaskSpawned, StoredStep,
+    Adopted, AdoptedPlan, AdoptedStep, AdoptedStepStatus, Drafted, Event, StepAdded,
+    StepFramesLinked, StepOutputRecorded, StepStatus, StepStatusChanged, StepTaskSpawned,
+    StoredStep,
 };
 use annals_domain::{
     AnyEvent, Emitted, FrameId, IntentId, Kind, Pieces, PipelineId, PlanId, StreamKind, TaskId,
 };
 use serde_json::json;
 
-use super::{emitted, id, json, metadata_set, sealed};
+use super::{adopted, emitted, id, json, metadata_set, sealed, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![
@@ -44,6 +45,22 @@ pub(super) fn samples() -> Vec<Emitted> {
         }),
         sample(|pieces| metadata_set(StreamKind::Plan, pieces)),
         sample(|_| sealed(Kind::Plan)),
+        sample(|pieces| Adopted {
+            object: Some(AdoptedPlan {
+                header: adopted(pieces),
+                previous: Some(PlanId(id(15))),
+                pipeline: Some(PipelineId(id(6))),
+                fwindow: Some((3, 1)),
+            }),
+            steps: vec![AdoptedStep {
+                step: step(pieces),
+                statuses: vec![AdoptedStepStatus {
+                    status: StepStatus::Skipped,
+                    changed_at: time(),
+                    reason: Some(pieces.text("nicht nötig")),
+                }],
+            }],
+        }),
     ]
 }
 

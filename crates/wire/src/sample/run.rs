@@ -1,5 +1,7 @@
 //! Examples of the events of a run.
 
+mod adopted;
+
 use annals_domain::run::{
     ChangeType, Created, DecisionMade, DecisionType, DiffFormat, Event, EvidenceKind,
     EvidenceRecorded, Failed, MetricsRecorded, PatchSetApplied, PatchSetProposed, PatchSetRejected,
@@ -40,6 +42,7 @@ pub(super) fn samples() -> Vec<Emitted> {
         sample(|pieces| metadata_set(StreamKind::Run, pieces)),
         sample(|_| sealed(Kind::Run)),
     ]);
+    all.extend(adopted::samples());
     all
 }
 
@@ -84,6 +87,7 @@ fn tool_invoked(pieces: &mut Pieces) -> ToolInvoked {
         }),
         args: Some(json(&json!({"command": "cargo test"}), pieces)),
         status: ToolStatus::Error,
+        duration_ms: Some(61_250),
         result_summary: Some(pieces.text("2 tests failed ✗")),
         artifacts: vec![artifact("running 40 tests\n", pieces)],
     }

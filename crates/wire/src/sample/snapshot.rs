@@ -1,11 +1,12 @@
 //! Examples of the events of a context snapshot.
 
 use annals_domain::snapshot::{
-    BlobAttached, ContextItemKind, Event, Finalized, ItemAdded, Opened, SelectionStrategy,
+    Adopted, AdoptedItem, AdoptedSnapshot, BlobAttached, ContextItemKind, Event, Finalized,
+    ItemAdded, Opened, SelectionStrategy,
 };
 use annals_domain::{AnyEvent, Emitted, Kind, Pieces, StreamKind};
 
-use super::{emitted, metadata_set, sealed, sha1, sha256};
+use super::{adopted, emitted, metadata_set, sealed, sha1, sha256};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![
@@ -29,6 +30,19 @@ pub(super) fn samples() -> Vec<Emitted> {
         }),
         sample(|pieces| metadata_set(StreamKind::Snapshot, pieces)),
         sample(|_| sealed(Kind::ContextSnapshot)),
+        sample(|pieces| Adopted {
+            object: Some(AdoptedSnapshot {
+                header: adopted(pieces),
+                strategy: SelectionStrategy::Explicit,
+                summary: Some(pieces.text("исходники")),
+            }),
+            items: vec![AdoptedItem {
+                kind: ContextItemKind::Url,
+                path: pieces.text("https://example.org/größe"),
+                preview: Some(pieces.text("Größen")),
+                blob: Some(sha256()),
+            }],
+        }),
     ]
 }
 

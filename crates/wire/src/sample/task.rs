@@ -1,12 +1,12 @@
 //! Examples of the events of a task.
 
 use annals_domain::task::{
-    Cancelled, ConstraintAdded, Created, CriterionAdded, DependencyAdded, Done, Event, Failed,
-    GoalType, RunAdded, Started,
+    Adopted, AdoptedTask, Cancelled, ConstraintAdded, Created, CriterionAdded, DependencyAdded,
+    Done, Event, Failed, GoalType, RunAdded, Started, TaskStatus,
 };
 use annals_domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, RunId, StreamKind, TaskId};
 
-use super::{actor, emitted, id, metadata_set, sealed};
+use super::{actor, adopted, emitted, id, metadata_set, sealed};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![
@@ -32,7 +32,27 @@ pub(super) fn samples() -> Vec<Emitted> {
         }),
         sample(|pieces| metadata_set(StreamKind::Task, pieces)),
         sample(|_| sealed(Kind::Task)),
+        sample(adopted_task),
     ]
+}
+
+fn adopted_task(pieces: &mut Pieces) -> Adopted {
+    Adopted {
+        object: Some(AdoptedTask {
+            header: adopted(pieces),
+            title: pieces.text("Print JSON from “list”"),
+            description: Some(pieces.text("Die Tabelle bleibt.")),
+            goal: Some(GoalType::Feature),
+            requester: Some(actor(pieces)),
+            parent: Some(TaskId(id(4))),
+            intent: Some(IntentId(id(2))),
+            status: TaskStatus::Done,
+        }),
+        constraints: vec![pieces.text("no unsafe — ever")],
+        acceptance_criteria: vec![pieces.text("tests pass ✓")],
+        runs: vec![RunId(id(7))],
+        dependencies: vec![TaskId(id(5)), TaskId(id(6))],
+    }
 }
 
 fn created(pieces: &mut Pieces) -> Created {

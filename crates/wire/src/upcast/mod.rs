@@ -7,6 +7,8 @@
 //! step to step until the current version is reached. No step knows any other,
 //! and no event of the domain knows its past.
 
+mod run_tool_invoked_v1;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -89,10 +91,9 @@ impl fmt::Debug for Upcasters {
     }
 }
 
-/// The steps of every shape that Annals ever stored. None yet: every event is
-/// in its first version.
+/// The steps of every shape that Annals ever stored.
 fn steps() -> Vec<Box<dyn Upcaster>> {
-    Vec::new()
+    vec![Box::new(run_tool_invoked_v1::STEP)]
 }
 
 impl Upcasters {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use annals::domain::pipeline::FrameKind;
 use annals::domain::run::DecisionType;
 use annals::domain::{Command, FrameId, GitOid, Kind};
-use annals::domain::{intent, metadata, pipeline, plan, run, snapshot, task};
+use annals::domain::{alias, intent, metadata, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
 /// What becomes of a command.
@@ -99,6 +99,7 @@ pub struct Model {
     pub patch_sets: BTreeMap<Uuid, PatchSet>,
     pub snapshots: BTreeMap<Uuid, Snapshot>,
     pub pipelines: BTreeMap<Uuid, Pipeline>,
+    pub aliases: BTreeMap<String, Uuid>,
 }
 
 /// Refused, or whether something happens.
@@ -275,6 +276,7 @@ impl Model {
             }
             Command::SetGlobalSummary(c) => self.pipelines.get(&c.pipeline.0).map(|_| true),
             Command::SetMetadata(c) => self.set_metadata(c),
+            Command::ReserveAlias(c) => self.reserve_alias(c),
             Command::Seal(c) => {
                 demand(c.checksum.is_some())?;
                 self.kinds.get(&c.object).map(|_| true)
@@ -680,6 +682,16 @@ impl Model {
             pipeline.window.remove(oldest);
         }
         Some(true)
+    }
+
+    /// The generator makes no alias that looks like an id.
+    fn reserve_alias(&mut self, c: &alias::ReserveAlias) -> Judged {
+        demand(!c.alias.is_empty() && !c.alias.contains([' ', '/', '\n']))?;
+        self.kinds.get(&c.object)?;
+        match self.aliases.insert(c.alias.clone(), c.object) {
+            Some(object) => demand(object == c.object).map(|()| false),
+            None => Some(true),
+        }
     }
 
     fn set_metadata(&mut self, c: &metadata::SetMetadata) -> Judged {

@@ -137,7 +137,7 @@ async fn find_stream(annals: &Annals, text: &str) -> Result<StreamName, CliError
     .to_string()
     .parse();
     match name {
-        Ok(name) if kind.kind() == object.kind => Ok(name),
+        Ok(name) if kind.kind() == Some(object.kind) => Ok(name),
         _ => Err(CliError::NoStream {
             object: object.to_string(),
             id: object.id.to_string(),

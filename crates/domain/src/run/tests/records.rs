@@ -13,6 +13,7 @@ pub(super) fn tool_invocation() -> RecordToolInvocation {
         io_footprint: None,
         args: None,
         status: ToolStatus::Ok,
+        duration_ms: Some(1_250),
         result_summary: None,
         artifacts: vec![],
     }

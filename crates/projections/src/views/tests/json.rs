@@ -231,18 +231,35 @@ fn every_documented_field_of_the_inner_tables_is_in_the_json() {
 
 /// A golden file is never changed: another shape is another file.
 /// `UPDATE_GOLDENS=1` writes those that are missing.
+fn check_golden(name: &str, json: &str) {
+    let name = format!("tests/golden/{name}.v1.json");
+    let path = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join(&name);
+    let json = json.to_owned() + "\n";
+    if !path.exists() && std::env::var_os("UPDATE_GOLDENS").is_some() {
+        std::fs::write(&path, &json).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{name}: {error}; UPDATE_GOLDENS=1 writes it"));
+    assert_eq!(json, golden, "{name}");
+}
+
 #[test]
 fn the_full_json_is_the_golden_one() {
     for kind in Kind::ALL {
-        let name = format!("tests/golden/{}.v1.json", kind.object_type());
-        let path = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join(&name);
-        let json = sampled_json(*kind) + "\n";
-        if !path.exists() && std::env::var_os("UPDATE_GOLDENS").is_some() {
-            std::fs::write(&path, &json).unwrap();
-        }
-        let golden = std::fs::read_to_string(&path)
-            .unwrap_or_else(|error| panic!("{name}: {error}; UPDATE_GOLDENS=1 writes it"));
-        assert_eq!(json, golden, "{name}");
+        check_golden(kind.object_type(), &sampled_json(*kind));
+    }
+}
+
+#[test]
+fn the_json_of_what_was_adopted_is_the_golden_one() {
+    for kind in Kind::ALL {
+        let story = Story::of_adopted(kind.stream_kind());
+        let json = story
+            .view(*kind, sampled(*kind))
+            .unwrap()
+            .to_json()
+            .unwrap();
+        check_golden(&format!("adopted_{}", kind.object_type()), &json);
     }
 }
 
@@ -271,6 +288,7 @@ fn least(kind: Kind, own: u8) -> String {
         StreamKind::Pipeline => story.push(place, |_| {
             pipeline::Event::from(pipeline::Created { max_frames: 0 })
         }),
+        StreamKind::Alias => panic!("an alias is no object"),
     };
     let json = story.view(kind, id(own)).unwrap().to_json().unwrap();
     let header = format!(
@@ -366,6 +384,7 @@ fn run_event(kind: Kind, pieces: &mut Pieces) -> run::Event {
             }),
             args: None,
             status: ToolStatus::Ok,
+            duration_ms: None,
             result_summary: None,
             artifacts: Vec::new(),
         }),

@@ -12,6 +12,7 @@ use super::Audit;
 
 impl Audit {
     pub(super) fn check_event(&mut self, entry: &Entry) {
+        assert_eq!(entry.event.adoption(), None, "no command adopts anything");
         match &entry.event {
             AnyEvent::Intent(event) => self.check_intent(entry, event),
             AnyEvent::Plan(event) => self.check_plan(entry, event),
@@ -19,6 +20,7 @@ impl Audit {
             AnyEvent::Run(event) => self.check_run(entry, event),
             AnyEvent::Snapshot(event) => self.check_snapshot(entry, event),
             AnyEvent::Pipeline(event) => self.check_pipeline(entry, event),
+            AnyEvent::Alias(_) => {}
         }
     }
 
@@ -48,6 +50,7 @@ impl Audit {
             | intent::Event::Activated(_)
             | intent::Event::Completed(_)
             | intent::Event::Cancelled(_)
+            | intent::Event::Adopted(_)
             | intent::Event::MetadataSet(_)
             | intent::Event::Sealed(_) => {}
         }
@@ -92,6 +95,7 @@ impl Audit {
             }
             plan::Event::StepStatusChanged(_)
             | plan::Event::StepOutputRecorded(_)
+            | plan::Event::Adopted(_)
             | plan::Event::MetadataSet(_)
             | plan::Event::Sealed(_) => {}
         }
@@ -143,6 +147,7 @@ impl Audit {
             | task::Event::Started(_)
             | task::Event::Failed(_)
             | task::Event::Cancelled(_)
+            | task::Event::Adopted(_)
             | task::Event::MetadataSet(_)
             | task::Event::Sealed(_) => {}
         }
@@ -211,6 +216,12 @@ impl Audit {
             | run::Event::UsageRecorded(_)
             | run::Event::MetricsRecorded(_)
             | run::Event::Failed(_)
+            | run::Event::Adopted(_)
+            | run::Event::PatchSetAdopted(_)
+            | run::Event::EvidenceAdopted(_)
+            | run::Event::DecisionAdopted(_)
+            | run::Event::ProvenanceAdopted(_)
+            | run::Event::ToolInvocationAdopted(_)
             | run::Event::MetadataSet(_)
             | run::Event::Sealed(_) => {}
         }
@@ -288,7 +299,9 @@ impl Audit {
                 let snapshot: ContextSnapshotView = self.the(entry.stream.id);
                 assert!(!snapshot.finalized, "a finalized snapshot never changes");
             }
-            snapshot::Event::MetadataSet(_) | snapshot::Event::Sealed(_) => {}
+            snapshot::Event::Adopted(_)
+            | snapshot::Event::MetadataSet(_)
+            | snapshot::Event::Sealed(_) => {}
         }
     }
 
@@ -309,6 +322,7 @@ impl Audit {
             }
             pipeline::Event::MaxFramesSet(_)
             | pipeline::Event::GlobalSummarySet(_)
+            | pipeline::Event::Adopted(_)
             | pipeline::Event::MetadataSet(_)
             | pipeline::Event::Sealed(_) => {}
         }

@@ -1,5 +1,6 @@
 //! Any command at all, one function for the commands of each aggregate.
 
+use annals::domain::alias::ReserveAlias;
 use annals::domain::intent::*;
 use annals::domain::metadata::{Seal, SetMetadata};
 use annals::domain::pipeline::*;
@@ -323,6 +324,7 @@ impl Draw<'_> {
             io_footprint: Some(io_footprint),
             args: Some(self.json()),
             status: ToolStatus::Error,
+            duration_ms: Some(1_250),
             result_summary: self.reason(),
             artifacts: vec![],
         }
@@ -500,6 +502,11 @@ impl Draw<'_> {
     fn metadata_command(&mut self) -> Command {
         let kind = self.dice.pick(Kind::ALL).unwrap_or(Kind::Run);
         let object = self.of(kind);
+        if self.dice.once_in(3) {
+            let words = ["", "a b", "x/y", "cache", "größe", "v1.2", "kette_7", "z"];
+            let alias = self.dice.pick(&words).unwrap_or("z").to_owned();
+            return ReserveAlias { object, alias }.into();
+        }
         if self.dice.once_in(3) {
             let checksum = (!self.dice.once_in(4)).then(|| IntegrityHash::of(b"it"));
             return Seal { object, checksum }.into();

@@ -1,0 +1,17 @@
+//! What can be asked of an alias.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Gives an object a name for people, which then stands for its id. An object
+/// may have several; an alias is of one object for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReserveAlias {
+    /// The object.
+    pub object: Uuid,
+    /// The alias: 1 to 200 bytes without white space, slashes or control
+    /// characters, and not like an id.
+    pub alias: String,
+}

@@ -1,0 +1,70 @@
+//! What is accepted of an alias, and what happens then.
+
+use uuid::Uuid;
+
+use super::{ReserveAlias, Reserved, State};
+use crate::pieces::Pieces;
+use crate::world::{Decided, Emitted, World};
+use crate::{AnyEvent, Meta, Refusal, StreamKind, StreamRef};
+
+/// The most bytes of an alias.
+pub const MAX_LENGTH: usize = 200;
+
+/// So many hex digits may be the end of an id.
+const ID_DIGITS: usize = 8;
+
+/// The stream of an alias. Its id is a UUID of version 5 over the alias.
+pub fn stream_of(alias: &str) -> StreamRef {
+    let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"alias.annals");
+    StreamRef {
+        kind: StreamKind::Alias,
+        id: Uuid::new_v5(&namespace, alias.as_bytes()),
+    }
+}
+
+/// Checks that a text can be an alias.
+///
+/// # Errors
+/// [`Refusal::Invalid`].
+pub fn check(alias: &str) -> Result<(), Refusal> {
+    let refuse = |reason: &str| Err(Refusal::invalid("alias", reason));
+    if alias.is_empty() || alias.len() > MAX_LENGTH {
+        return refuse("it must have 1 to 200 bytes");
+    }
+    if alias
+        .chars()
+        .any(|c| c.is_whitespace() || c.is_control() || c == '/' || c == '\\')
+    {
+        return refuse("it must not hold white space, slashes or control characters");
+    }
+    let digits = alias.chars().filter(|c| *c != '-').count();
+    if digits >= ID_DIGITS && alias.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
+        return refuse("8 or more hex digits would be taken for the end of an id");
+    }
+    Ok(())
+}
+
+pub(crate) fn reserve(world: &mut World, command: &ReserveAlias, _: &Meta) -> Decided {
+    check(&command.alias)?;
+    let (kind, _) = world.locate(command.object)?;
+    let stream = stream_of(&command.alias);
+    match *world.alias(stream)? {
+        State::Absent => {}
+        State::Reserved { object } if object == command.object => return Ok(Vec::new()),
+        State::Reserved { object } => {
+            let reason = format!("{:?} is the alias of {object} already", command.alias);
+            return Err(Refusal::invalid("alias", reason).into());
+        }
+    }
+    let mut pieces = Pieces::new();
+    let event = Reserved {
+        kind: kind.number(),
+        object: command.object,
+        alias: pieces.text(command.alias.as_str()),
+    };
+    Ok(vec![Emitted {
+        stream,
+        event: AnyEvent::Alias(event.into()),
+        pieces,
+    }])
+}

@@ -1,0 +1,32 @@
+//! What happens to an alias.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Kind;
+use crate::event::events;
+use crate::pieces::Slot;
+
+events! {
+    /// An event of an alias's stream.
+    pub enum Event {
+        /// The alias was given to an object.
+        Reserved = "alias.reserved" v 1,
+    }
+}
+
+/// The alias was given to an object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reserved {
+    /// The object's kind, by its number.
+    pub kind: u8,
+    /// The object.
+    pub object: Uuid,
+    /// The alias.
+    pub alias: Slot,
+}
+
+/// The object itself stays as it is: an alias is no field of it.
+fn touches(_: &Event, _: Uuid) -> Vec<(Kind, Uuid)> {
+    Vec::new()
+}
