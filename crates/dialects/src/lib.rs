@@ -6,6 +6,7 @@
 //! appends nothing.
 
 pub mod git;
+pub mod lines;
 mod report;
 
 pub use report::{FieldCount, ImportReport, Progress};

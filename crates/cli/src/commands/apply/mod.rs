@@ -3,15 +3,15 @@
 mod input;
 mod line;
 
-use std::io::IsTerminal;
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use annals::domain::{Command, FrameId};
 use annals::{Annals, Outcome};
+use annals_dialects::lines::{Line, LineError, Lines};
 use serde::Serialize;
 use uuid::Uuid;
 
-use self::input::{Input, Read};
 use self::line::{BadLine, Parsed};
 use crate::cli::Apply;
 use crate::context::Context;
@@ -76,11 +76,11 @@ struct Tally {
 
 pub(crate) async fn run(args: &Apply, context: &mut Context) -> Result<(), CliError> {
     // The input first: a file that is not there leaves the log alone.
-    let mut input = Input::open(&args.file)?;
+    let mut input = input::open(&args.file)?;
     let annals = context.writer()?;
     hint(&args.file, &context.output);
     let mut tally = Tally::default();
-    let ended = apply(&annals, &mut input, &mut context.output, &mut tally).await;
+    let ended = apply(&annals, args, &mut input, &mut context.output, &mut tally).await;
     annals.close().await;
     ended?;
     if tally.commands == 0 {
@@ -106,15 +106,20 @@ fn hint(file: &Path, output: &Output) {
 
 async fn apply(
     annals: &Annals,
-    input: &mut Input,
+    args: &Apply,
+    input: &mut Lines<Box<dyn BufRead>>,
     output: &mut Output,
     tally: &mut Tally,
 ) -> Result<(), CliError> {
-    while let Some(Read { number, text }) = input.next()? {
-        let line = match &text {
-            Some(text) if text.trim_ascii().is_empty() => continue,
-            Some(text) => line::parse(text),
-            None => Err(BadLine::too_long()),
+    for Line { number, bytes } in input {
+        let line = match bytes {
+            Ok(text) if text.trim_ascii().is_empty() => continue,
+            Ok(text) => line::parse(&text),
+            Err(LineError::Unreadable(source)) => {
+                let path = args.file.clone();
+                return Err(CliError::Input { path, source });
+            }
+            Err(_) => Err(BadLine::too_long()),
         };
         tally.commands += 1;
         let mut failed = None;

@@ -1,0 +1,217 @@
+//! The lines of a text, numbered, one at a time, in bounded memory.
+//!
+//! A line is given as soon as it is there, so whoever waits for an answer
+//! before writing the next one is answered. A line over the limit is skipped
+//! without being held, and those after it are still read.
+
+use std::io::{self, BufRead, Read as _};
+
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Why there is a line, but not its bytes.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LineError {
+    /// The line has more bytes than are held at once. It was skipped.
+    #[error("it has more than {limit} bytes, the most that is read; split it or leave it out")]
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The text cannot be read any further. No line follows.
+    #[error("it cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+}
+
+impl LineError {
+    /// Whether reading the same text again may succeed.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            LineError::TooLong { .. } => false,
+            LineError::Unreadable(error) => matches!(
+                error.kind(),
+                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+            ),
+        }
+    }
+}
+
+/// One line of a text.
+#[derive(Debug)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its bytes without the line's end (`\n` or `\r\n`), and without a byte
+    /// order mark at the text's beginning.
+    pub bytes: Result<Vec<u8>, LineError>,
+}
+
+impl Line {
+    /// Whether it holds nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        matches!(&self.bytes, Ok(bytes) if bytes.trim_ascii().is_empty())
+    }
+}
+
+/// Reads lines of at most `limit` bytes.
+///
+/// ```
+/// use annals_dialects::lines::Lines;
+/// let numbers: Vec<u64> = Lines::new(&b"one\n\nthree"[..], 100)
+///     .filter(|line| !line.is_blank())
+///     .map(|line| line.number)
+///     .collect();
+/// assert_eq!(numbers, [1, 3]);
+/// ```
+#[derive(Debug)]
+pub struct Lines<R> {
+    reader: R,
+    limit: usize,
+    number: u64,
+    bytes_read: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines of a text.
+    pub fn new(reader: R, limit: usize) -> Lines<R> {
+        Lines {
+            reader,
+            limit,
+            number: 0,
+            bytes_read: 0,
+            ended: false,
+        }
+    }
+
+    /// The bytes of all lines so far, their ends and those skipped included.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    fn read(&mut self) -> Option<Result<Vec<u8>, LineError>> {
+        let mut bytes = Vec::new();
+        // One more than the limit for the line's end, one more to see that
+        // there is none.
+        let most = (self.limit as u64).saturating_add(2);
+        let mut head = self.reader.by_ref().take(most);
+        if let Err(error) = head.read_until(b'\n', &mut bytes) {
+            return Some(Err(error.into()));
+        }
+        if bytes.is_empty() {
+            return None;
+        }
+        self.bytes_read += bytes.len() as u64;
+        let ended = bytes.last() == Some(&b'\n');
+        if ended {
+            bytes.pop();
+            if bytes.last() == Some(&b'\r') {
+                bytes.pop();
+            }
+        }
+        if bytes.len() <= self.limit {
+            return Some(Ok(bytes));
+        }
+        drop(bytes);
+        if !ended {
+            match self.reader.skip_until(b'\n') {
+                Ok(skipped) => self.bytes_read += skipped as u64,
+                Err(error) => return Some(Err(error.into())),
+            }
+        }
+        Some(Err(LineError::TooLong { limit: self.limit }))
+    }
+}
+
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
+        if self.ended {
+            return None;
+        }
+        let Some(mut bytes) = self.read() else {
+            self.ended = true;
+            return None;
+        };
+        self.ended = matches!(bytes, Err(LineError::Unreadable(_)));
+        self.number += 1;
+        if let Ok(bytes) = &mut bytes
+            && self.number == 1
+            && bytes.starts_with(BYTE_ORDER_MARK)
+        {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        Some(Line {
+            number: self.number,
+            bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn texts(bytes: &[u8], limit: usize) -> Vec<(u64, Option<String>)> {
+        // A small buffer, so that lines span several of its fillings.
+        let reader = BufReader::with_capacity(3, bytes);
+        Lines::new(reader, limit)
+            .map(|line| {
+                let text = line.bytes.ok();
+                (
+                    line.number,
+                    text.map(|bytes| String::from_utf8(bytes).unwrap()),
+                )
+            })
+            .collect()
+    }
+
+    fn text(number: u64, text: &str) -> (u64, Option<String>) {
+        (number, Some(text.to_owned()))
+    }
+
+    #[test]
+    fn lines_are_numbered_and_stripped() {
+        let expected = [text(1, "one"), text(2, ""), text(3, "three")];
+        assert_eq!(texts(b"\xef\xbb\xbfone\n\nthree", 100), expected);
+        assert_eq!(texts(b"one\r\n\r\nthree\n", 100), expected);
+        assert_eq!(texts(b"", 100), []);
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_skipped_and_the_next_one_read() {
+        let expected = [text(1, "abc"), (2, None), text(3, "abc"), (4, None)];
+        assert_eq!(texts(b"abc\nabcd\nabc\nabcdefgh", 3), expected);
+        assert_eq!(texts(b"abc\r\nabcd\r\nabc\r\nabcdefgh\r\n", 3), expected);
+        assert_eq!(texts(b"abc", 3), [text(1, "abc")]);
+    }
+
+    #[test]
+    fn all_bytes_are_counted_skipped_ones_too() {
+        let mut lines = Lines::new(&b"ab\nabcdefgh\r\nabc"[..], 3);
+        assert_eq!(lines.by_ref().count(), 3);
+        assert_eq!(lines.bytes_read(), 16);
+    }
+
+    #[test]
+    fn nothing_is_read_after_a_failure() {
+        struct Broken;
+        impl io::Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("gone"))
+            }
+        }
+        let mut lines = Lines::new(BufReader::new(b"one\n".chain(Broken)), 100);
+        assert!(lines.next().unwrap().bytes.is_ok());
+        let failed = lines.next().unwrap();
+        assert_eq!(failed.number, 2);
+        assert!(matches!(failed.bytes, Err(LineError::Unreadable(_))));
+        assert!(lines.next().is_none());
+    }
+}
