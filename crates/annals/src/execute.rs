@@ -321,17 +321,7 @@ impl Annals {
                 world.insert_state(stream, loaded);
             }
             Need::Place(id) => {
-                let log = self.log.as_ref();
-                self.directory
-                    .catch_up(log)
-                    .await
-                    .map_err(LoadError::from)?;
-                let place = self
-                    .directory
-                    .find(log, id)
-                    .await
-                    .map_err(LoadError::from)?;
-                world.insert_place(id, place);
+                world.insert_place(id, self.place(id).await?);
             }
         }
         Ok(())

@@ -6,6 +6,7 @@
 //! now and at any earlier moment. [`Annals::by`] has a helper for each step of
 //! document 000's end-to-end flow.
 
+mod adopt;
 pub mod blocking;
 mod environment;
 mod execute;
@@ -26,6 +27,7 @@ use annals_event_log::{EventLog, Position, ReadError, Stats};
 use annals_projections::Directory;
 use annals_store_rocks::RocksLog;
 
+pub use adopt::{AdoptRefusal, Adopted, Adoptee};
 pub use annals_domain as domain;
 pub use annals_event_log as event_log;
 pub use annals_projections as projections;

@@ -205,17 +205,18 @@ impl Annals {
         }
     }
 
-    async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
+    /// An object's kind and the stream that holds it, if it is there.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn place(&self, id: Uuid) -> Result<Option<(Kind, StreamRef)>, LoadError> {
         let log = self.log.as_ref();
-        self.directory
-            .catch_up(log)
-            .await
-            .map_err(LoadError::from)?;
-        let place = self
-            .directory
-            .find(log, id)
-            .await
-            .map_err(LoadError::from)?;
+        self.directory.catch_up(log).await?;
+        Ok(self.directory.find(log, id).await?)
+    }
+
+    async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
+        let place = self.place(id).await?;
         place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
     }
 

@@ -156,6 +156,25 @@ pub(crate) struct Events {}
 pub(crate) enum Import {
     /// Read a git repository: every commit of HEAD's history, once
     Git(ImportGit),
+    /// Read git-internal's objects: JSON files, or JSON lines
+    GitInternal(ImportGitInternal),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The eleven kinds of objects of git-internal 0.6.0, one JSON object a line or a file. They are
+taken over as they are, in whatever state; what speaks against them is listed. Importing again
+leaves what is unchanged as it is. What cannot be read is named by file and line, the rest is
+read, and the exit status is then 1.
+
+Examples:
+  annals import git-internal objects.jsonl
+  annals import git-internal .libra/objects/
+  annals import git-internal objects.jsonl --json")]
+pub(crate) struct ImportGitInternal {
+    /// A file, or a folder whose .json, .jsonl and .ndjson files are read
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -178,6 +197,28 @@ pub(crate) struct ImportGit {
 pub(crate) enum Export {
     /// Write the log itself: one record a line, with all that verifying it needs
     Annals(ExportAnnals),
+    /// Write git-internal's objects, one JSON object a line
+    GitInternal(ExportGitInternal),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without an ID every object is written, oldest first. The JSON is byte for byte what git-internal
+0.6.0 writes. It reads commits of 64 hex digits only and demands one of runs and patch sets:
+objects that it could not read are refused, by field, and the exit status is then 1. With
+--relaxed they are written all the same. The report goes to standard error.
+
+Examples:
+  annals export git-internal > objects.jsonl
+  annals export git-internal 1a2b3c4d
+  annals export git-internal --relaxed --json > objects.jsonl 2> report.json")]
+pub(crate) struct ExportGitInternal {
+    /// Only these objects
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Write objects that git-internal 0.6.0 cannot read, too
+    #[arg(long)]
+    pub(crate) relaxed: bool,
 }
 
 #[derive(Debug, Args)]
@@ -227,6 +268,20 @@ pub(crate) struct Log {
     pub(crate) backward: bool,
 }
 
+/// A system whose format is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    /// The JSON of git-internal 0.6.0, to the byte
+    GitInternal,
+}
+
+/// The hash that a git repository uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectHash {
+    Sha1,
+    Sha256,
+}
+
 /// The moment that a command looks at.
 #[derive(Debug, Args)]
 pub(crate) struct Moment {
@@ -258,6 +313,8 @@ Examples:
   annals show 1a2b3c4d --at 17
   annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
   annals show 1a2b3c4d --json
+  annals show 1a2b3c4d --as git-internal
+  annals show 1a2b3c4d --as git-internal --hash sha256
   annals show 1a2b3c4d --diff | git apply")]
 pub(crate) struct Show {
     /// The object
@@ -266,6 +323,18 @@ pub(crate) struct Show {
     /// Print a patch set's diff, and nothing else
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Print it as this system writes it, and nothing else
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "DIALECT",
+        conflicts_with = "diff"
+    )]
+    pub(crate) dialect: Option<Dialect>,
+    /// With --as: print its hash instead
+    #[arg(long, value_enum, value_name = "HASH", requires = "dialect",
+          num_args = 0..=1, default_missing_value = "sha1")]
+    pub(crate) hash: Option<ObjectHash>,
     #[command(flatten)]
     pub(crate) moment: Moment,
 }

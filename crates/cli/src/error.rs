@@ -10,6 +10,7 @@ use annals::store_rocks::BackupError;
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
 use annals_dialects::git::GitImportError;
+use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 
 use crate::output::counted;
 
@@ -33,6 +34,8 @@ pub(crate) enum CliError {
     BeyondEnd { position: Position, end: Position },
     #[error("{object} shares the stream of its run: look at it with `annals history {id}`")]
     NoStream { object: String, id: String },
+    #[error("{id} has no SHA-1: it is made to collide with something else; ask for sha256")]
+    NoHash { id: uuid::Uuid },
     #[error("{object} has no diff: {reason}")]
     NoDiff {
         object: String,
@@ -57,6 +60,17 @@ pub(crate) enum CliError {
     Findings { findings: u64 },
     #[error(transparent)]
     Import(Box<GitImportError>),
+    #[error(transparent)]
+    GitInternalImport(#[from] Box<GitInternalImportError>),
+    #[error(transparent)]
+    GitInternalExport(#[from] Box<GitInternalExportError>),
+    #[error("{} could not be imported; the report names them. All others were", counted(*.broken, "record", "records"))]
+    PartlyImported { broken: u64 },
+    #[error(
+        "{} could not be written for git-internal to read; they are named above. \
+         --relaxed writes them all the same", counted(*.refused, "object", "objects")
+    )]
+    PartlyExported { refused: u64 },
     #[error(transparent)]
     Backup(#[from] BackupError),
     #[error("cannot read {path}: {source}", path = .path.display())]
@@ -102,6 +116,12 @@ impl From<GitImportError> for CliError {
     }
 }
 
+impl From<GitInternalImportError> for CliError {
+    fn from(error: GitInternalImportError) -> CliError {
+        CliError::GitInternalImport(Box::new(error))
+    }
+}
+
 impl From<ReadError> for CliError {
     fn from(error: ReadError) -> CliError {
         CliError::Load(LoadError::Read(error))
@@ -138,6 +158,8 @@ impl CliError {
             CliError::Load(error) => is_corrupt(error),
             CliError::StoreFailed { source, .. } => source.is_corrupt(),
             CliError::Import(error) => is_corrupt_import(error),
+            CliError::GitInternalImport(error) => is_corrupt_adoption(error),
+            CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
             _ => false,
         };
@@ -167,7 +189,10 @@ impl CliError {
             CliError::Refused { .. } => "refused",
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
-            CliError::Import(_) => "import_failed",
+            CliError::Import(_) | CliError::GitInternalImport(_) => "import_failed",
+            CliError::GitInternalExport(_) => "export_failed",
+            CliError::PartlyImported { .. } => "partly_imported",
+            CliError::PartlyExported { .. } => "partly_exported",
             CliError::Backup(_) => "backup_failed",
             CliError::Input { .. } => "input",
             CliError::File { .. } => "file",
@@ -238,6 +263,23 @@ fn is_corrupt_import(error: &GitImportError) -> bool {
     match error {
         GitImportError::Execute { source, .. } => is_corrupt_execution(source),
         GitImportError::Log(error) => is_corrupt_read(error),
+        _ => false,
+    }
+}
+
+fn is_corrupt_adoption(error: &GitInternalImportError) -> bool {
+    match error {
+        GitInternalImportError::Execute(error) => is_corrupt_execution(error),
+        GitInternalImportError::Load(error) => is_corrupt(error),
+        _ => false,
+    }
+}
+
+fn is_corrupt_export(error: &GitInternalExportError) -> bool {
+    match error {
+        GitInternalExportError::View(error) => is_corrupt_view(error),
+        GitInternalExportError::Read(error) => is_corrupt_read(error),
+        GitInternalExportError::Load(error) => is_corrupt(error),
         _ => false,
     }
 }

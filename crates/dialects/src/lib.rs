@@ -6,7 +6,8 @@
 //! appends nothing.
 
 pub mod git;
+pub mod git_internal;
 pub mod lines;
 mod report;
 
-pub use report::{FieldCount, ImportReport, Progress};
+pub use report::{BrokenRecord, FieldCount, ImportReport, Progress, TypeCount, Violations};

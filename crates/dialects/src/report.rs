@@ -4,13 +4,25 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+use uuid::Uuid;
+
+/// How many broken records a report names; the others are only counted.
+const NAMED: usize = 100;
+
+/// How many paths of fields a report tells apart. Free keys (names of files,
+/// say) would otherwise make a report as long as its source.
+const PATHS: usize = 1_000;
+
+/// What stands for all paths beyond [`PATHS`].
+const OTHER_PATHS: &str = "(other paths)";
 
 /// How far an import is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Records of the source that are dealt with.
+    /// What is dealt with of the source: of a repository its commits, of
+    /// recordings their bytes.
     pub done: u64,
-    /// Records of the source, all of them.
+    /// All that there is of it.
     pub total: u64,
 }
 
@@ -23,18 +35,70 @@ pub struct FieldCount {
     pub count: u64,
 }
 
+/// A kind of record, and how many there are of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct TypeCount {
+    /// The kind, named as the source names it.
+    pub name: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A record that could not be read. Those after it were.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BrokenRecord {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+/// An object that was taken over as it is, and what speaks against it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violations {
+    /// What it is.
+    pub object_type: String,
+    /// Which one it is.
+    pub object_id: Uuid,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// What our rules say, a sentence each.
+    pub violations: Vec<String>,
+}
+
 /// What an import did. The fields are counted over the records that this
 /// import appended, not over those that were there already.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
     /// What was read: the format and the place.
     pub source: String,
-    /// Records of the source that were read (of a repository: commits).
+    /// Records of the source that were read (of a repository: commits; of
+    /// recordings: lines that are not blank, the broken ones too).
     pub records_read: u64,
     /// Records that were imported now.
     pub imported: u64,
     /// Records that an earlier import had brought in.
     pub already_there: u64,
+    /// What cannot be recorded yet, because what ends it has not been read: a
+    /// tool call without its result, say. A later import records it.
+    pub waiting: u64,
+    /// Records of types that this importer does not know.
+    pub unknown_types: Vec<TypeCount>,
+    /// Records of types that it knows, with nothing that a log has a place for.
+    pub skipped_types: Vec<TypeCount>,
+    /// How many records could not be read.
+    pub broken_count: u64,
+    /// The first 100 of them.
+    pub broken: Vec<BrokenRecord>,
+    /// How many objects were taken over although rules of ours speak against
+    /// them.
+    pub violations_count: u64,
+    /// The first 100 of them.
+    pub violations: Vec<Violations>,
     /// Events that were appended.
     pub events_made: u64,
     /// What a reader of the import should know, one sentence each.
@@ -49,6 +113,27 @@ pub struct ImportReport {
     pub fields_lost: Vec<FieldCount>,
 }
 
+impl ImportReport {
+    /// Counts a record that could not be read, and names it if not too many
+    /// are named already.
+    pub(crate) fn add_broken(&mut self, file: &str, line: u64, reason: String) {
+        self.broken_count += 1;
+        if self.broken.len() < NAMED {
+            let file = file.to_owned();
+            self.broken.push(BrokenRecord { file, line, reason });
+        }
+    }
+
+    /// Counts an object that rules speak against, and names it if not too many
+    /// are named already.
+    pub(crate) fn add_violations(&mut self, violations: Violations) {
+        self.violations_count += 1;
+        if self.violations.len() < NAMED {
+            self.violations.push(violations);
+        }
+    }
+}
+
 impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "source         {}", self.source)?;
@@ -56,9 +141,16 @@ impl fmt::Display for ImportReport {
         writeln!(f, "imported       {}", self.imported)?;
         writeln!(f, "already there  {}", self.already_there)?;
         write!(f, "events made    {}", self.events_made)?;
+        if self.waiting > 0 {
+            write!(f, "\nwaiting        {}", self.waiting)?;
+        }
         if self.shallow {
             write!(f, "\nshallow        yes: older history is missing")?;
         }
+        write_types(f, "unknown type", &self.unknown_types)?;
+        write_types(f, "skipped type", &self.skipped_types)?;
+        write_broken(f, self)?;
+        write_violations(f, self)?;
         write_fields(f, "kept", &self.fields_kept)?;
         write_fields(f, "inferred", &self.fields_inferred)?;
         write_fields(f, "lost", &self.fields_lost)?;
@@ -68,57 +160,106 @@ impl fmt::Display for ImportReport {
     }
 }
 
+fn write_types(f: &mut fmt::Formatter<'_>, name: &str, types: &[TypeCount]) -> fmt::Result {
+    types
+        .iter()
+        .try_for_each(|kind| write!(f, "\n{name:<14} {} ({})", kind.name, kind.count))
+}
+
+fn write_broken(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {
+    for BrokenRecord { file, line, reason } in &report.broken {
+        write!(f, "\nbroken         {file}:{line}: {reason}")?;
+    }
+    match report.broken_count - report.broken.len() as u64 {
+        0 => Ok(()),
+        more => write!(f, "\nbroken         and {more} more"),
+    }
+}
+
+fn write_violations(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {
+    for against in &report.violations {
+        let (kind, id) = (&against.object_type, against.object_id);
+        let (file, line) = (&against.file, against.line);
+        for violation in &against.violations {
+            write!(
+                f,
+                "\nviolation      {file}:{line}: {kind} {id}: {violation}"
+            )?;
+        }
+    }
+    match report.violations_count - report.violations.len() as u64 {
+        0 => Ok(()),
+        more => write!(f, "\nviolation      and {more} more objects with some"),
+    }
+}
+
 fn write_fields(f: &mut fmt::Formatter<'_>, name: &str, fields: &[FieldCount]) -> fmt::Result {
     fields
         .iter()
         .try_for_each(|field| write!(f, "\n{name:<14} {} ({})", field.path, field.count))
 }
 
+#[derive(Debug, Clone, Default)]
+struct Counts(BTreeMap<String, u64>);
+
+impl Counts {
+    fn add(&mut self, path: &str, count: u64) {
+        if let Some(there) = self.0.get_mut(path) {
+            *there += count;
+            return;
+        }
+        let path = if self.0.len() < PATHS {
+            path
+        } else {
+            OTHER_PATHS
+        };
+        *self.0.entry(path.to_owned()).or_default() += count;
+    }
+
+    fn add_all(&mut self, other: &Counts) {
+        for (path, count) in &other.0 {
+            self.add(path, *count);
+        }
+    }
+
+    fn list(self) -> Vec<FieldCount> {
+        let count = |(path, count)| FieldCount { path, count };
+        self.0.into_iter().map(count).collect()
+    }
+}
+
 /// Counts of fields while an import runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields {
-    kept: BTreeMap<&'static str, u64>,
-    inferred: BTreeMap<&'static str, u64>,
-    lost: BTreeMap<&'static str, u64>,
+    kept: Counts,
+    inferred: Counts,
+    lost: Counts,
 }
 
 impl Fields {
-    pub(crate) fn kept(&mut self, path: &'static str) {
-        *self.kept.entry(path).or_default() += 1;
+    pub(crate) fn kept(&mut self, path: &str) {
+        self.kept.add(path, 1);
     }
 
-    pub(crate) fn inferred(&mut self, path: &'static str) {
-        *self.inferred.entry(path).or_default() += 1;
+    pub(crate) fn inferred(&mut self, path: &str) {
+        self.inferred.add(path, 1);
     }
 
-    pub(crate) fn lost(&mut self, path: &'static str, count: u64) {
-        *self.lost.entry(path).or_default() += count;
+    pub(crate) fn lost(&mut self, path: &str, count: u64) {
+        self.lost.add(path, count);
     }
 
     pub(crate) fn add(&mut self, other: &Fields) {
-        for (ours, theirs) in [
-            (&mut self.kept, &other.kept),
-            (&mut self.inferred, &other.inferred),
-            (&mut self.lost, &other.lost),
-        ] {
-            for (path, count) in theirs {
-                *ours.entry(path).or_default() += count;
-            }
-        }
+        self.kept.add_all(&other.kept);
+        self.inferred.add_all(&other.inferred);
+        self.lost.add_all(&other.lost);
     }
 
     /// Puts the counts into a report.
     pub(crate) fn report(self, report: &mut ImportReport) {
-        let list = |counts: BTreeMap<&'static str, u64>| {
-            let count = |(path, count): (&str, u64)| FieldCount {
-                path: path.to_owned(),
-                count,
-            };
-            counts.into_iter().map(count).collect()
-        };
-        report.fields_kept = list(self.kept);
-        report.fields_inferred = list(self.inferred);
-        report.fields_lost = list(self.lost);
+        report.fields_kept = self.kept.list();
+        report.fields_inferred = self.inferred.list();
+        report.fields_lost = self.lost.list();
     }
 }
 
@@ -153,5 +294,23 @@ kept           message (2)
 lost           committer (3)
 note           one commit has no message";
         assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn paths_without_end_are_counted_together() {
+        let mut fields = Fields::default();
+        for n in 0..2 * PATHS {
+            fields.lost(&format!("files.{n}"), 1);
+        }
+        fields.lost("files.0", 1);
+        let mut report = ImportReport::default();
+        fields.report(&mut report);
+        let count = |path: &str| {
+            let found = report.fields_lost.iter().find(|field| field.path == path);
+            found.map(|field| field.count)
+        };
+        assert_eq!(report.fields_lost.len(), PATHS + 1);
+        assert_eq!(count("files.0"), Some(2));
+        assert_eq!(count(OTHER_PATHS), Some(PATHS as u64));
     }
 }

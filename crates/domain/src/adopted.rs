@@ -23,6 +23,15 @@ coded_enum! {
     }
 }
 
+impl Dialect {
+    /// The system's own name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dialect::GitInternal => "git-internal",
+        }
+    }
+}
+
 /// The common header of an adopted object (document 000, Common Header), and
 /// what is to be said of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +56,9 @@ pub struct AdoptedHeader {
     pub external_ids: Vec<(Slot, Slot)>,
     /// Its seal.
     pub checksum: Option<IntegrityHash>,
+    /// The SHA-256 of its JSON as it came, in the dialect's canonical form: it
+    /// tells whether it came before.
+    pub digest: IntegrityHash,
     /// What our rules say against it, a sentence each.
     pub violations: Vec<Slot>,
 }

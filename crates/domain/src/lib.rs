@@ -18,6 +18,7 @@ pub mod alias;
 mod artifact;
 mod codes;
 mod command;
+mod created;
 mod environment;
 mod event;
 mod git_oid;

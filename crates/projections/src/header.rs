@@ -52,6 +52,8 @@ pub struct HeaderView {
 pub struct AdoptedView {
     /// The format that it came in.
     pub dialect: Dialect,
+    /// The SHA-256 of its JSON as it came.
+    pub digest: IntegrityHash,
     /// What our rules say against it as it came, a sentence each.
     pub violations: Vec<Text>,
     /// Whether it still is as it came: no event of ours changed it.
@@ -100,6 +102,7 @@ impl HeaderView {
             checksum: header.checksum,
             adopted: Some(AdoptedView {
                 dialect: header.dialect,
+                digest: header.digest,
                 violations: entry.texts(&header.violations),
                 untouched: true,
             }),

@@ -11,6 +11,7 @@
 //! One more event costs the same however large its object has grown: no view
 //! is rewritten as a whole.
 
+mod adoption;
 mod directory;
 mod entry;
 mod fold;
@@ -24,6 +25,7 @@ mod testing;
 mod text;
 mod views;
 
+pub use adoption::adopted_view;
 pub use directory::{Directory, DirectoryError};
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};

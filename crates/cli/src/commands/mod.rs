@@ -5,6 +5,7 @@ mod backup;
 mod commands_schema;
 mod events;
 mod export;
+mod git_internal;
 mod history;
 mod import;
 mod init;
@@ -26,7 +27,9 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(_) => events::run(context),
         Command::Import(Import::Git(args)) => import::git(&args, context).await,
+        Command::Import(Import::GitInternal(args)) => import::git_internal(&args, context).await,
         Command::Export(Export::Annals(args)) => export::annals(&args, context).await,
+        Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,

@@ -6,9 +6,11 @@ use annals::projections::{ObjectView, PatchSetView, PieceValue};
 use annals::{Annals, LoadError};
 use serde_json::json;
 
-use crate::cli::Show;
+use crate::cli::{Dialect, Show};
+use crate::commands::git_internal;
 use crate::context::{Context, reached};
 use crate::error::CliError;
+use crate::output::visible;
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -20,6 +22,9 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if args.diff {
         return diff(&annals, &view, context).await;
     }
+    if let Some(Dialect::GitInternal) = args.dialect {
+        return git_internal::show(&view, args.hash, context);
+    }
     let json = view.to_json().map_err(LoadError::Render)?;
     if context.output.is_json() {
         return context.output.line(&json);
@@ -28,10 +33,19 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         Some(position) => format!(" (after event {position})"),
         None => String::new(),
     };
+    if let Some(adopted) = &view.header().adopted {
+        remark.push_str(&format!(" (adopted from {})", adopted.dialect.name()));
+    }
     if let ObjectView::PatchSet(patch_set) = &view {
         remark.push_str(&beyond_json(patch_set));
     }
-    render::object(&mut context.output, &json, &remark)
+    render::object(&mut context.output, &json, &remark)?;
+    let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
+    for violation in violations {
+        let line = format!("  violation: {violation}");
+        context.output.line(&visible(&line))?;
+    }
+    Ok(())
 }
 
 /// What the JSON has no word for.

@@ -8,6 +8,7 @@ mod beside;
 mod damage;
 mod export;
 mod flow;
+mod git_internal;
 mod help;
 mod import;
 mod log;

@@ -7,3 +7,4 @@
 )]
 
 mod git;
+mod git_internal;

@@ -41,6 +41,7 @@ fn header() -> AdoptedHeader {
         tags: vec![],
         external_ids: vec![],
         checksum: None,
+        digest: IntegrityHash([0; 32]),
         violations: vec![],
     }
 }

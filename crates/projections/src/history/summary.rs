@@ -105,7 +105,7 @@ fn adopted(entry: &Entry, what: &str) -> String {
                 0 => String::new(),
                 n => format!(", {}", count(n, "violation", "violations")),
             };
-            format!("{what} adopted from {}{against}", header.dialect)
+            format!("{what} adopted from {}{against}", header.dialect.name())
         }
         Some(Adoption::Continued) | None => format!("{what}: more of what was adopted"),
     }

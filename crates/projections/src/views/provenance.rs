@@ -102,6 +102,7 @@ impl ProvenanceView {
     /// The sampling temperature, or else the one among the parameters.
     pub fn effective_temperature(&self) -> Option<f64> {
         self.temperature
+            .filter(|temperature| temperature.is_finite())
             .or_else(|| self.parameter("temperature")?.as_f64())
     }
 

@@ -47,6 +47,11 @@ pub(super) const ADOPTED: &[FieldDoc] = &[
         "ids in other systems, names and values in the order given",
     ),
     structure("checksum", "SHA-256?", "its seal"),
+    structure(
+        "digest",
+        "SHA-256",
+        "the hash of its JSON as it came, in the dialect's canonical form",
+    ),
     content(
         "violations",
         "list of text",

@@ -129,6 +129,7 @@ fn adopted(pieces: &mut Pieces) -> AdoptedHeader {
         tags: vec![(pieces.text("équipe"), pieces.text("платформа"))],
         external_ids: vec![(pieces.text("jira"), pieces.text("ANN-7"))],
         checksum: Some(IntegrityHash([0xc3; 32])),
+        digest: IntegrityHash([0xd4; 32]),
         violations: vec![pieces.text("status: completed → draft is no transition")],
     }
 }

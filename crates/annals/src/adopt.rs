@@ -1,0 +1,262 @@
+//! Taking objects of other systems over, as they are.
+//!
+//! No decider judges them: an importer says what they are, in whatever state.
+//! An object that is there already is left alone if it is as it came, replaced
+//! if it came anew in another state, and refused if events of ours changed it.
+
+use std::collections::BTreeSet;
+
+use annals_domain::{ActorKind, ActorRef, Emitted, IntegrityHash, Kind, StreamRef, Timestamp};
+use annals_event_log::{
+    Append, AppendError, Blob, Expectation, Expected, NewEvent, Version, limits,
+};
+use annals_wire::{EncodeError, Envelope};
+use bytes::Bytes;
+use rand::RngCore;
+use uuid::Uuid;
+
+use crate::names::stream_name;
+use crate::{Annals, ExecuteError, LoadError, ViewError};
+
+/// How often objects are adopted anew when others come first.
+const ATTEMPTS: u32 = 16;
+
+/// An object to be adopted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adoptee {
+    /// What it is.
+    pub kind: Kind,
+    /// Which one it is.
+    pub id: Uuid,
+    /// Who made it.
+    pub actor: ActorRef,
+    /// When it was changed last.
+    pub at: Timestamp,
+    /// The SHA-256 of its JSON, which its header has too.
+    pub digest: IntegrityHash,
+    /// Its adoption, and what goes on with its lists. All of one stream.
+    pub events: Vec<Emitted>,
+}
+
+/// What became of an object that was to be adopted.
+#[derive(Debug)]
+pub enum Adopted {
+    /// It was not there, and is now.
+    New,
+    /// It was there in another state, and has this one now.
+    Replaced,
+    /// It was there already, just so.
+    Unchanged,
+    /// It was not adopted. The others were.
+    Refused(AdoptRefusal),
+}
+
+/// Why one object was not adopted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdoptRefusal {
+    /// An object of another kind has the id.
+    #[error("{id} is the id of a {found} already")]
+    Taken {
+        /// The id.
+        id: Uuid,
+        /// What has it.
+        found: Kind,
+    },
+    /// Another run holds it.
+    #[error("{kind} {id} belongs to {holder} already")]
+    Elsewhere {
+        /// What it is.
+        kind: Kind,
+        /// Which one it is.
+        id: Uuid,
+        /// The stream that holds it.
+        holder: StreamRef,
+    },
+    /// Events of this log changed it, or made it.
+    #[error(
+        "{kind} {id} has events of this log's own, which this would undo; \
+         import it into another log to compare them"
+    )]
+    ChangedHere {
+        /// What it is.
+        kind: Kind,
+        /// Which one it is.
+        id: Uuid,
+    },
+    /// It is larger than an event may be.
+    #[error("it is too large: {0}")]
+    TooLarge(#[from] EncodeError),
+    /// It is larger than a batch may be.
+    #[error("it is too large: {0}")]
+    TooLargeBatch(#[source] AppendError),
+}
+
+/// Objects in one append, and what became of them.
+struct Prepared {
+    events: Vec<NewEvent>,
+    blobs: Vec<Blob>,
+}
+
+impl Annals {
+    /// Adopts objects, in their order and together: all that can be are in the
+    /// log when it answers, or none is. Each object may stand in the list once.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]; nothing is adopted then. What is wrong with one object
+    /// is in its answer.
+    #[tracing::instrument(level = "debug", skip_all, fields(objects = adoptees.len()))]
+    pub async fn adopt(&self, adoptees: &[Adoptee]) -> Result<Vec<Adopted>, ExecuteError> {
+        let ids = adoptees.iter().map(|adoptee| adoptee.id);
+        let streams = adoptees
+            .iter()
+            .filter_map(stream_of)
+            .map(|stream| stream.id);
+        let _turn = self.lanes.turn(ids.chain(streams).collect()).await;
+        let streams: BTreeSet<StreamRef> = adoptees.iter().filter_map(stream_of).collect();
+        for _ in 0..ATTEMPTS {
+            // In this order: what comes between is seen by the append.
+            let expectations = self.heads(&streams).await?;
+            let mut answers = Vec::with_capacity(adoptees.len());
+            for adoptee in adoptees {
+                answers.push(self.judge(adoptee).await?);
+            }
+            let prepared = prepare(adoptees, &mut answers);
+            if prepared.events.is_empty() {
+                return Ok(answers);
+            }
+            match self.log.append(prepared.append(expectations)).await {
+                Ok(_) => {
+                    self.states.forget(streams);
+                    return Ok(answers);
+                }
+                Err(AppendError::Conflict { .. }) => {}
+                Err(error @ AppendError::TooLarge { .. }) if adoptees.len() == 1 => {
+                    let refusal = AdoptRefusal::TooLargeBatch(error);
+                    return Ok(vec![Adopted::Refused(refusal)]);
+                }
+                Err(error) => return Err(ExecuteError::Append(error)),
+            }
+        }
+        Err(ExecuteError::Contended { attempts: ATTEMPTS })
+    }
+
+    /// What is to become of an object.
+    async fn judge(&self, adoptee: &Adoptee) -> Result<Adopted, ExecuteError> {
+        let (kind, id) = (adoptee.kind, adoptee.id);
+        let Some((found, holder)) = self.place(id).await? else {
+            return Ok(Adopted::New);
+        };
+        if found != kind {
+            return Ok(Adopted::Refused(AdoptRefusal::Taken { id, found }));
+        }
+        if Some(holder) != stream_of(adoptee) {
+            let refusal = AdoptRefusal::Elsewhere { kind, id, holder };
+            return Ok(Adopted::Refused(refusal));
+        }
+        let view = match self.view(id).await {
+            Ok(view) => view,
+            Err(ViewError::Load(error)) => return Err(error.into()),
+            Err(_) => return Ok(Adopted::New),
+        };
+        Ok(match &view.header().adopted {
+            Some(there) if !there.untouched => {
+                Adopted::Refused(AdoptRefusal::ChangedHere { kind, id })
+            }
+            None => Adopted::Refused(AdoptRefusal::ChangedHere { kind, id }),
+            Some(there) if there.digest == adoptee.digest => Adopted::Unchanged,
+            Some(_) => Adopted::Replaced,
+        })
+    }
+
+    /// The streams as they are now, as expectations.
+    async fn heads(&self, streams: &BTreeSet<StreamRef>) -> Result<Vec<Expectation>, LoadError> {
+        let mut expectations = Vec::with_capacity(streams.len());
+        for stream in streams {
+            let stream = stream_name(*stream);
+            let expected = match self.log.head(&stream).await? {
+                Version::NONE => Expected::NoStream,
+                version => Expected::Exactly(version),
+            };
+            expectations.push(Expectation { stream, expected });
+        }
+        Ok(expectations)
+    }
+}
+
+impl Prepared {
+    /// The judgement is idempotent, so the batch's id need not be.
+    fn append(self, expectations: Vec<Expectation>) -> Append {
+        let batch = Uuid::now_v7();
+        Append {
+            batch,
+            request: Bytes::copy_from_slice(batch.as_bytes()),
+            events: self.events,
+            expectations,
+            blobs: self.blobs,
+        }
+    }
+}
+
+fn stream_of(adoptee: &Adoptee) -> Option<StreamRef> {
+    adoptee.events.first().map(|emitted| emitted.stream)
+}
+
+/// Encodes what is to be appended. What is too large is refused in its answer.
+fn prepare(adoptees: &[Adoptee], answers: &mut [Adopted]) -> Prepared {
+    let mut prepared = Prepared {
+        events: Vec::new(),
+        blobs: Vec::new(),
+    };
+    for (adoptee, answer) in adoptees.iter().zip(answers) {
+        if !matches!(answer, Adopted::New | Adopted::Replaced) {
+            continue;
+        }
+        match encode(adoptee) {
+            Ok((events, blobs)) => {
+                prepared.events.extend(events);
+                prepared.blobs.extend(blobs);
+            }
+            Err(error) => *answer = Adopted::Refused(error.into()),
+        }
+    }
+    prepared
+}
+
+/// Who made an object, as far as a record's header has room. The object's own
+/// header has it all.
+fn short(actor: &ActorRef) -> ActorRef {
+    let cut = |text: &str, most: usize| -> String {
+        let end = (0..=text.len().min(most))
+            .rev()
+            .find(|end| text.is_char_boundary(*end));
+        text.get(..end.unwrap_or(0)).unwrap_or_default().to_owned()
+    };
+    ActorRef::new(
+        ActorKind::from_word(&cut(actor.kind.as_str(), limits::ACTOR_KIND)),
+        cut(&actor.id, limits::ACTOR_ID),
+    )
+}
+
+fn encode(adoptee: &Adoptee) -> Result<(Vec<NewEvent>, Vec<Blob>), EncodeError> {
+    let mut rng = rand::rng();
+    let mut salts = || {
+        let mut salt = [0; 16];
+        rng.fill_bytes(&mut salt);
+        salt
+    };
+    let (mut events, mut blobs) = (Vec::new(), Vec::new());
+    for emitted in &adoptee.events {
+        let envelope = Envelope {
+            event_id: Uuid::now_v7(),
+            occurred_at: adoptee.at,
+            actor: short(&adoptee.actor),
+            correlation: None,
+            causation: None,
+        };
+        let encoded = annals_wire::encode(emitted, &envelope, &mut salts)?;
+        events.push(encoded.event);
+        blobs.extend(encoded.blobs);
+    }
+    Ok((events, blobs))
+}

@@ -1,0 +1,79 @@
+//! Why an import or an export came to nothing.
+
+use std::io;
+use std::path::PathBuf;
+
+use annals::{ExecuteError, LoadError, ViewError};
+use annals_event_log::ReadError;
+
+/// Why an import stopped. What was adopted before it stays, and the next
+/// import leaves it as it is.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitInternalImportError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {path}: {source}", path = .path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The folder has no file that could hold objects.
+    #[error("{path} has no .json, .jsonl or .ndjson file", path = .path.display())]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The log did not take objects.
+    #[error("the log did not take the objects: {0}")]
+    Execute(#[from] Box<ExecuteError>),
+    /// The log could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The thread that reads the source ended before its end.
+    #[error("reading {path} was interrupted; import it again", path = .path.display())]
+    Interrupted {
+        /// The source.
+        path: PathBuf,
+    },
+}
+
+impl GitInternalImportError {
+    /// Whether the same import may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            GitInternalImportError::Execute(error) => error.is_retryable(),
+            GitInternalImportError::Interrupted { .. } => true,
+            GitInternalImportError::Unreadable { .. }
+            | GitInternalImportError::Empty { .. }
+            | GitInternalImportError::Load(_) => false,
+        }
+    }
+}
+
+/// Why an export stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GitInternalExportError {
+    /// An object could not be viewed.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// An object could not be rendered, or a record not be decoded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+impl GitInternalExportError {
+    /// Whether the same export may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            GitInternalExportError::View(error) => error.is_retryable(),
+            GitInternalExportError::Read(error) => error.is_retryable(),
+            GitInternalExportError::Load(_) => false,
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! `export git-internal`: the objects' JSON, rendered from their folded state.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use annals::{Annals, At, LoadError};
+use annals_domain::{AnyEvent, GitOid, Kind, run};
+use annals_event_log::{Position, Query};
+use annals_projections::{Entry, Fold, ObjectView};
+use annals_wire::Decoded;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::error::GitInternalExportError;
+use super::object::Object;
+use crate::Progress;
+
+/// Records read at once.
+const PAGE: usize = 1_000;
+
+/// An object's JSON, and what git-internal 0.6.0 could not read of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// What it is.
+    pub kind: Kind,
+    /// Which one it is.
+    pub id: Uuid,
+    /// The JSON, compact.
+    pub json: String,
+    /// What git-internal could not read, field by field. A strict export
+    /// refuses an object with any.
+    pub problems: Vec<String>,
+}
+
+/// What an export did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ExportReport {
+    /// Objects that were written.
+    pub written: u64,
+    /// Objects that were not, since git-internal could not read them.
+    pub refused: u64,
+    /// Those that were refused, or written although git-internal cannot read
+    /// them, the first 100, with the reasons.
+    pub problems: Vec<ObjectProblems>,
+}
+
+/// An object that git-internal cannot read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ObjectProblems {
+    /// What it is.
+    pub object_type: String,
+    /// Which one it is.
+    pub object_id: Uuid,
+    /// Why, field by field.
+    pub problems: Vec<String>,
+}
+
+/// How many objects with problems a report names.
+const NAMED: usize = 100;
+
+impl ExportReport {
+    /// Takes note of an object, and says whether it is to be written.
+    pub fn admit(&mut self, rendered: &Rendered, relaxed: bool) -> bool {
+        let writes = relaxed || rendered.problems.is_empty();
+        if writes {
+            self.written += 1;
+        } else {
+            self.refused += 1;
+        }
+        if !rendered.problems.is_empty() && self.problems.len() < NAMED {
+            self.problems.push(ObjectProblems {
+                object_type: rendered.kind.to_string(),
+                object_id: rendered.id,
+                problems: rendered.problems.clone(),
+            });
+        }
+        writes
+    }
+}
+
+/// Renders an object.
+///
+/// # Errors
+/// [`LoadError::Render`].
+pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
+    let json = view.to_json().map_err(LoadError::Render)?;
+    let mut problems = commit_problems(view);
+    // Content that was removed is no text any more, and whatever else we
+    // could not read ourselves, nobody else can.
+    if let Err(error) = Object::read(&json, &RefCell::default()) {
+        problems.push(error.to_string());
+    }
+    Ok(Rendered {
+        kind: view.kind(),
+        id: view.id(),
+        json,
+        problems,
+    })
+}
+
+/// git-internal reads commits of 64 hex digits only, and demands one of runs
+/// and patch sets.
+fn commit_problems(view: &ObjectView) -> Vec<String> {
+    let (field, commit, needed) = match view {
+        ObjectView::Intent(of) => ("commit", of.commit, false),
+        ObjectView::Run(of) => ("commit", of.commit, true),
+        ObjectView::PatchSet(of) => ("commit", of.commit, true),
+        ObjectView::Decision(of) => ("result_commit_sha", of.result_commit_sha, false),
+        ObjectView::Plan(_)
+        | ObjectView::Task(_)
+        | ObjectView::Evidence(_)
+        | ObjectView::Provenance(_)
+        | ObjectView::ToolInvocation(_)
+        | ObjectView::ContextSnapshot(_)
+        | ObjectView::ContextPipeline(_) => return Vec::new(),
+    };
+    match commit {
+        Some(GitOid::Sha256(_)) => Vec::new(),
+        Some(GitOid::Sha1(_)) => vec![format!(
+            "{field}: it is a SHA-1 of 40 hex digits, and git-internal reads 64"
+        )],
+        None if needed => vec![format!(
+            "{field}: git-internal demands one, and there is none"
+        )],
+        None => Vec::new(),
+    }
+}
+
+/// Gives every object of the log to `each`, as of now, oldest first.
+/// `progress` counts records.
+///
+/// # Errors
+/// [`GitInternalExportError`].
+pub async fn each_object(
+    annals: &Annals,
+    progress: &mut dyn FnMut(Progress),
+    each: &mut dyn FnMut(Rendered),
+) -> Result<(), GitInternalExportError> {
+    let end = annals.position();
+    let mut walk = Walk {
+        annals,
+        end,
+        later: later(annals, end).await?,
+        seen: HashSet::new(),
+    };
+    let mut next = Some(1).filter(|from| *from <= end.0);
+    while let Some(from) = next {
+        let page = annals
+            .log()
+            .read(Query::all(Position(from)).limit(PAGE))
+            .await?;
+        for record in page
+            .records
+            .iter()
+            .take_while(|record| record.position() <= end)
+        {
+            let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+            if let Some(view) = walk.created(&decoded).await? {
+                each(render(&view)?);
+            }
+        }
+        next = page.next.filter(|next| *next <= end.0);
+        progress(Progress {
+            done: next.unwrap_or(end.0),
+            total: end.0,
+        });
+    }
+    Ok(())
+}
+
+/// Where later events on a run's objects are: few objects have any, and to look
+/// for them in their run's stream would take as long as the run is.
+#[derive(Debug, Default)]
+struct Later {
+    /// By the object.
+    events: HashMap<Uuid, Vec<Position>>,
+    /// Tokens used, by the run.
+    usage: HashMap<Uuid, Vec<Position>>,
+}
+
+async fn later(annals: &Annals, end: Position) -> Result<Later, GitInternalExportError> {
+    let mut later = Later::default();
+    let mut next = Some(1);
+    while let Some(from) = next.filter(|from| *from <= end.0) {
+        let page = annals
+            .log()
+            .read(Query::all(Position(from)).limit(PAGE))
+            .await?;
+        for record in page
+            .records
+            .iter()
+            .take_while(|record| record.position() <= end)
+        {
+            if !record.event_type().starts_with("run.") {
+                continue;
+            }
+            let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+            later.note(&decoded);
+        }
+        next = page.next;
+    }
+    Ok(later)
+}
+
+impl Later {
+    fn note(&mut self, decoded: &Decoded) {
+        let (run, position) = (decoded.stream.id, decoded.record.position());
+        if matches!(decoded.event, AnyEvent::Run(run::Event::UsageRecorded(_))) {
+            self.usage.entry(run).or_default().push(position);
+            return;
+        }
+        if decoded.event.creates(run).is_some() && decoded.event.adoption().is_none() {
+            return;
+        }
+        for (kind, id) in decoded.event.touches(run) {
+            if kind != Kind::Run {
+                self.events.entry(id).or_default().push(position);
+            }
+        }
+    }
+}
+
+struct Walk<'a> {
+    annals: &'a Annals,
+    end: Position,
+    later: Later,
+    /// Objects that were adopted, and may be again.
+    seen: HashSet<Uuid>,
+}
+
+impl Walk<'_> {
+    /// The object that a record creates, as it is at the end.
+    async fn created(
+        &mut self,
+        decoded: &Decoded,
+    ) -> Result<Option<ObjectView>, GitInternalExportError> {
+        let Some((kind, id)) = decoded.event.creates(decoded.stream.id) else {
+            return Ok(None);
+        };
+        if decoded.event.adoption().is_some() && !self.seen.insert(id) {
+            return Ok(None);
+        }
+        if decoded.stream.kind.kind() == Some(kind) {
+            let view = self.annals.view_at(id, At::Position(self.end)).await?;
+            return Ok(Some(view));
+        }
+        let own = decoded.record.position();
+        let mut positions = self.later.events.remove(&id).unwrap_or_default();
+        if kind == Kind::Provenance {
+            let usage = self.later.usage.get(&decoded.stream.id);
+            positions.extend(usage.into_iter().flatten());
+        }
+        positions.push(own);
+        positions.sort_unstable();
+        positions.dedup();
+        let mut fold = Fold::new(kind, id);
+        for position in positions {
+            fold.apply(&self.entry(position).await?);
+        }
+        Ok(fold.view())
+    }
+
+    async fn entry(&self, position: Position) -> Result<Entry, GitInternalExportError> {
+        let page = self
+            .annals
+            .log()
+            .read(Query::all(position).limit(1))
+            .await?;
+        let record = page.records.first().ok_or_else(|| {
+            let reason = format!("record {position} is not there");
+            annals_event_log::ReadError::Corrupt { reason }
+        })?;
+        Ok(self.annals.entry(record).await?)
+    }
+}

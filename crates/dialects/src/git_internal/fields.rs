@@ -1,0 +1,402 @@
+//! A JSON object, read field by field: by name, in any order, nothing dropped
+//! unsaid.
+//!
+//! What is wrong is named by its place (`steps[3].description`), and every
+//! field is counted as kept or, where nothing reads it, as lost, by its path
+//! (`steps[].colour`).
+
+use std::cell::RefCell;
+use std::fmt;
+
+use annals_domain::Json;
+use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use crate::report;
+
+/// Why an object cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {reason}")]
+pub(super) struct FieldError {
+    /// The field.
+    pub(super) place: String,
+    /// What is wrong with it.
+    pub(super) reason: String,
+}
+
+pub(super) type Read<T> = Result<T, FieldError>;
+
+/// The fields of an object as texts, in the order given.
+struct RawFields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for RawFields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawFields<'a>, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(fields)
+            }
+        }
+        deserializer.deserialize_map(Fields).map(RawFields)
+    }
+}
+
+/// A JSON object that is being read.
+pub(super) struct Fields<'a> {
+    /// Where it is, for people: `steps[3]`.
+    place: String,
+    /// What it is, for counting: `steps[]`.
+    path: String,
+    left: Vec<(String, &'a RawValue)>,
+    tally: &'a RefCell<report::Fields>,
+}
+
+fn below(outer: &str, name: &str) -> String {
+    if outer.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{outer}.{name}")
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// The object that a text is.
+    pub(super) fn of(text: &'a str, tally: &'a RefCell<report::Fields>) -> Read<Fields<'a>> {
+        Fields::parse(text, String::new(), String::new(), tally)
+    }
+
+    fn parse(
+        text: &'a str,
+        place: String,
+        path: String,
+        tally: &'a RefCell<report::Fields>,
+    ) -> Read<Fields<'a>> {
+        match serde_json::from_str::<RawFields<'a>>(text) {
+            Ok(RawFields(left)) => Ok(Fields {
+                place,
+                path,
+                left,
+                tally,
+            }),
+            Err(error) => Err(FieldError {
+                place: if place.is_empty() {
+                    "the object".to_owned()
+                } else {
+                    place
+                },
+                reason: error.to_string(),
+            }),
+        }
+    }
+
+    /// What is wrong with a field.
+    pub(super) fn wrong(&self, name: &str, reason: impl fmt::Display) -> FieldError {
+        FieldError {
+            place: below(&self.place, name),
+            reason: reason.to_string(),
+        }
+    }
+
+    /// A field's text. A field that is null is as good as absent.
+    fn take(&mut self, names: &[&str]) -> Read<Option<&'a str>> {
+        Ok(self.take_any(names)?.filter(|text| *text != "null"))
+    }
+
+    /// A field's text, under whichever of its names; the first one is today's.
+    fn take_any(&mut self, names: &[&str]) -> Read<Option<&'a str>> {
+        let mut found = None;
+        for name in names {
+            while let Some(at) = self.left.iter().position(|(field, _)| field == name) {
+                if found.is_some() {
+                    return Err(self.wrong(name, "it stands twice"));
+                }
+                found = Some(self.left.remove(at).1.get());
+                self.tally.borrow_mut().kept(&below(&self.path, names[0]));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A field that may be absent.
+    pub(super) fn optional<T: DeserializeOwned>(&mut self, names: &[&str]) -> Read<Option<T>> {
+        let Some(text) = self.take(names)? else {
+            return Ok(None);
+        };
+        serde_json::from_str(text)
+            .map(Some)
+            .map_err(|error| self.wrong(names[0], error))
+    }
+
+    /// A field that must be there.
+    pub(super) fn required<T: DeserializeOwned>(&mut self, names: &[&str]) -> Read<T> {
+        self.optional(names)?
+            .ok_or_else(|| self.wrong(names[0], "it is missing"))
+    }
+
+    /// A field, or what stands for its absence.
+    pub(super) fn or_default<T: DeserializeOwned + Default>(&mut self, names: &[&str]) -> Read<T> {
+        Ok(self.optional(names)?.unwrap_or_default())
+    }
+
+    /// A text that must not be blank.
+    pub(super) fn not_blank(&mut self, names: &[&str]) -> Read<String> {
+        let text: String = self.required(names)?;
+        if text.trim().is_empty() {
+            return Err(self.wrong(names[0], "it must not be blank"));
+        }
+        Ok(text)
+    }
+
+    /// Free JSON, as its text without insignificant white space. That it is
+    /// null is something else than its absence: git-internal writes both.
+    pub(super) fn json(&mut self, names: &[&str]) -> Read<Option<Json>> {
+        match self.take_any(names)? {
+            Some(text) => self.free(names[0], text).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn free(&self, name: &str, text: &str) -> Read<Json> {
+        // Texts with half a surrogate and numbers beyond f64 are JSON, but
+        // nobody's values.
+        serde_json::from_str::<Valid>(text)
+            .and_then(|_| Json::parse(&compact(text)))
+            .map_err(|error| self.wrong(name, error))
+    }
+
+    /// A number that may be absent. What is no number (NaN, an infinity) is
+    /// written as null, and is NaN here.
+    pub(super) fn float(&mut self, names: &[&str]) -> Read<Option<f64>> {
+        let Some(text) = self.take_any(names)? else {
+            return Ok(None);
+        };
+        let number: Option<f64> =
+            serde_json::from_str(text).map_err(|error| self.wrong(names[0], error))?;
+        Ok(Some(number.unwrap_or(f64::NAN)))
+    }
+
+    /// An object in a field.
+    pub(super) fn object<T>(
+        &mut self,
+        names: &[&str],
+        read: impl FnOnce(&mut Fields<'a>) -> Read<T>,
+    ) -> Read<Option<T>> {
+        let Some(text) = self.take(names)? else {
+            return Ok(None);
+        };
+        let (place, path) = (below(&self.place, names[0]), below(&self.path, names[0]));
+        let mut inner = Fields::parse(text, place, path, self.tally)?;
+        let value = read(&mut inner)?;
+        inner.end();
+        Ok(Some(value))
+    }
+
+    /// A list of objects; one that is absent is empty.
+    pub(super) fn list<T>(
+        &mut self,
+        names: &[&str],
+        mut read: impl FnMut(&mut Fields<'a>) -> Read<T>,
+    ) -> Read<Vec<T>> {
+        let Some(text) = self.take(names)? else {
+            return Ok(Vec::new());
+        };
+        let items: Vec<&'a RawValue> =
+            serde_json::from_str(text).map_err(|error| self.wrong(names[0], error))?;
+        let path = below(&self.path, names[0]) + "[]";
+        let mut values = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
+            let place = format!("{}[{index}]", below(&self.place, names[0]));
+            let mut inner = Fields::parse(item.get(), place, path.clone(), self.tally)?;
+            values.push(read(&mut inner)?);
+            inner.end();
+        }
+        Ok(values)
+    }
+
+    /// All that is left, as names and free JSON.
+    pub(super) fn rest(&mut self) -> Read<Vec<(String, Json)>> {
+        let mut pairs: Vec<(String, Json)> = Vec::with_capacity(self.left.len());
+        for (name, value) in std::mem::take(&mut self.left) {
+            let json = self.free(&name, value.get())?;
+            self.tally.borrow_mut().kept(&below(&self.path, "*"));
+            match pairs.iter_mut().find(|(there, _)| *there == name) {
+                Some(pair) => pair.1 = json,
+                None => pairs.push((name, json)),
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Counts what nothing has read.
+    pub(super) fn end(self) {
+        for (name, _) in &self.left {
+            self.tally.borrow_mut().lost(&below(&self.path, name), 1);
+        }
+    }
+}
+
+/// Any JSON value, looked at and not kept.
+struct Valid;
+
+impl<'de> Deserialize<'de> for Valid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Valid, D::Error> {
+        struct Any;
+        macro_rules! accept {
+            ($($visit:ident($value:ty);)+) => {
+                $(fn $visit<E>(self, _: $value) -> Result<Valid, E> { Ok(Valid) })+
+            };
+        }
+        impl<'de> Visitor<'de> for Any {
+            type Value = Valid;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+
+            accept! {
+                visit_bool(bool);
+                visit_i64(i64);
+                visit_u64(u64);
+                visit_f64(f64);
+                visit_str(&str);
+            }
+
+            fn visit_unit<E>(self) -> Result<Valid, E> {
+                Ok(Valid)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Valid, A::Error> {
+                while let Some(Valid) = items.next_element()? {}
+                Ok(Valid)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Valid, A::Error> {
+                while let Some((_, Valid)) = map.next_entry::<String, Valid>()? {}
+                Ok(Valid)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// A JSON text without white space between its tokens. Numbers and strings
+/// stay as they are written.
+fn compact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut in_string, mut escaped) = (false, false);
+    for c in text.chars() {
+        if in_string {
+            out.push(c);
+            in_string = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+        } else if !c.is_ascii_whitespace() {
+            out.push(c);
+            in_string = c == '"';
+        }
+    }
+    out
+}
+
+/// How deep a text's brackets are nested, those inside strings left out.
+pub(super) fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            b'"' if !escaped => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        escaped = in_string && !escaped && byte == b'\\';
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn read<T>(text: &str, read: impl FnOnce(&mut Fields<'_>) -> Read<T>) -> Read<T> {
+        let tally = RefCell::default();
+        let mut fields = Fields::of(text, &tally)?;
+        read(&mut fields)
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_place() {
+        let steps = |fields: &mut Fields<'_>| {
+            fields.list(&["steps"], |step| step.required::<String>(&["d", "e"]))
+        };
+        let error = |text| read(text, steps).unwrap_err().to_string();
+        assert_eq!(
+            error(r#"{"steps":[{"d":"x"},{}]}"#),
+            "steps[1].d: it is missing"
+        );
+        assert!(error(r#"{"steps":[{"d":1}]}"#).starts_with("steps[0].d: invalid type"));
+        assert_eq!(
+            error(r#"{"steps":[{"d":"x","e":"y"}]}"#),
+            "steps[0].e: it stands twice"
+        );
+        assert!(error("[]").starts_with("the object: invalid type"));
+        assert_eq!(
+            read(r#"{"steps":[{"e":"y"}]}"#, steps),
+            Ok(vec!["y".into()])
+        );
+    }
+
+    #[test]
+    fn fields_are_counted_as_kept_or_lost() {
+        let tally = RefCell::default();
+        let mut fields = Fields::of(r#"{"a":1,"b":[{"c":2,"d":3},{"d":4}]}"#, &tally).unwrap();
+        fields.required::<u8>(&["a"]).unwrap();
+        fields
+            .list(&["b"], |item| item.optional::<u8>(&["c"]))
+            .unwrap();
+        fields.end();
+        let mut report = crate::ImportReport::default();
+        tally.into_inner().report(&mut report);
+        let counts = |fields: &[crate::FieldCount]| -> Vec<(String, u64)> {
+            let pair = |field: &crate::FieldCount| (field.path.clone(), field.count);
+            fields.iter().map(pair).collect()
+        };
+        let expected = [("a", 1), ("b", 1), ("b[].c", 1)].map(|(path, n)| (path.to_owned(), n));
+        assert_eq!(counts(&report.fields_kept), expected);
+        assert_eq!(counts(&report.fields_lost), [("b[].d".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn free_json_keeps_its_text_without_white_space() {
+        let text = "{\"j\": { \"b\" : 1.50,\n\"a\": [ \"x y\\\" \", 1e2 ] } }";
+        let json = read(text, |fields| fields.json(&["j"])).unwrap().unwrap();
+        assert_eq!(json.text(), r#"{"b":1.50,"a":["x y\" ",1e2]}"#);
+        let null = read(r#"{"j":null}"#, |f| f.json(&["j"])).unwrap();
+        assert_eq!(null.map(|json| json.text().to_owned()), Some("null".into()));
+        assert_eq!(read("{}", |f| f.json(&["j"])), Ok(None));
+        assert!(read(r#"{"j":"\ud800"}"#, |f| f.json(&["j"])).is_err());
+        assert!(read(r#"{"j":1e999}"#, |f| f.json(&["j"])).is_err());
+    }
+
+    #[test]
+    fn brackets_in_strings_are_not_deep() {
+        assert_eq!(depth(r#"{"a":["[[[\"[["]}"#), 2);
+        assert_eq!(depth(&"[".repeat(1_000)), 1_000);
+        assert_eq!(depth("1"), 0);
+    }
+}

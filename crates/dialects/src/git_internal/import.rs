@@ -1,0 +1,194 @@
+//! `import git-internal`: objects are adopted as they are.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use annals::{Adopted, Adoptee, Annals};
+use futures::StreamExt;
+use uuid::Uuid;
+
+use super::error::GitInternalImportError;
+use super::read::{self, Found, News, wrong_kind};
+use crate::report::{self, ImportReport, Progress, Violations};
+
+/// Objects that are adopted in one append.
+const BATCH_OBJECTS: usize = 256;
+/// Bytes of content beyond which no further object is put into an append.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// What is said against one object at most; the rest is counted.
+const SAID: usize = 100;
+
+/// Imports git-internal's objects from a file of JSON lines, a file with one
+/// object, or a folder of such files. `progress` counts bytes.
+///
+/// Objects are adopted in the order in which they stand, in whatever state. One
+/// that is there already, just so, is left alone; one that was adopted in
+/// another state is replaced; one that has events of this log's own is refused.
+/// What cannot be read is named, and the rest is read.
+///
+/// It reads on a thread of its own and needs no particular async runtime.
+///
+/// # Errors
+/// [`GitInternalImportError`].
+pub async fn import(
+    annals: &Annals,
+    path: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport, GitInternalImportError> {
+    let mut news = read::start(path)?;
+    let mut import = Import {
+        annals,
+        report: ImportReport {
+            source: format!("git-internal {}", path.display()),
+            ..ImportReport::default()
+        },
+        fields: report::Fields::default(),
+        waiting: Vec::new(),
+        ids: HashSet::new(),
+        bytes: 0,
+    };
+    let (mut total, mut done) = (0, 0);
+    while let Some(received) = news.next().await {
+        match received {
+            News::Found { bytes } => total = bytes,
+            News::Object(found) => {
+                done = found.done;
+                import.object(*found).await?;
+            }
+            News::Broken {
+                file,
+                line,
+                reason,
+                done: read,
+            } => {
+                done = read;
+                import.report.records_read += 1;
+                import.report.add_broken(&file, line, reason);
+            }
+            News::Failed(error) => {
+                import.flush().await?;
+                return Err(error);
+            }
+            News::End => {
+                import.flush().await?;
+                import.fields.report(&mut import.report);
+                return Ok(import.report);
+            }
+        }
+        progress(Progress { done, total });
+    }
+    Err(GitInternalImportError::Interrupted {
+        path: path.to_owned(),
+    })
+}
+
+/// An object that waits for the next append.
+struct Waiting {
+    adoptee: Adoptee,
+    file: String,
+    line: u64,
+    fields: report::Fields,
+    violations: Vec<String>,
+}
+
+struct Import<'a> {
+    annals: &'a Annals,
+    report: ImportReport,
+    fields: report::Fields,
+    waiting: Vec<Waiting>,
+    ids: HashSet<Uuid>,
+    bytes: usize,
+}
+
+impl Import<'_> {
+    async fn object(&mut self, found: Found) -> Result<(), GitInternalImportError> {
+        self.report.records_read += 1;
+        let header = &found.object.header;
+        let (kind, id) = (header.kind, header.id);
+        if self.ids.contains(&id) || self.waiting.len() == BATCH_OBJECTS || self.bytes > BATCH_BYTES
+        {
+            self.flush().await?;
+        }
+        let violations = self.all_violations(&found).await?;
+        let (events, digest) = found.object.adoption(&violations);
+        let pieces = events.iter().flat_map(|event| event.pieces.list());
+        self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
+        self.ids.insert(id);
+        self.waiting.push(Waiting {
+            adoptee: Adoptee {
+                kind,
+                id,
+                actor: header.created_by.clone(),
+                at: header.updated_at,
+                digest,
+                events,
+            },
+            file: found.file,
+            line: found.line,
+            fields: found.fields,
+            violations,
+        });
+        Ok(())
+    }
+
+    /// What the source says against an object, and what the log does.
+    async fn all_violations(&self, found: &Found) -> Result<Vec<String>, GitInternalImportError> {
+        let mut said = found.violations.clone();
+        for reference in &found.outside {
+            match self.annals.place(reference.id).await? {
+                Some((kind, _)) if kind == reference.kind => {}
+                Some((kind, _)) => said.push(wrong_kind(reference, kind)),
+                None => said.push(format!(
+                    "{}: there is no {} {}",
+                    reference.field, reference.kind, reference.id
+                )),
+            }
+        }
+        if said.len() > SAID {
+            let more = said.len() - SAID;
+            said.truncate(SAID);
+            said.push(format!("and {more} more"));
+        }
+        Ok(said)
+    }
+
+    /// Adopts what waits.
+    async fn flush(&mut self) -> Result<(), GitInternalImportError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.ids.clear();
+        self.bytes = 0;
+        let adoptees: Vec<Adoptee> = waiting.iter().map(|one| one.adoptee.clone()).collect();
+        if adoptees.is_empty() {
+            return Ok(());
+        }
+        let answers = self.annals.adopt(&adoptees).await.map_err(Box::new)?;
+        for (one, answer) in waiting.into_iter().zip(answers) {
+            self.note(one, answer);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, one: Waiting, answer: Adopted) {
+        let report = &mut self.report;
+        match answer {
+            Adopted::Unchanged => report.already_there += 1,
+            Adopted::Refused(refusal) => {
+                report.add_broken(&one.file, one.line, refusal.to_string());
+            }
+            Adopted::New | Adopted::Replaced => {
+                report.imported += 1;
+                report.events_made += one.adoptee.events.len() as u64;
+                self.fields.add(&one.fields);
+                if !one.violations.is_empty() {
+                    report.add_violations(Violations {
+                        object_type: one.adoptee.kind.to_string(),
+                        object_id: one.adoptee.id,
+                        file: one.file,
+                        line: one.line,
+                        violations: one.violations,
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What an import knows of all its objects before it adopts the first: ids and
+//! the links that rules are about. It is small however large the objects are.
+
+use std::collections::{HashMap, HashSet};
+
+use annals_domain::Kind;
+use uuid::Uuid;
+
+use super::object::{Body, Object};
+
+/// Where an object stands in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The file, by its number in the import.
+    pub(super) file: usize,
+    pub(super) line: u64,
+}
+
+/// All objects of an import.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    kinds: HashMap<Uuid, (Kind, Place)>,
+    /// Intents' parents, plans' previous ones and tasks' parents. A chain never
+    /// leads from one kind to another, unless an id is wrong.
+    parents: HashMap<Uuid, Uuid>,
+    dependencies: HashMap<Uuid, Vec<Uuid>>,
+    /// The run that a patch set says it is of.
+    patch_sets: HashMap<Uuid, Uuid>,
+    /// The patch sets that runs list.
+    listed: HashSet<(Uuid, Uuid)>,
+    /// The runs that tasks list.
+    runs_of_tasks: HashSet<(Uuid, Uuid)>,
+    provenances: HashMap<Uuid, Uuid>,
+    decisions: HashMap<Uuid, Uuid>,
+    pipelines: HashMap<Uuid, u64>,
+}
+
+impl Known {
+    /// Takes note of an object. Should its id be another kind's, where that
+    /// one stands.
+    pub(super) fn add(&mut self, object: &Object, place: Place) -> Result<(), (Kind, Place)> {
+        let (id, kind) = (object.header.id, object.header.kind);
+        let (there, first) = *self.kinds.entry(id).or_insert((kind, place));
+        if there != kind {
+            return Err((there, first));
+        }
+        match &object.body {
+            Body::Intent(of) => self.link(id, of.parent),
+            Body::Plan(of) => self.link(id, of.previous),
+            Body::Task(of) => {
+                self.link(id, of.parent);
+                let dependencies = of.dependencies.iter().map(|task| task.0);
+                self.dependencies.insert(id, dependencies.collect());
+                self.runs_of_tasks
+                    .extend(of.runs.iter().map(|run| (id, run.0)));
+            }
+            Body::Run(of) => self
+                .listed
+                .extend(of.patchsets.iter().map(|patch_set| (id, patch_set.0))),
+            Body::PatchSet(of) => {
+                self.patch_sets.insert(id, of.run);
+            }
+            Body::Decision(of) => {
+                self.decisions.entry(of.run).or_insert(id);
+            }
+            Body::Provenance(of) => {
+                self.provenances.entry(of.run).or_insert(id);
+            }
+            Body::Pipeline(of) => {
+                self.pipelines.insert(id, of.next_frame_id.0);
+            }
+            Body::Evidence(_) | Body::ToolInvocation(_) | Body::Snapshot(_) => {}
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, id: Uuid, parent: Option<impl Into<Uuid>>) {
+        match parent {
+            Some(parent) => self.parents.insert(id, parent.into()),
+            None => self.parents.remove(&id),
+        };
+    }
+
+    /// What the import has under an id.
+    pub(super) fn kind(&self, id: Uuid) -> Option<Kind> {
+        self.kinds.get(&id).map(|(kind, _)| *kind)
+    }
+
+    /// What the import has first under an id, and where.
+    pub(super) fn holder(&self, id: Uuid) -> Option<(Kind, Place)> {
+        self.kinds.get(&id).copied()
+    }
+
+    /// The run that a patch set of the import says it is of.
+    pub(super) fn run_of(&self, patch_set: Uuid) -> Option<Uuid> {
+        self.patch_sets.get(&patch_set).copied()
+    }
+
+    /// Whether a run of the import lists a patch set.
+    pub(super) fn lists_patch_set(&self, run: Uuid, patch_set: Uuid) -> bool {
+        self.listed.contains(&(run, patch_set))
+    }
+
+    /// Whether a task of the import lists a run.
+    pub(super) fn lists_run(&self, task: Uuid, run: Uuid) -> bool {
+        self.runs_of_tasks.contains(&(task, run))
+    }
+
+    /// The first provenance of a run.
+    pub(super) fn provenance_of(&self, run: Uuid) -> Option<Uuid> {
+        self.provenances.get(&run).copied()
+    }
+
+    /// The first decision of a run.
+    pub(super) fn decision_of(&self, run: Uuid) -> Option<Uuid> {
+        self.decisions.get(&run).copied()
+    }
+
+    /// The number that the next frame of a pipeline would have got.
+    pub(super) fn next_frame_of(&self, pipeline: Uuid) -> Option<u64> {
+        self.pipelines.get(&pipeline).copied()
+    }
+
+    /// The cycle that an object's parents lead back to it by, if they do.
+    pub(super) fn parent_cycle(&self, id: Uuid) -> Option<Vec<Uuid>> {
+        let mut path = vec![id];
+        let mut seen = HashSet::from([id]);
+        while let Some(parent) = self.parents.get(path.last()?) {
+            path.push(*parent);
+            if *parent == id {
+                return Some(path);
+            }
+            // A cycle further up is its own objects' violation.
+            if !seen.insert(*parent) {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// The cycle that a task's dependencies lead back to it by, if they do.
+    pub(super) fn dependency_cycle(&self, task: Uuid) -> Option<Vec<Uuid>> {
+        let mut came_from: HashMap<Uuid, Uuid> = HashMap::new();
+        let mut open = vec![task];
+        while let Some(at) = open.pop() {
+            for next in self.dependencies.get(&at).into_iter().flatten() {
+                if *next == task {
+                    let mut path = vec![task, at];
+                    let mut before = at;
+                    while let Some(earlier) = came_from.get(&before) {
+                        path.push(*earlier);
+                        before = *earlier;
+                    }
+                    if path.last() != Some(&task) {
+                        path.push(task);
+                    }
+                    path.reverse();
+                    return Some(path);
+                }
+                if let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(*next) {
+                    entry.insert(at);
+                    open.push(*next);
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,190 @@
+//! Bad input is named by file and line; nothing of the rest is lost.
+
+use std::io::Write;
+
+use annals_dialects::git_internal::{GitInternalImportError, MAX_OBJECT, import};
+use futures::executor::block_on;
+use serde_json::json;
+
+use super::state::{id, object};
+use super::{export, file, import_text, log};
+
+fn good(number: u128) -> String {
+    object("intent", number, json!({ "prompt": "p", "statuses": [] })).to_string()
+}
+
+/// Imports bad texts between good ones, and gives what is said of the former.
+fn reasons(bad: &[&[u8]]) -> Vec<(u64, String)> {
+    let mut text = Vec::new();
+    for (number, bad) in (1..).zip(bad) {
+        text.extend_from_slice(good(number).as_bytes());
+        text.push(b'\n');
+        text.extend_from_slice(bad);
+        text.push(b'\n');
+    }
+    let log = log();
+    let report = import_text(&log, text);
+    assert_eq!(report.imported, bad.len() as u64, "{report}");
+    assert_eq!(export(&log).len(), bad.len());
+    let all = report.broken.into_iter();
+    all.map(|one| {
+        assert!(one.file.ends_with("objects.jsonl"), "{}", one.file);
+        (one.line, one.reason)
+    })
+    .collect()
+}
+
+#[test]
+fn each_bad_line_is_named() {
+    let with = |change: serde_json::Value| {
+        let mut object = object("intent", 50, json!({ "prompt": "p", "statuses": [] }));
+        let fields = object.as_object_mut().unwrap();
+        for (name, value) in change.as_object().unwrap() {
+            fields.insert(name.clone(), value.clone());
+        }
+        object.to_string()
+    };
+    let cases = [
+        (good(51)[..100].to_owned(), "EOF"),
+        ("[]".to_owned(), "invalid type"),
+        ("nonsense".to_owned(), "expected ident"),
+        ("{}".to_owned(), "object_id: it is missing"),
+        (with(json!({ "object_id": "x" })), "object_id: "),
+        (
+            with(json!({ "object_type": "commit" })),
+            "object_type: \"commit\" is no Kind",
+        ),
+        (
+            with(json!({ "header_version": 0 })),
+            "header_version: it must not be 0",
+        ),
+        (
+            with(json!({ "schema_version": -1 })),
+            "schema_version: invalid value",
+        ),
+        (
+            with(json!({ "created_at": "yesterday" })),
+            "created_at: \"yesterday\" is no RFC 3339",
+        ),
+        (
+            with(json!({ "created_by": { "kind": "human", "id": " " } })),
+            "created_by.id: it must not be blank",
+        ),
+        (with(json!({ "prompt": 5 })), "prompt: invalid type"),
+        (with(json!({ "commit": "ABC" })), "commit: "),
+        (
+            with(json!({ "statuses": [{ "status": "odd" }] })),
+            "statuses[0].status: ",
+        ),
+        (with(json!({ "tags": { "a": 1 } })), "tags: invalid type"),
+    ];
+    let texts: Vec<&[u8]> = cases.iter().map(|(text, _)| text.as_bytes()).collect();
+    let reasons = reasons(&texts);
+    assert_eq!(reasons.len(), cases.len());
+    for (number, ((line, reason), (_, expected))) in (1..).zip(reasons.iter().zip(&cases)) {
+        assert_eq!(*line, 2 * number);
+        assert!(reason.contains(expected), "{reason:?} {expected:?}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_and_json_that_is_too_deep_are_named() {
+    let deep = |depth: usize| {
+        let metrics = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        object(
+            "run",
+            90,
+            json!({ "task": id(1), "status": "created", "metrics": null }),
+        )
+        .to_string()
+        .replace("\"metrics\":null", &format!("\"metrics\":{metrics}"))
+    };
+    let mut broken = good(60).into_bytes();
+    broken[80] = 0xff;
+    let reasons = reasons(&[&broken, deep(127).as_bytes(), deep(100_000).as_bytes()]);
+    assert!(
+        reasons[0].1.contains("no UTF-8 from byte 81"),
+        "{reasons:?}"
+    );
+    assert!(reasons[1].1.contains("nested 128 deep"), "{reasons:?}");
+    assert!(reasons[2].1.contains("nested 100001 deep"), "{reasons:?}");
+    // A hundred deep is what git-internal itself reads and writes.
+    let log = log();
+    assert_eq!(import_text(&log, deep(100)).imported, 1);
+    assert!(export(&log)[0].json.contains(&"[".repeat(100)));
+}
+
+#[test]
+fn an_id_of_two_kinds_belongs_to_the_first() {
+    let task = object("task", 1, json!({ "title": "t", "status": "draft" })).to_string();
+    let log = log();
+    let report = import_text(&log, format!("{}\n{task}\n{}", good(1), good(2)));
+    assert_eq!((report.imported, report.broken_count), (2, 1), "{report}");
+    let expected = format!("task {} has the id of the intent in", id(1));
+    assert!(report.broken[0].reason.starts_with(&expected), "{report}");
+    assert!(
+        report.broken[0].reason.ends_with("objects.jsonl:1"),
+        "{report}"
+    );
+    // The same against what the log has from before.
+    let report = import_text(&log, task);
+    assert!(
+        report.broken[0]
+            .reason
+            .contains("is the id of a intent already"),
+        "{report}"
+    );
+}
+
+#[test]
+fn an_object_of_another_run_is_not_moved() {
+    let tool = |run| {
+        object(
+            "tool_invocation",
+            1,
+            json!({ "run_id": id(run), "tool_name": "t", "status": "ok" }),
+        )
+        .to_string()
+    };
+    let log = log();
+    import_text(&log, tool(2));
+    let report = import_text(&log, tool(3));
+    assert!(
+        report.broken[0].reason.contains("belongs to run-"),
+        "{report}"
+    );
+}
+
+/// A line of 100 MiB is passed over without being held.
+#[test]
+fn a_very_long_line_is_skipped() {
+    let (_folder, path) = file("long.jsonl", good(1) + "\n");
+    let mut long = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .unwrap();
+    let chunk = vec![b'x'; 1024 * 1024];
+    for _ in 0..100 {
+        long.write_all(&chunk).unwrap();
+    }
+    writeln!(long, "\n{}", good(2)).unwrap();
+    let log = log();
+    let report = block_on(import(&log, &path, &mut |_| {})).unwrap();
+    assert_eq!((report.imported, report.broken_count), (2, 1), "{report}");
+    let broken = &report.broken[0];
+    assert_eq!(broken.line, 2);
+    assert!(broken.reason.contains(&MAX_OBJECT.to_string()), "{report}");
+}
+
+#[test]
+fn a_source_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = |path: &std::path::Path| block_on(import(&log(), path, &mut |_| {})).unwrap_err();
+    let missing = error(&folder.path().join("missing"));
+    assert!(missing.to_string().contains("missing"), "{missing}");
+    let empty = error(folder.path());
+    assert!(
+        matches!(empty, GitInternalImportError::Empty { .. }),
+        "{empty}"
+    );
+}

@@ -1,0 +1,120 @@
+//! Objects whose lists are too long for one event.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::state::{id, lines, object};
+use super::{export, import_text, log, text};
+
+const COMMIT: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+
+/// The object comes back, in so many events at least.
+fn check(object: &Value, events: u64) {
+    let first = log();
+    let report = import_text(&first, lines(std::slice::from_ref(object)));
+    assert_eq!((report.imported, report.broken_count), (1, 0), "{report}");
+    assert!(report.events_made >= events, "{}", report.events_made);
+    let exported = text(&export(&first));
+    let kept: Value = serde_json::from_str(&exported).unwrap();
+    let fields = object.as_object().unwrap().iter();
+    for (name, value) in fields.filter(|(name, _)| *name != "created_by") {
+        assert!(kept[name] == *value, "{name}");
+    }
+    let second = log();
+    import_text(&second, &exported);
+    assert_eq!(text(&export(&second)), exported);
+}
+
+fn ids(count: u128) -> Vec<Uuid> {
+    (1_000..1_000 + count).map(id).collect()
+}
+
+fn many(count: u64, one: impl Fn(u64) -> Value) -> Vec<Value> {
+    (0..count).map(one).collect()
+}
+
+#[test]
+fn long_lists_go_on_in_further_events() {
+    let time = "2026-01-02T03:04:05Z";
+    check(
+        &object(
+            "task",
+            1,
+            json!({ "title": "t", "runs": ids(5_000), "dependencies": ids(3_000),
+            "constraints": many(2_500, |n| json!(format!("c{n}"))), "status": "done" }),
+        ),
+        5,
+    );
+    check(
+        &object(
+            "run",
+            1,
+            json!({ "task": id(2), "commit": COMMIT, "status": "created",
+            "patchsets": ids(5_000) }),
+        ),
+        3,
+    );
+    let file = |n| {
+        json!({ "path": format!("src/{n}.rs"), "change_type": "add",
+        "lines_added": n, "lines_deleted": 0 })
+    };
+    check(
+        &object(
+            "patch_set",
+            1,
+            json!({ "run": id(2), "commit": COMMIT, "format": "git_diff",
+            "touched": many(3_500, file), "apply_status": "proposed" }),
+        ),
+        4,
+    );
+    let item = |n| {
+        json!({ "kind": "file", "path": format!("src/{n}.rs"), "preview": "p",
+        "blob": { "Sha256": vec![n % 256; 32] } })
+    };
+    check(
+        &object(
+            "context_snapshot",
+            1,
+            json!({ "selection_strategy": "explicit",
+            "items": many(3_000, item) }),
+        ),
+        4,
+    );
+    let step = |n| {
+        json!({ "description": format!("step {n}"), "iframes": [n], "inputs": { "n": n },
+        "statuses": [{ "status": "pending", "changed_at": time, "reason": "new" }] })
+    };
+    check(&object("plan", 1, json!({ "steps": many(2_500, step) })), 3);
+    let frame = |n| {
+        json!({ "frame_id": n, "kind": "step_summary", "summary": format!("s{n}"),
+        "data": [n], "created_at": time, "token_estimate": n })
+    };
+    check(
+        &object(
+            "context_pipeline",
+            1,
+            json!({ "frames": many(16_384, frame),
+            "next_frame_id": 16_384, "max_frames": 16_384 }),
+        ),
+        16,
+    );
+}
+
+/// A list that is rarely long has no way to go on: the object is refused by
+/// name, and the others are not.
+#[test]
+fn what_no_event_can_hold_is_refused() {
+    let status = |_| json!({ "status": "draft", "changed_at": "2026-01-02T03:04:05.123456789Z" });
+    let objects = [
+        object(
+            "intent",
+            1,
+            json!({ "prompt": "p", "statuses": many(10_000, status) }),
+        ),
+        object("intent", 2, json!({ "prompt": "p", "statuses": [] })),
+    ];
+    let log = log();
+    let report = import_text(&log, lines(&objects));
+    assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");
+    assert!(report.broken[0].reason.contains("too large"), "{report}");
+}

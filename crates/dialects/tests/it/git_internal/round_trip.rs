@@ -1,0 +1,140 @@
+//! What git-internal 0.6.0 wrote comes back byte for byte.
+
+use annals_dialects::git_internal::{HashKind, object_hash};
+use annals_domain::Kind;
+use proptest::prelude::*;
+
+use super::writer::{KINDS, Writer};
+use super::{export, file, import, import_text, log, text};
+
+fn cases() -> u32 {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    asked.and_then(|cases| cases.parse().ok()).unwrap_or(192)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+
+    #[test]
+    fn import_and_export_twice_give_the_same_bytes(seed: u64, count in 1..24_usize) {
+        let written: String = Writer::new(seed)
+            .objects(count)
+            .into_iter()
+            .map(|object| object + "\n")
+            .collect();
+        let first = log();
+        let report = import_text(&first, &written);
+        prop_assert_eq!(report.broken, vec![]);
+        prop_assert_eq!(report.fields_lost, vec![]);
+        prop_assert_eq!(report.imported, count as u64);
+        let exported = export(&first);
+        prop_assert_eq!(&text(&exported), &written);
+        for one in &exported {
+            prop_assert!(one.problems.is_empty(), "{:?}", one.problems);
+        }
+        let second = log();
+        import_text(&second, text(&exported));
+        prop_assert_eq!(text(&export(&second)), written);
+    }
+}
+
+/// Each kind is among the objects, and most fields are now and then there.
+#[test]
+fn the_writer_writes_all_there_is() {
+    let all: String = (0..200)
+        .flat_map(|seed| Writer::new(seed).objects(11))
+        .collect();
+    for kind in KINDS {
+        let word = format!("\"object_type\":\"{kind}\"");
+        assert_eq!(all.matches(&word).count(), 200, "{kind}");
+    }
+    for field in [
+        "content",
+        "inputs",
+        "iframes",
+        "fwindow",
+        "goal",
+        "requester",
+        "environment",
+        "artifact",
+        "touched",
+        "report_artifacts",
+        "checkpoint_id",
+        "token_usage",
+        "io_footprint",
+        "blob",
+        "data",
+        "token_estimate",
+        "global_summary",
+    ] {
+        let count = all.matches(&format!("\"{field}\":")).count();
+        assert!(count > 40, "{field}: {count}");
+    }
+}
+
+#[test]
+fn a_folder_is_read_file_by_file() {
+    let objects = Writer::new(7).objects(4);
+    let (folder, _) = file("b.json", &objects[1]);
+    let put = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    };
+    // One object over several lines, one in a folder below, and no object.
+    let pretty = objects[0].replacen(',', ",\n  ", 8);
+    put("a.json", &pretty);
+    put(
+        "deep/er/c.jsonl",
+        &format!("\n{}\r\n{}", objects[2], objects[3]),
+    );
+    put("README.md", "no object");
+    let log = log();
+    let report = import(&log, folder.path());
+    assert_eq!((report.imported, report.broken_count), (4, 0), "{report}");
+    let exported: Vec<String> = export(&log).into_iter().map(|one| one.json).collect();
+    assert_eq!(exported, objects);
+}
+
+/// What others write is written canonically, and is stable from then on.
+#[test]
+fn what_others_write_is_stable_from_then_on() {
+    let written = r#" {"schema_version":2, "object_type":"patchset","object_id":"0198C0DE000070008000000000000001",
+        "created_at":"2026-01-02T03:04:05.100+01:00","created_by":{"id":"a","kind":"agent"},
+        "run":"0198c0de-0000-7000-8000-000000000002","diff_format":"git_diff","tags":{"b":"1","a":"2","b":"3"},
+        "touched_files":[{"lines_deleted":1,"lines_added":2,"change_type":"add","path":"x"}],
+        "commit":"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a","apply_status":"applied","colour":{"a":1}}"#;
+    let first = log();
+    let report = import_text(&first, written.replace('\n', ""));
+    assert_eq!(report.imported, 1, "{report}");
+    assert_eq!(report.fields_lost[0].path, "colour");
+    let exported = export(&first);
+    let canonical = "{\"object_id\":\"0198c0de-0000-7000-8000-000000000001\",\
+        \"object_type\":\"patch_set\",\"header_version\":1,\"schema_version\":2,\
+        \"created_at\":\"2026-01-02T02:04:05.100Z\",\"updated_at\":\"2026-01-02T02:04:05.100Z\",\
+        \"created_by\":{\"kind\":\"agent\",\"id\":\"a\",\"display_name\":null,\"auth_context\":null},\
+        \"visibility\":\"private\",\"tags\":{\"b\":\"3\",\"a\":\"2\"},\"external_ids\":{},\
+        \"checksum\":null,\"run\":\"0198c0de-0000-7000-8000-000000000002\",\
+        \"commit\":\"5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a\",\"format\":\"git_diff\",\
+        \"artifact\":null,\"touched\":[{\"path\":\"x\",\"change_type\":\"add\",\"lines_added\":2,\
+        \"lines_deleted\":1}],\"rationale\":null,\"apply_status\":\"applied\"}\n";
+    assert_eq!(text(&exported), canonical);
+    assert_eq!(exported[0].problems.len(), 1, "a SHA-1");
+    let second = log();
+    import_text(&second, canonical);
+    assert_eq!(text(&export(&second)), canonical);
+}
+
+/// Made with the tools of the system: `printf 'run 2\0{}' | sha1sum`.
+#[test]
+fn hashes_are_gits() {
+    let hash = |kind, hash| object_hash(kind, "{}", hash).unwrap().to_string();
+    assert_eq!(
+        hash(Kind::Intent, HashKind::Sha1),
+        "31a6bbb8c9b62fb6daf2c22f854c959bd639a413"
+    );
+    assert_eq!(
+        hash(Kind::PatchSet, HashKind::Sha256),
+        "50816486d098732fabcf03581bf326ecba21d8e474787ce7ca77fc008219c762"
+    );
+}

@@ -1,0 +1,328 @@
+//! Objects in states that no decider of ours would lead to, and what follows.
+
+use annals::{Annals, Request};
+use annals_domain::intent::CancelIntent;
+use annals_domain::pipeline::{FrameKind, PushFrame};
+use annals_domain::run::{Decide, DecisionType, StartValidation};
+use annals_domain::{ActorRef, IntentId, PipelineId, RunId};
+use annals_projections::{ContextPipelineView, IntentView, RunView};
+use futures::executor::block_on;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{export, import_text, log};
+
+pub fn id(number: u128) -> Uuid {
+    Uuid::from_u128(0x0198_c0de_0000_7000_8000_0000_0000_0000 | number)
+}
+
+/// An object with a header, as JSON.
+pub fn object(kind: &str, number: u128, body: Value) -> Value {
+    let mut object = json!({
+        "object_id": id(number), "object_type": kind, "schema_version": 1,
+        "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "human", "id": "a" },
+    });
+    let fields = object.as_object_mut().unwrap();
+    fields.extend(body.as_object().unwrap().clone());
+    object
+}
+
+pub fn lines(objects: &[Value]) -> String {
+    objects.iter().map(|object| format!("{object}\n")).collect()
+}
+
+fn me() -> ActorRef {
+    ActorRef::human("me")
+}
+
+const COMMIT: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+
+/// What is said against each object, by the last digit of its id.
+fn violations(objects: &[Value]) -> Vec<(u128, String)> {
+    let log = log();
+    let report = import_text(&log, lines(objects));
+    assert_eq!(report.imported, objects.len() as u64, "{report}");
+    let number = |id: Uuid| id.as_u128() & 0xffff;
+    report
+        .violations
+        .iter()
+        .flat_map(|one| {
+            one.violations
+                .iter()
+                .map(|said| (number(one.object_id), said.clone()))
+        })
+        .collect()
+}
+
+fn check(objects: &[Value], expected: &[(u128, &str)]) {
+    let found = violations(objects);
+    let found: Vec<(u128, &str)> = found
+        .iter()
+        .map(|(id, said)| (*id, said.as_str()))
+        .collect();
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found.0, expected.0, "{found:?}");
+        assert!(found.1.contains(expected.1), "{found:?} {expected:?}");
+    }
+}
+
+fn statuses(words: &[&str]) -> Value {
+    let entry = |word| json!({ "status": word, "changed_at": "2026-01-02T03:04:05Z" });
+    words.iter().map(entry).collect()
+}
+
+#[test]
+fn nothing_is_said_against_a_good_history() {
+    let objects = [
+        object(
+            "intent",
+            1,
+            json!({ "prompt": "p", "content": "c", "plan": id(2),
+            "statuses": statuses(&["draft", "active", "completed"]) }),
+        ),
+        object(
+            "context_pipeline",
+            9,
+            json!({ "frames": [], "next_frame_id": 3, "max_frames": 0 }),
+        ),
+        object(
+            "plan",
+            2,
+            json!({ "pipeline": id(9), "fwindow": [0, 2], "steps": [{
+            "description": "d", "iframes": [0, 2], "task": id(3),
+            "statuses": statuses(&["pending", "progressing", "completed"]) }] }),
+        ),
+        object(
+            "task",
+            3,
+            json!({ "title": "t", "intent": id(1), "runs": [id(4)], "status": "done" }),
+        ),
+        object(
+            "run",
+            4,
+            json!({ "task": id(3), "plan": id(2), "commit": COMMIT,
+            "status": "completed", "snapshot": id(10), "patchsets": [id(5)] }),
+        ),
+        object(
+            "patch_set",
+            5,
+            json!({ "run": id(4), "commit": COMMIT, "format": "git_diff",
+            "touched": [], "apply_status": "applied" }),
+        ),
+        object(
+            "evidence",
+            6,
+            json!({ "run_id": id(4), "patchset_id": id(5), "kind": "test",
+            "tool": "cargo" }),
+        ),
+        object(
+            "decision",
+            7,
+            json!({ "run_id": id(4), "decision_type": "commit",
+            "chosen_patchset_id": id(5), "result_commit_sha": COMMIT }),
+        ),
+        object(
+            "provenance",
+            8,
+            json!({ "run_id": id(4), "provider": "local", "model": "m",
+            "token_usage": { "input_tokens": 1, "output_tokens": 2, "total_tokens": 3 } }),
+        ),
+        object(
+            "context_snapshot",
+            10,
+            json!({ "selection_strategy": "explicit" }),
+        ),
+        object(
+            "tool_invocation",
+            11,
+            json!({ "run_id": id(4), "tool_name": "bash", "status": "ok" }),
+        ),
+    ];
+    check(&objects, &[]);
+}
+
+#[test]
+fn histories_that_no_rule_allows_are_adopted_and_said() {
+    check(
+        &[
+            object(
+                "intent",
+                1,
+                json!({ "prompt": " ", "statuses": statuses(&["completed", "draft"]) }),
+            ),
+            object(
+                "plan",
+                2,
+                json!({ "fwindow": [3, 1], "steps": [{ "description": "d",
+                "iframes": [1, 1], "statuses": [] }] }),
+            ),
+            object(
+                "task",
+                3,
+                json!({ "title": "x".repeat(100), "status": "done" }),
+            ),
+        ],
+        &[
+            (1, "prompt: it is blank"),
+            (1, "statuses: the first one is completed"),
+            (1, "statuses: completed -> draft is no transition"),
+            (2, "fwindow: [3, 1] is no range"),
+            (2, "fwindow: it is a range of no pipeline"),
+            (2, "steps[0].statuses: there is none"),
+            (2, "steps[0].iframes: 1 stands there twice"),
+            (2, "steps[0].iframes: they are frames of no pipeline"),
+            (3, "title: it has 100 characters"),
+            (3, "status: it is done without a run"),
+        ],
+    );
+}
+
+#[test]
+fn links_to_nobody_and_to_other_kinds_are_said() {
+    check(
+        &[
+            object(
+                "task",
+                1,
+                json!({ "title": "t", "intent": id(2), "status": "draft" }),
+            ),
+            object(
+                "evidence",
+                2,
+                json!({ "run_id": id(99), "kind": "test", "tool": "t" }),
+            ),
+            object(
+                "run",
+                3,
+                json!({ "task": id(1), "commit": COMMIT, "status": "created" }),
+            ),
+        ],
+        &[
+            (
+                1,
+                "intent: 0198c0de-0000-7000-8000-000000000002 is a evidence, not a intent",
+            ),
+            (
+                2,
+                "run_id: there is no run 0198c0de-0000-7000-8000-000000000063",
+            ),
+            (3, "task: the task's runs do not have this one"),
+        ],
+    );
+}
+
+#[test]
+fn cycles_are_said_and_do_no_harm() {
+    let task = |number, parent, dependency| {
+        object(
+            "task",
+            number,
+            json!({ "title": "t", "parent": id(parent),
+            "dependencies": [id(dependency)], "status": "draft" }),
+        )
+    };
+    let objects = [
+        task(1, 2, 3),
+        task(2, 1, 1),
+        task(3, 3, 2),
+        object(
+            "intent",
+            4,
+            json!({
+        "prompt": "p", "parent": id(4), "statuses": statuses(&["draft"]) }),
+        ),
+    ];
+    let found = violations(&objects);
+    let said = |number| found.iter().filter(|(id, _)| *id == number).count();
+    assert_eq!(
+        (said(1), said(2), said(3), said(4)),
+        (2, 2, 2, 1),
+        "{found:#?}"
+    );
+    assert!(
+        found[1].1.contains("they lead back to the task"),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn totals_that_do_not_add_up_stay_as_they_are() {
+    let tokens = json!({ "input_tokens": 1, "output_tokens": 2, "total_tokens": 7 });
+    let provenance = object(
+        "provenance",
+        1,
+        json!({ "run_id": id(2), "provider": "p",
+        "model": "m", "token_usage": tokens }),
+    );
+    let log = log();
+    let report = import_text(&log, lines(&[provenance]));
+    let said = &report.violations[0].violations;
+    assert!(said[0].contains("it is 7, not the sum 3"), "{said:?}");
+    assert!(export(&log)[0].json.contains("\"total_tokens\":7"));
+}
+
+fn execute(log: &Annals, command: impl Into<annals_domain::Command>) -> Result<(), String> {
+    let executed = block_on(log.execute(Request::new(me(), command)));
+    executed.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// From the adopted state on, our deciders apply; what was kept as a fact of
+/// the other system ends with our first event.
+#[test]
+fn our_rules_apply_from_there_on() {
+    let log = log();
+    let sealed = json!({ "prompt": "p", "checksum": COMMIT, "updated_at": "2026-02-02T03:04:05Z",
+        "schema_version": 7, "statuses": statuses(&["completed", "draft"]) });
+    let objects = [
+        object("intent", 1, sealed),
+        object(
+            "run",
+            2,
+            json!({ "task": id(3), "commit": COMMIT, "status": "patching" }),
+        ),
+        object("task", 3, json!({ "title": "t", "status": "running" })),
+        object(
+            "context_pipeline",
+            4,
+            json!({ "next_frame_id": 2, "max_frames": 1, "frames": [
+            { "frame_id": 7, "kind": "checkpoint", "summary": "s", "created_at": "2026-01-02T03:04:05Z" },
+            { "frame_id": 1, "kind": "tool_call", "summary": "s", "created_at": "2026-01-02T03:04:05Z" },
+        ] }),
+        ),
+    ];
+    import_text(&log, lines(&objects));
+    let intent = IntentId(id(1));
+    let cancel = CancelIntent {
+        intent,
+        reason: None,
+    };
+    execute(&log, cancel.clone()).unwrap();
+    let view: IntentView = block_on(log.get(intent)).unwrap();
+    assert_eq!(view.statuses.len(), 3);
+    assert_eq!(
+        (view.header.schema_version, view.header.checksum),
+        (1, None)
+    );
+    assert!(execute(&log, cancel).unwrap_err().contains("cancelled"));
+
+    let run = RunId(id(2));
+    execute(&log, StartValidation { run }).unwrap();
+    execute(&log, Decide::new(run, DecisionType::Abandon)).unwrap();
+    let view: RunView = block_on(log.get(run)).unwrap();
+    assert_eq!(view.status.name(), "completed");
+
+    let pipeline = PipelineId(id(4));
+    let push = PushFrame {
+        pipeline,
+        kind: FrameKind::ToolCall,
+        summary: "new".into(),
+        data: None,
+        token_estimate: None,
+    };
+    execute(&log, push).unwrap();
+    let view: ContextPipelineView = block_on(log.get(pipeline)).unwrap();
+    let numbers: Vec<u64> = view.frames().map(|frame| frame.frame_id.0).collect();
+    // 8 is new, since 7 was there; the checkpoint is protected, the rest goes.
+    assert_eq!((numbers, view.next_frame_id.0), (vec![7], 9));
+}
