@@ -22,11 +22,19 @@ pub(crate) fn run(context: &mut Context) -> Result<(), CliError> {
                 "stream": kind.as_str(),
                 "schema_version": version.map(|(_, _, version)| version),
                 "meaning": doc.meaning,
+                "sets": sets(doc.event_type),
                 "fields": fields(doc.fields),
             }))?;
         }
     }
     Ok(())
+}
+
+/// Objects and the fields of theirs that an event sets.
+fn sets(event_type: &str) -> Value {
+    let sets = catalogue::sets(event_type).iter();
+    let named = sets.map(|(kind, fields)| (kind.to_string(), json!(fields)));
+    Value::Object(named.collect())
 }
 
 fn fields(docs: &[FieldDoc]) -> Vec<Value> {

@@ -5,3 +5,4 @@
 mod adopted;
 mod behaviour;
 mod json;
+mod sets;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use annals_domain::{AnyEvent, Emitted, StreamKind};
 
 use super::words::{Vocabulary, vocabularies};
-use super::{EventDoc, FieldDoc, Part, current_version, events, stream_meaning};
+use super::{EventDoc, FieldDoc, Part, current_version, events, sets, stream_meaning};
 use crate::StructureJson;
 use crate::sample::samples;
 
@@ -37,6 +37,10 @@ configuration of bincode 2:
 | time | seconds since 1970 as an i64, nanoseconds as a u32 |
 | word | its number as a u16; where other words are allowed, also a text, which is the word where the number is 0, and empty otherwise |
 | range, pair, group of fields | the parts, one after the other |
+
+What an event sets is said by the names of git-internal's JSON. Each event on an
+object also sets its `updated_at` and takes its `checksum` away; one that creates
+or adopts an object sets the whole header.
 
 In the examples the structure is shown as JSON, with the content that it refers
 to beside it.
@@ -95,6 +99,7 @@ fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item 
         "\n### `{}`\n\nVersion {version}. {}\n\n",
         doc.event_type, doc.meaning
     );
+    sets_line(out, doc.event_type);
     if doc.fields.is_empty() {
         out.push_str("It has no fields: that it happened is all it says.\n");
         return;
@@ -108,6 +113,27 @@ fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item 
         out.push_str(&example_json(example));
         out.push_str("\n```\n");
     }
+}
+
+/// The fields of the objects' JSON that an event sets.
+fn sets_line(out: &mut String, event_type: &str) {
+    let sets = sets(event_type);
+    if sets.is_empty() {
+        out.push_str("It sets no field of its own.\n\n");
+        return;
+    }
+    let objects: Vec<String> = sets
+        .iter()
+        .map(|(kind, fields)| {
+            let fields: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+            let object = match event_type.ends_with(".metadata_set") {
+                true => "object that it names".to_owned(),
+                false => kind.to_string(),
+            };
+            format!("{} of the {object}", fields.join(", "))
+        })
+        .collect();
+    let _ = write!(out, "It sets {}.\n\n", objects.join("; and "));
 }
 
 fn field_rows(out: &mut String, prefix: &str, field: &FieldDoc) {

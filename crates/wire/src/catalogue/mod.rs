@@ -11,11 +11,14 @@ pub(crate) mod markdown;
 mod pipeline;
 mod plan;
 mod run;
+mod sets;
 mod snapshot;
 mod task;
 pub mod words;
 
 use annals_domain::{AnyEvent, StreamKind};
+
+pub use sets::{HEADER, Sets, sets};
 
 /// One event type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
