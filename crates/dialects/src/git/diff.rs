@@ -11,10 +11,9 @@ use gix::{ObjectId, Repository};
 
 use super::commit::Tally;
 use super::error::Trouble;
-use super::hunks::Lines;
 use super::patch::{self, Content, Side, Similarity};
 use super::remark::Remark;
-use super::sink::Sink;
+use crate::diff::{Lines, Sink};
 
 /// The largest diff that is kept, in bytes: what the log takes as one blob.
 const DIFF_LIMIT: usize = 64 * 1024 * 1024;

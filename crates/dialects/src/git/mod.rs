@@ -16,12 +16,10 @@
 mod commit;
 mod diff;
 mod error;
-mod hunks;
 mod map;
 mod patch;
 mod read;
 mod remark;
-mod sink;
 mod walk;
 
 use std::path::Path;

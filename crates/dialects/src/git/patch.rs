@@ -1,11 +1,13 @@
 //! A patch in git's format: the header of each file, quoting, binary files.
 
 use gix::ObjectId;
-use gix::bstr::{BStr, BString, ByteSlice};
+use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
 
-use super::hunks::{self, Lines};
-use super::sink::Sink;
+use crate::diff::{
+    Lines, Sink, hunks,
+    names::{self, quoted},
+};
 
 /// How many digits of an object id an `index` line has.
 const ABBREVIATION: usize = 7;
@@ -65,10 +67,7 @@ pub(super) fn write(
     let Some((from, to)) = old.or(new).zip(new.or(old)) else {
         return Lines::default();
     };
-    let (a, b) = (
-        quoted("a/", from.path.as_ref()),
-        quoted("b/", to.path.as_ref()),
-    );
+    let (a, b) = (quoted("a/", &from.path), quoted("b/", &to.path));
     for part in [b"diff --git ", a.as_slice(), b" ", b.as_slice(), b"\n"] {
         sink.write(part);
     }
@@ -76,9 +75,9 @@ pub(super) fn write(
     if let Some(Similarity { copy, percent }) = similarity {
         let verb = if copy { "copy" } else { "rename" };
         sink.write(format!("similarity index {percent}%\n{verb} from ").as_bytes());
-        sink.write(&quoted("", from.path.as_ref()));
+        sink.write(&quoted("", &from.path));
         sink.write(format!("\n{verb} to ").as_bytes());
-        sink.write(&quoted("", to.path.as_ref()));
+        sink.write(&quoted("", &to.path));
         sink.write(b"\n");
     }
     if old.map(|side| side.id) == new.map(|side| side.id) {
@@ -88,12 +87,12 @@ pub(super) fn write(
     let a = if old.is_some() {
         a
     } else {
-        b"/dev/null".to_vec()
+        names::NOTHING.to_vec()
     };
     let b = if new.is_some() {
         b
     } else {
-        b"/dev/null".to_vec()
+        names::NOTHING.to_vec()
     };
     let empty = Content::Bytes(Vec::new());
     let before = old.map_or(&empty, |side| &side.content).text();
@@ -110,13 +109,7 @@ pub(super) fn write(
         }
         return Lines::default();
     };
-    let mut header = Vec::new();
-    for (sign, name) in [(b"--- ", a), (b"+++ ", b)] {
-        header.extend_from_slice(sign);
-        header.extend_from_slice(&name);
-        // A tab ends a name that has spaces, for programs that read a date there.
-        header.extend_from_slice(if name.contains(&b' ') { b"\t\n" } else { b"\n" });
-    }
+    let header = names::header(&a, &b);
     hunks::write(before, after, &header, sink)
 }
 
@@ -143,51 +136,4 @@ fn write_index(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
         _ => String::new(),
     };
     sink.write(format!("index {}..{}{mode}\n", short(old), short(new)).as_bytes());
-}
-
-/// A path as git prints it: in quotes with C escapes where it has bytes that
-/// are not plain ASCII.
-fn quoted(prefix: &str, path: &BStr) -> Vec<u8> {
-    let plain = |b: &u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\');
-    if path.iter().all(plain) {
-        return [prefix.as_bytes(), path.as_bytes()].concat();
-    }
-    let mut text = vec![b'"'];
-    text.extend_from_slice(prefix.as_bytes());
-    for byte in path.bytes() {
-        match byte {
-            b'"' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
-            0x07 => text.extend_from_slice(b"\\a"),
-            0x08 => text.extend_from_slice(b"\\b"),
-            b'\t' => text.extend_from_slice(b"\\t"),
-            b'\n' => text.extend_from_slice(b"\\n"),
-            0x0b => text.extend_from_slice(b"\\v"),
-            0x0c => text.extend_from_slice(b"\\f"),
-            b'\r' => text.extend_from_slice(b"\\r"),
-            b' '..=b'~' => text.push(byte),
-            _ => text.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
-        }
-    }
-    text.push(b'"');
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_quoted_as_git_does() {
-        let check = |path: &[u8], expected: &str| {
-            assert_eq!(
-                String::from_utf8_lossy(&quoted("a/", path.as_bstr())),
-                expected
-            );
-        };
-        check(b"src/lib.rs", "a/src/lib.rs");
-        check(b"with space", "a/with space");
-        check(b"tab\there", r#""a/tab\there""#);
-        check("é\"".as_bytes(), r#""a/\303\251\"""#);
-        check(b"\x7f\xff\x01", r#""a/\177\377\001""#);
-    }
 }

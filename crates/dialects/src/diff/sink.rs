@@ -3,20 +3,20 @@
 /// Collects a text up to a limit. Beyond it the text is given up, whole, and
 /// its memory freed; half a diff is of no use.
 #[derive(Debug)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     text: Option<Vec<u8>>,
     limit: usize,
 }
 
 impl Sink {
-    pub(super) fn new(limit: usize) -> Sink {
+    pub(crate) fn new(limit: usize) -> Sink {
         Sink {
             text: Some(Vec::new()),
             limit,
         }
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
         if let Some(text) = &mut self.text {
             if text.len().saturating_add(bytes.len()) > self.limit {
                 self.text = None;
@@ -27,12 +27,12 @@ impl Sink {
     }
 
     /// Whether the text was given up.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.text.is_none()
     }
 
     /// The text, unless it was given up.
-    pub(super) fn into_bytes(self) -> Option<Vec<u8>> {
+    pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         self.text
     }
 }

@@ -14,14 +14,14 @@ const HEADING: usize = 80;
 
 /// Lines that a diff adds and deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Lines {
-    pub(super) added: u32,
-    pub(super) deleted: u32,
+pub(crate) struct Lines {
+    pub(crate) added: u32,
+    pub(crate) deleted: u32,
 }
 
 /// Compares two texts with git's default algorithm and writes the hunks.
 /// `header` is written before the first one, and not at all without any.
-pub(super) fn write(before: &[u8], after: &[u8], header: &[u8], sink: &mut Sink) -> Lines {
+pub(crate) fn write(before: &[u8], after: &[u8], header: &[u8], sink: &mut Sink) -> Lines {
     let input = InternedInput::new(before, after);
     let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);
     let lines = Lines {
