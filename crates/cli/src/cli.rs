@@ -22,6 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   annals init                      create a log in .annals
   annals import git .              read this repository's history into it
+  annals import claude DIR         read recorded sessions of Claude Code
   annals log --limit 10 --backward what happened last
   annals show 1a2b3c4d             one object, by the last digits of its id
   annals show 1a2b3c4d --at 17     the same, as it was after event 17
@@ -156,6 +157,8 @@ pub(crate) struct Events {}
 pub(crate) enum Import {
     /// Read a git repository: every commit of HEAD's history, once
     Git(ImportGit),
+    /// Read recorded sessions of Claude Code: prompts, tool calls, edits, tokens, context
+    Claude(ImportClaude),
     /// Read git-internal's objects: JSON files, or JSON lines
     GitInternal(ImportGitInternal),
 }
@@ -191,6 +194,28 @@ pub(crate) struct ImportGit {
     /// Only the newest N commits
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A session becomes a task with a run, a plan and a context pipeline, under the intent that its
+first prompt is. Importing again, or after the recording has grown, adds only what is new.
+What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
+
+The report says what became of every field: kept, inferred or lost.
+
+Examples:
+  annals import claude session.jsonl
+  annals import claude ~/.claude/projects           every session, in time order
+  annals import claude session.jsonl --json         the whole report, for programs
+  annals import claude session.jsonl --ended        calls without a result too, as errors")]
+pub(crate) struct ImportClaude {
+    /// A recording (*.jsonl), or a folder of them
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// The sessions are over: record tool calls that have no result, as errors
+    #[arg(long)]
+    pub(crate) ended: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,6 +9,7 @@ use annals::projections::{DirectoryError, EntryError};
 use annals::store_rocks::BackupError;
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
+use annals_dialects::claude::ClaudeImportError;
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 
@@ -60,6 +61,8 @@ pub(crate) enum CliError {
     Findings { findings: u64 },
     #[error(transparent)]
     Import(Box<GitImportError>),
+    #[error(transparent)]
+    ImportClaude(Box<ClaudeImportError>),
     #[error(transparent)]
     GitInternalImport(#[from] Box<GitInternalImportError>),
     #[error(transparent)]
@@ -116,6 +119,12 @@ impl From<GitImportError> for CliError {
     }
 }
 
+impl From<ClaudeImportError> for CliError {
+    fn from(error: ClaudeImportError) -> CliError {
+        CliError::ImportClaude(Box::new(error))
+    }
+}
+
 impl From<GitInternalImportError> for CliError {
     fn from(error: GitInternalImportError) -> CliError {
         CliError::GitInternalImport(Box::new(error))
@@ -158,6 +167,7 @@ impl CliError {
             CliError::Load(error) => is_corrupt(error),
             CliError::StoreFailed { source, .. } => source.is_corrupt(),
             CliError::Import(error) => is_corrupt_import(error),
+            CliError::ImportClaude(error) => is_corrupt_claude_import(error),
             CliError::GitInternalImport(error) => is_corrupt_adoption(error),
             CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
@@ -189,7 +199,9 @@ impl CliError {
             CliError::Refused { .. } => "refused",
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
-            CliError::Import(_) | CliError::GitInternalImport(_) => "import_failed",
+            CliError::Import(_) | CliError::ImportClaude(_) | CliError::GitInternalImport(_) => {
+                "import_failed"
+            }
             CliError::GitInternalExport(_) => "export_failed",
             CliError::PartlyImported { .. } => "partly_imported",
             CliError::PartlyExported { .. } => "partly_exported",
@@ -263,6 +275,15 @@ fn is_corrupt_import(error: &GitImportError) -> bool {
     match error {
         GitImportError::Execute { source, .. } => is_corrupt_execution(source),
         GitImportError::Log(error) => is_corrupt_read(error),
+        _ => false,
+    }
+}
+
+fn is_corrupt_claude_import(error: &ClaudeImportError) -> bool {
+    match error {
+        ClaudeImportError::Execute { source, .. } => is_corrupt_execution(source),
+        ClaudeImportError::Log(error) => is_corrupt_read(error),
+        ClaudeImportError::View(error) => is_corrupt_view(error),
         _ => false,
     }
 }

@@ -5,6 +5,7 @@
 //! Ids follow from the source's own identity, so that repeating an import
 //! appends nothing.
 
+pub mod claude;
 mod diff;
 pub mod git;
 pub mod git_internal;

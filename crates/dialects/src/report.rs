@@ -199,6 +199,22 @@ fn write_fields(f: &mut fmt::Formatter<'_>, name: &str, fields: &[FieldCount]) -
         .try_for_each(|field| write!(f, "\n{name:<14} {} ({})", field.path, field.count))
 }
 
+/// How many records there are of each type. A source could make up types
+/// without end, so their number is limited like that of the fields' paths.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Types(Counts);
+
+impl Types {
+    pub(crate) fn add(&mut self, name: &str) {
+        self.0.add(name, 1);
+    }
+
+    pub(crate) fn list(self) -> Vec<TypeCount> {
+        let count = |(name, count)| TypeCount { name, count };
+        self.0.0.into_iter().map(count).collect()
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 struct Counts(BTreeMap<String, u64>);
 
@@ -294,6 +310,27 @@ kept           message (2)
 lost           committer (3)
 note           one commit has no message";
         assert_eq!(report.to_string(), expected);
+    }
+
+    #[test]
+    fn types_waiting_and_broken_records_are_said() {
+        let mut types = Types::default();
+        types.add("novelty");
+        types.add("novelty");
+        let mut report = ImportReport {
+            source: "claude x".into(),
+            waiting: 1,
+            unknown_types: types.list(),
+            ..ImportReport::default()
+        };
+        for line in 1..=102 {
+            report.add_broken("a.jsonl", line, "it is no JSON".into());
+        }
+        let text = report.to_string();
+        assert!(text.contains("waiting        1\n"), "{text}");
+        assert!(text.contains("unknown type   novelty (2)\n"), "{text}");
+        let last = "broken         a.jsonl:100: it is no JSON\nbroken         and 2 more";
+        assert!(text.ends_with(last), "{text}");
     }
 
     #[test]

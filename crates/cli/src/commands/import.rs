@@ -1,27 +1,33 @@
 //! `annals import`: reads foreign history into the log.
 
+use annals::Annals;
+use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::git::{self, GitOptions};
 use annals_dialects::{ImportReport, Progress, git_internal};
 
-use crate::cli::{ImportGit, ImportGitInternal};
+use crate::cli::{ImportClaude, ImportGit, ImportGitInternal};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::progress;
 
 /// Imports a git repository.
 pub(crate) async fn git(args: &ImportGit, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.writer()?;
     let options = GitOptions { limit: args.limit };
-    let bar = progress::bar("importing commits", None);
-    let mut shown = |progress: Progress| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
+    let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
+        let imported = git::import(annals, &args.path, &options, shown).await;
+        imported.map_err(CliError::from)
     };
-    let imported = git::import(&annals, &args.path, &options, &mut shown).await;
-    bar.finish_and_clear();
-    // What was imported before a failure stays, and is not imported again.
-    annals.close().await;
-    print(context, &imported?)
+    run(context, "importing commits", import).await
+}
+
+/// Imports recorded sessions of Claude Code.
+pub(crate) async fn claude(args: &ImportClaude, context: &mut Context) -> Result<(), CliError> {
+    let options = ClaudeOptions { ended: args.ended };
+    let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
+        let imported = claude::import(annals, &args.path, &options, shown).await;
+        imported.map_err(CliError::from)
+    };
+    run(context, "importing bytes", import).await
 }
 
 /// Imports git-internal's objects.
@@ -29,14 +35,27 @@ pub(crate) async fn git_internal(
     args: &ImportGitInternal,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
+        let imported = git_internal::import(annals, &args.path, shown).await;
+        imported.map_err(CliError::from)
+    };
+    run(context, "importing bytes", import).await
+}
+
+async fn run(
+    context: &mut Context,
+    what: &'static str,
+    import: impl AsyncFnOnce(&Annals, &mut dyn FnMut(Progress)) -> Result<ImportReport, CliError>,
+) -> Result<(), CliError> {
     let annals = context.writer()?;
-    let bar = progress::bar("importing bytes", None);
+    let bar = progress::bar(what, None);
     let mut shown = |progress: Progress| {
         bar.set_length(progress.total);
         bar.set_position(progress.done);
     };
-    let imported = git_internal::import(&annals, &args.path, &mut shown).await;
+    let imported = import(&annals, &mut shown).await;
     bar.finish_and_clear();
+    // What was imported before a failure stays, and is not imported again.
     annals.close().await;
     print(context, &imported?)
 }

@@ -27,6 +27,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(_) => events::run(context),
         Command::Import(Import::Git(args)) => import::git(&args, context).await,
+        Command::Import(Import::Claude(args)) => import::claude(&args, context).await,
         Command::Import(Import::GitInternal(args)) => import::git_internal(&args, context).await,
         Command::Export(Export::Annals(args)) => export::annals(&args, context).await,
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,

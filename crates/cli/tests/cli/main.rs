@@ -11,5 +11,6 @@ mod flow;
 mod git_internal;
 mod help;
 mod import;
+mod import_claude;
 mod log;
 mod support;

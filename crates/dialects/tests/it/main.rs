@@ -6,5 +6,6 @@
     clippy::print_stdout
 )]
 
+mod claude;
 mod git;
 mod git_internal;

@@ -1,0 +1,132 @@
+//! `import claude`, as far as the program has a part in it.
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+/// The lines of a session: a prompt, a call of a tool, and its result.
+fn session(name: &str) -> Vec<Value> {
+    let line = |n: u8, kind: &str, message: Value| {
+        json!({ "type": kind, "uuid": format!("{name}-{n}"), "sessionId": name, "cwd": "/w",
+            "timestamp": format!("2026-01-02T03:04:{n:02}Z"), "message": message })
+    };
+    let usage = json!({ "input_tokens": 1, "cache_read_input_tokens": 2, "cache_creation_input_tokens": 3, "output_tokens": 4 });
+    let call = json!({ "type": "tool_use", "id": format!("{name}-call"), "name": "Edit",
+        "input": { "file_path": "/w/a", "old_string": "x", "new_string": "y" } });
+    let result = json!([{ "type": "tool_result", "tool_use_id": format!("{name}-call"), "content": "done" }]);
+    vec![
+        line(1, "user", json!({ "role": "user", "content": "Fix it" })),
+        line(
+            2,
+            "assistant",
+            json!({ "id": format!("{name}-m"), "model": "model-1", "content": [call], "usage": usage }),
+        ),
+        line(3, "user", json!({ "role": "user", "content": result })),
+    ]
+}
+
+fn write(place: &Place, file: &str, lines: &[Value]) {
+    let path = place.path(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_recording_is_imported_once_and_grows() {
+    let place = Place::with_log();
+    let lines = session("s");
+    write(&place, "s.jsonl", &lines[..2]);
+    let first = place
+        .run(&["import", "claude", "s.jsonl", "--json"])
+        .ok()
+        .json();
+    assert_eq!(
+        (&first["records_read"], &first["waiting"]),
+        (&json!(2), &json!(1))
+    );
+    write(&place, "s.jsonl", &lines);
+    let grown = place
+        .run(&["import", "claude", "s.jsonl", "--json"])
+        .ok()
+        .json();
+    assert_eq!(
+        (&grown["already_there"], &grown["waiting"]),
+        (&json!(1), &json!(0))
+    );
+    let events = |report: &Value| report["events_made"].as_u64().unwrap();
+    let stats = || place.run(&["stats", "--json"]).ok().json()["position"].clone();
+    assert_eq!(stats(), events(&first) + events(&grown));
+    let again = place.run(&["import", "claude", "s.jsonl"]).ok().stdout;
+    assert!(
+        again.contains("already there  3\nevents made    0\n"),
+        "{again}"
+    );
+
+    let edits = place
+        .run(&["log", "--type", "run.patch_set_proposed", "--json"])
+        .ok()
+        .lines();
+    assert_eq!(edits.len(), 1);
+    place.run(&["verify"]).ok();
+}
+
+#[test]
+fn a_folder_is_read_whole_and_broken_lines_are_named() {
+    let place = Place::with_log();
+    write(&place, "all/b/one.jsonl", &session("one"));
+    write(&place, "all/two.jsonl", &session("two"));
+    let path = place.path("all/two.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{{\"type\":\n{text}")).unwrap();
+    let ran = place.run(&["import", "claude", "all"]);
+    let ran = ran.fails(1, &["1 record could not be imported"]).stdout;
+    assert!(ran.contains("read           7\n"), "{ran}");
+    assert!(
+        ran.contains("broken         all/two.jsonl:1: EOF while parsing"),
+        "{ran}"
+    );
+    assert!(
+        ran.contains("kept           message.content[].input (2)\n"),
+        "{ran}"
+    );
+    let tasks = place
+        .run(&["log", "--type", "task.created", "--json"])
+        .ok()
+        .lines();
+    assert_eq!(tasks.len(), 2);
+}
+
+#[test]
+fn sessions_that_are_over_leave_nothing_waiting() {
+    let place = Place::with_log();
+    write(&place, "s.jsonl", &session("s")[..2]);
+    let ran = place
+        .run(&["import", "claude", "s.jsonl", "--ended", "--json"])
+        .ok()
+        .json();
+    assert_eq!(ran["waiting"], 0);
+    let calls = place
+        .run(&["log", "--type", "run.tool_invoked", "--json"])
+        .ok()
+        .lines();
+    assert_eq!(calls.len(), 1);
+}
+
+#[test]
+fn what_is_no_recording_is_said_to_be_none() {
+    let place = Place::with_log();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place
+        .run(&["import", "claude", "empty"])
+        .fails(1, &["no *.jsonl file in empty"]);
+    let ran = place
+        .run(&["import", "claude", "nowhere", "--json"])
+        .fails(1, &["nowhere"]);
+    assert_eq!(ran.error_code(), "import_failed");
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 0);
+    let place = Place::empty();
+    place
+        .run(&["import", "claude", "x.jsonl"])
+        .fails(1, &["annals init"]);
+}

@@ -1,0 +1,261 @@
+//! Recording units: each once, after what it stands on.
+
+use annals::projections::TaskView;
+use annals::{BatchOutcome, ExecuteError, ViewError};
+use annals_domain::{IntentId, Timestamp};
+use annals_event_log::{AppendError, BatchStatus};
+use uuid::Uuid;
+
+use super::error::ClaudeImportError;
+use super::ids::ToolIds;
+use super::importer::Importer;
+use super::map::{self, Beginning, By};
+use super::remark::Remark;
+use super::session::{MAIN, Waiting};
+use super::unit::{Load, Unit};
+
+/// At most so many frames wait for a chain to begin, and so many bytes of them.
+const HELD: (usize, usize) = (1_000, 16 * 1024 * 1024);
+
+/// The name that recordings give a message which no model made.
+const NO_MODEL: &str = "<synthetic>";
+
+type Done = Result<(), ClaudeImportError>;
+
+impl Importer<'_> {
+    /// Whether the log has a batch already.
+    pub(super) async fn is_known(&self, key: Uuid) -> Result<bool, ClaudeImportError> {
+        // What was asked for then does not matter: the key stands for it.
+        match self.annals.log().batch(key, b"").await? {
+            BatchStatus::Unknown => Ok(false),
+            BatchStatus::Known(_) | BatchStatus::Mismatch => Ok(true),
+        }
+    }
+
+    /// The intent that a new prompt refines.
+    pub(super) async fn refined(
+        &mut self,
+        name: &str,
+        intent: IntentId,
+    ) -> Result<Option<IntentId>, ClaudeImportError> {
+        let session = self.session(name);
+        if session.last_intent.is_some() {
+            return Ok(session.last_intent);
+        }
+        // The session may have begun in a file that was imported before.
+        let ids = session.chain(MAIN).ids;
+        if !self.is_known(ids.batch).await? {
+            return Ok(None);
+        }
+        match self.annals.get::<TaskView>(ids.task).await {
+            Ok(task) => Ok(task.intent.filter(|first| *first != intent)),
+            Err(ViewError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(ClaudeImportError::View(Box::new(error))),
+        }
+    }
+
+    /// Records what belongs to a chain's course; the chain begins with it.
+    pub(super) async fn work(&mut self, session: &str, chain: &str, unit: Unit) -> Done {
+        if self.is_known(unit.key).await? {
+            self.report.already_there += unit.load.lines;
+            return Ok(());
+        }
+        let at = unit.requests.first().and_then(|request| request.at);
+        let at = at.unwrap_or(Timestamp::EPOCH);
+        self.open(session, chain, unit.model.as_deref(), at, unit.line)
+            .await?;
+        self.new_unit(unit).await?;
+        self.release(session, chain).await
+    }
+
+    /// Lets a chain begin, and its session before, and records its first model.
+    async fn open(
+        &mut self,
+        session: &str,
+        chain: &str,
+        model: Option<&str>,
+        at: Timestamp,
+        line: u64,
+    ) -> Done {
+        if chain != MAIN {
+            self.begin(session, MAIN, at, line).await?;
+            self.release(session, MAIN).await?;
+        }
+        self.begin(session, chain, at, line).await?;
+        self.provenance(session, chain, model, at, line).await
+    }
+
+    /// Lets a chain begin with a call, unless the call is recorded already. It
+    /// must not matter whether its result has been read.
+    pub(super) async fn open_with(&mut self, session: &str, call: &Waiting) -> Done {
+        let chain = self.session(session).chain(&call.chain);
+        let is_open = chain.is_ready && chain.has_provenance;
+        if is_open || self.is_known(ToolIds::of(&call.id).batch).await? {
+            return Ok(());
+        }
+        let at = self.session(session).at;
+        self.open(session, &call.chain, call.model.as_deref(), at, call.line)
+            .await?;
+        self.release(session, &call.chain).await
+    }
+
+    /// Records what is only context. It does not begin a chain; until
+    /// something does, it is held.
+    pub(super) async fn context(&mut self, session: &str, chain: &str, unit: Unit) -> Done {
+        if self.is_known(unit.key).await? {
+            self.report.already_there += unit.load.lines;
+            return Ok(());
+        }
+        let own = self.session(session).chain(chain);
+        let (is_ready, batch) = (own.is_ready, own.ids.batch);
+        if is_ready || self.is_known(batch).await? {
+            self.session(session).chain(chain).is_ready = true;
+            self.release(session, chain).await?;
+            return self.new_unit(unit).await;
+        }
+        let own = self.session(session).chain(chain);
+        let bytes: usize = own.held.iter().map(Unit::size).sum();
+        if own.held.len() < HELD.0 && bytes + unit.size() <= HELD.1 {
+            own.held.push(unit);
+        } else {
+            self.left_out("context without work", &unit.load, unit.line);
+        }
+        Ok(())
+    }
+
+    async fn release(&mut self, session: &str, chain: &str) -> Done {
+        let held = std::mem::take(&mut self.session(session).chain(chain).held);
+        for unit in held {
+            self.once(unit).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a chain's task, run, plan and pipeline are there.
+    async fn begin(&mut self, session: &str, name: &str, at: Timestamp, line: u64) -> Done {
+        let own = self.session(session);
+        let (intent, task) = (own.first_intent, own.chain(MAIN).ids.task);
+        let chain = own.chain(name);
+        if chain.is_ready {
+            return Ok(());
+        }
+        chain.is_ready = true;
+        let key = chain.ids.batch;
+        let begun = Beginning {
+            ids: chain.ids,
+            session,
+            side: (name != MAIN).then_some((name, task)),
+            intent,
+            title: chain.title.as_deref(),
+            setting: chain.setting.as_ref(),
+        };
+        let requests = map::begin(&begun, at);
+        let mut load = Load::default();
+        load.fields.inferred("task.title (the text's first line)");
+        load.fields
+            .inferred("run.environment.os and arch (unknown)");
+        if intent.is_none() {
+            load.remarks.push(Remark::WorkBeforePrompt);
+        }
+        let model = None;
+        self.once(Unit {
+            key,
+            requests,
+            model,
+            load,
+            line,
+        })
+        .await
+    }
+
+    async fn provenance(
+        &mut self,
+        session: &str,
+        name: &str,
+        model: Option<&str>,
+        at: Timestamp,
+        line: u64,
+    ) -> Done {
+        let chain = self.session(session).chain(name);
+        let Some(model) = model.filter(|model| !model.trim().is_empty() && *model != NO_MODEL)
+        else {
+            return Ok(());
+        };
+        if chain.has_provenance {
+            return Ok(());
+        }
+        chain.has_provenance = true;
+        let by = By {
+            actor: map::agent(),
+            at,
+        };
+        let key = chain.ids.provenance();
+        let requests = vec![by.request(map::provenance(&chain.ids, model))];
+        let mut load = Load::default();
+        load.fields.inferred("provenance.provider (anthropic)");
+        let model = None;
+        self.once(Unit {
+            key,
+            requests,
+            model,
+            load,
+            line,
+        })
+        .await
+    }
+
+    /// Records a unit unless the log has it.
+    pub(super) async fn once(&mut self, unit: Unit) -> Done {
+        if self.is_known(unit.key).await? {
+            self.report.already_there += unit.load.lines;
+            return Ok(());
+        }
+        self.new_unit(unit).await
+    }
+
+    async fn new_unit(&mut self, unit: Unit) -> Done {
+        let Unit {
+            key,
+            requests,
+            load,
+            line,
+            ..
+        } = unit;
+        match self.annals.execute_batch(Some(key), requests).await {
+            Ok(outcome) if !outcome.repeated => {
+                self.tally(&outcome, load, line);
+                Ok(())
+            }
+            // Another import of the same recording came in between.
+            Ok(_) | Err(ExecuteError::KeyReused { .. }) => {
+                self.report.already_there += load.lines;
+                Ok(())
+            }
+            // What cannot be recorded keeps nothing else out.
+            Err(
+                error @ (ExecuteError::Refused { .. }
+                | ExecuteError::Request(_)
+                | ExecuteError::Encode(_)
+                | ExecuteError::Append(AppendError::TooLarge { .. })),
+            ) => {
+                self.report.add_broken(&self.file, line, error.to_string());
+                Ok(())
+            }
+            Err(source) => Err(ClaudeImportError::Execute {
+                file: self.file.clone(),
+                line,
+                source: Box::new(source),
+            }),
+        }
+    }
+
+    fn tally(&mut self, outcome: &BatchOutcome, load: Load, line: u64) {
+        let events = outcome.outcomes.iter().map(|outcome| outcome.events as u64);
+        self.report.events_made += events.sum::<u64>();
+        self.report.imported += load.lines;
+        self.fields.add(&load.fields);
+        for remark in load.remarks {
+            self.remarks.add(remark, &self.file, line);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The files of an import, in time order.
+
+use std::cmp::Ordering;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use annals_domain::Timestamp;
+use serde::Deserialize;
+
+use super::error::ClaudeImportError;
+use super::line::parse_time;
+use super::read::LINE_LIMIT;
+use crate::lines::Lines;
+
+/// In so many lines a file's first time is looked for.
+const PROBED: usize = 200;
+
+/// A recording.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub(super) path: PathBuf,
+    /// How long it is, in bytes.
+    pub(super) bytes: u64,
+    /// The first time in it.
+    begins: Option<Timestamp>,
+}
+
+/// The file at `path`, or all `*.jsonl` files in that folder and below,
+/// the one that begins first before the others. Those without any time are
+/// last.
+pub(super) fn find(path: &Path) -> Result<Vec<Recording>, ClaudeImportError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ClaudeImportError::Unreadable { path, source }
+    };
+    let mut paths = Vec::new();
+    if fs::metadata(path).map_err(failed(path))?.is_dir() {
+        let mut folders = vec![path.to_owned()];
+        while let Some(folder) = folders.pop() {
+            list(&folder, &mut folders, &mut paths).map_err(failed(&folder))?;
+        }
+    } else {
+        paths.push(path.to_owned());
+    }
+    if paths.is_empty() {
+        let path = path.to_owned();
+        return Err(ClaudeImportError::NoRecordings { path });
+    }
+    let recording = |path: PathBuf| recording(&path).map_err(failed(&path));
+    let mut files = paths
+        .into_iter()
+        .map(recording)
+        .collect::<Result<Vec<Recording>, ClaudeImportError>>()?;
+    files.sort_by(order);
+    Ok(files)
+}
+
+fn list(folder: &Path, folders: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        // A link to a folder is not followed: it could lead back here.
+        if entry.file_type()?.is_dir() {
+            folders.push(path);
+        } else if path.extension().is_some_and(|name| name == "jsonl") && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn order(a: &Recording, b: &Recording) -> Ordering {
+    let begins = |file: &Recording| (file.begins.is_none(), file.begins);
+    begins(a).cmp(&begins(b)).then_with(|| a.path.cmp(&b.path))
+}
+
+fn recording(path: &Path) -> io::Result<Recording> {
+    let file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
+    let begins = lines
+        .take(PROBED)
+        .filter_map(|line| line.bytes.ok())
+        .find_map(|line| time_of(&line));
+    Ok(Recording {
+        path: path.to_owned(),
+        bytes,
+        begins,
+    })
+}
+
+fn time_of(line: &[u8]) -> Option<Timestamp> {
+    #[derive(Deserialize)]
+    struct Timed {
+        timestamp: String,
+    }
+    let timed: Timed = serde_json::from_slice(line).ok()?;
+    parse_time(&timed.timestamp)
+}

@@ -1,0 +1,190 @@
+//! Line by line through the recordings, and what is remembered on the way.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use annals::Annals;
+use lru::LruCache;
+use uuid::Uuid;
+
+use super::error::ClaudeImportError;
+use super::fields;
+use super::ids::ToolIds;
+use super::line::{self, Line, Summary, What};
+use super::remark::{Remark, Remarks};
+use super::session::Session;
+use super::unit::Load;
+use super::{ClaudeOptions, ImportReport};
+use crate::lines;
+use crate::report::{Fields, Types};
+
+pub(super) type Done = Result<(), ClaudeImportError>;
+
+/// So many lines and messages are remembered: to know those that are repeated,
+/// and to which side chain a line belongs by its parent.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
+/// At most so many summaries of a file wait for the session that follows.
+const SUMMARIES: usize = 1_000;
+
+/// An import on its way.
+pub(super) struct Importer<'a> {
+    pub(super) annals: &'a Annals,
+    options: &'a ClaudeOptions,
+    pub(super) report: ImportReport,
+    pub(super) fields: Fields,
+    pub(super) remarks: Remarks,
+    unknown: Types,
+    pub(super) skipped: Types,
+    pub(super) sessions: HashMap<String, Session>,
+    /// The chains of the lines of side chains that have no `agentId`.
+    pub(super) side_lines: LruCache<String, String>,
+    /// The sessions' newest lines, by [`super::ids::line_of`].
+    pub(super) seen: LruCache<Uuid, ()>,
+    /// The last totals of messages that are over, and their sessions.
+    pub(super) closed: LruCache<String, (String, [u64; 4])>,
+    /// The file that is read, and its name without the ending.
+    pub(super) file: String,
+    pub(super) stem: String,
+    /// Summaries in this file, which belong to the session that follows.
+    pub(super) summaries: Vec<(Summary, Load, u64)>,
+}
+
+impl<'a> Importer<'a> {
+    pub(super) fn new(annals: &'a Annals, options: &'a ClaudeOptions, source: String) -> Self {
+        Importer {
+            annals,
+            options,
+            report: ImportReport {
+                source,
+                ..ImportReport::default()
+            },
+            fields: Fields::default(),
+            remarks: Remarks::default(),
+            unknown: Types::default(),
+            skipped: Types::default(),
+            sessions: HashMap::new(),
+            side_lines: LruCache::new(REMEMBERED),
+            seen: LruCache::new(REMEMBERED),
+            closed: LruCache::new(REMEMBERED),
+            file: String::new(),
+            stem: String::new(),
+            summaries: Vec::new(),
+        }
+    }
+
+    pub(super) fn begin_file(&mut self, path: &Path) {
+        self.file = path.display().to_string();
+        let stem = path.file_stem().unwrap_or_default();
+        self.stem = stem.to_string_lossy().into_owned();
+    }
+
+    pub(super) async fn line(&mut self, line: lines::Line) -> Done {
+        self.report.records_read += 1;
+        let number = line.number;
+        let read = match line.bytes {
+            Err(error) => Err(error.to_string()),
+            Ok(bytes) => line::parse(bytes).map_err(|bad| bad.to_string()),
+        };
+        match read {
+            Ok(line) => self.understood(line, number).await,
+            Err(reason) => {
+                self.report.add_broken(&self.file, number, reason);
+                Ok(())
+            }
+        }
+    }
+
+    async fn understood(&mut self, line: Line, number: u64) -> Done {
+        let Line { text, what } = line;
+        match what {
+            What::User(talk) => match self.spoken(&talk, &text, number).await? {
+                Some(spoken) => self.user(spoken).await,
+                None => Ok(()),
+            },
+            What::Assistant(talk) => match self.spoken(&talk, &text, number).await? {
+                Some(spoken) => self.assistant(spoken).await,
+                None => Ok(()),
+            },
+            What::System(talk) => self.system(&talk, &text, number).await,
+            What::Attachment(talk) => self.attachment(&talk, &text, number).await,
+            What::Summary(summary) => {
+                let mut load = Load::line();
+                fields::count(&text, "", fields::SUMMARY, &[], &mut load.fields);
+                if self.summaries.len() < SUMMARIES {
+                    self.summaries.push((summary, load, number));
+                } else {
+                    self.left_out("summary", &load, number);
+                }
+                Ok(())
+            }
+            What::WithoutPlace(kind) => {
+                self.skip(&kind, &text);
+                Ok(())
+            }
+            What::Unknown(kind) => {
+                self.unknown.add(&kind);
+                fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts a line that belongs to a session of which no work was read.
+    pub(super) fn left_out(&mut self, kind: &str, load: &Load, line: u64) {
+        self.remarks.add(Remark::HeldTooLong, &self.file, line);
+        self.skipped.add(kind);
+        self.fields.add(&load.fields);
+    }
+
+    /// Counts a line that has nothing for the log.
+    pub(super) fn skip(&mut self, kind: &str, text: &str) {
+        self.skipped.add(kind);
+        fields::count(text, "", fields::NOTHING, &[], &mut self.fields);
+    }
+
+    /// Ends a file: what is counted up to here is recorded.
+    pub(super) async fn end_file(&mut self) -> Done {
+        self.end_usage().await?;
+        for (_, load, line) in std::mem::take(&mut self.summaries) {
+            self.left_out("summary", &load, line);
+        }
+        Ok(())
+    }
+
+    /// Ends the import.
+    pub(super) async fn end(mut self) -> Result<ImportReport, ClaudeImportError> {
+        let mut names: Vec<String> = self.sessions.keys().cloned().collect();
+        names.sort();
+        for name in names {
+            let calls = std::mem::take(&mut self.session(&name).waiting);
+            for call in calls {
+                if self.options.ended {
+                    let line = call.line;
+                    self.give_up(&name, call, line).await?;
+                } else if self.is_known(ToolIds::of(&call.id).batch).await? {
+                    self.report.already_there += call.load.lines;
+                } else {
+                    self.report.waiting += 1;
+                }
+            }
+            let chains = self.session(&name).chains();
+            let held: u64 = chains.map(|chain| chain.held.len() as u64).sum();
+            self.report.waiting += held;
+        }
+        let mut report = self.report;
+        report.unknown_types = self.unknown.list();
+        report.skipped_types = self.skipped.list();
+        report.notes = self.remarks.sentences();
+        self.fields.report(&mut report);
+        Ok(report)
+    }
+
+    /// A session by its name.
+    pub(super) fn session(&mut self, name: &str) -> &mut Session {
+        self.sessions
+            .entry(name.to_owned())
+            .or_insert_with(|| Session::new(name))
+    }
+}

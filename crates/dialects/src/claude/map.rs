@@ -1,0 +1,338 @@
+//! From what was recorded to the commands that record it here.
+//!
+//! | In the recording | Commands | Frame |
+//! | --- | --- | --- |
+//! | a session's first work | create_pipeline, create_plan (for the first intent), create_task, create_run, start_patching | |
+//! | a prompt | create_intent (refining the prompt's before), set_metadata, analyze_intent, activate_intent | `intent_analysis` |
+//! | a side chain's first line | as a session's, the task's parent being the session's | `intent_analysis` |
+//! | the model's text | | `step_summary` |
+//! | the model's thought | | `thinking` |
+//! | a tool call with its result | record_tool_invocation | `tool_call`; `error_recovery` if it failed |
+//! | the same, of an edit | and propose_patch_set; reject_patch_set if it failed | `code_change`; `error_recovery` if it failed |
+//! | a message's tokens | record_usage | |
+//! | the first model of a run | record_provenance | |
+//! | a compaction and its summary | | `checkpoint` |
+//! | what the program says or adds | | `system_state` |
+//! | a part of another type | | by that type's name |
+//!
+//! A frame's summary is the beginning of the text; its data has the names of
+//! the line and the message, and all of the text or the result.
+
+use annals::Request;
+use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
+use annals_domain::metadata::SetMetadata;
+use annals_domain::pipeline::{CreatePipeline, FrameKind, PushFrame};
+use annals_domain::plan::CreatePlan;
+use annals_domain::run::{CreateRun, RecordProvenance, RecordUsage, StartPatching};
+use annals_domain::task::CreateTask;
+use annals_domain::{
+    ActorRef, Command, Environment, IntentId, Json, Ordered, PipelineId, RunId, TaskId, Timestamp,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::ids::ChainIds;
+use super::session::Setting;
+
+/// The most characters of a title, one less than document 000's limit.
+const TITLE: usize = 99;
+
+/// The most characters of a frame's summary and of a result's.
+pub(super) const SUMMARY: usize = 500;
+
+/// The longest text that is kept, in bytes: it goes into a batch three times.
+const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// The longest free JSON that is kept, in bytes.
+const JSON_LIMIT: usize = 4 * 1024 * 1024;
+
+/// What stands for a prompt where there is none.
+const NO_PROMPT: &str = "(no prompt)";
+
+/// Who writes prompts; recordings do not say it.
+pub(super) fn person() -> ActorRef {
+    ActorRef::human("user")
+}
+
+/// Who answers them.
+pub(super) fn agent() -> ActorRef {
+    ActorRef::agent("claude-code")
+}
+
+/// The program around the model.
+pub(super) fn program() -> ActorRef {
+    ActorRef::system("claude-code")
+}
+
+/// Who does something, and when.
+#[derive(Debug, Clone)]
+pub(super) struct By {
+    pub(super) actor: ActorRef,
+    pub(super) at: Timestamp,
+}
+
+impl By {
+    pub(super) fn request(&self, command: impl Into<Command>) -> Request {
+        Request::new(self.actor.clone(), command).at(self.at)
+    }
+}
+
+/// The beginning of a text: at most so many characters.
+pub(super) fn beginning(text: &str, characters: usize) -> &str {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// A text as far as it is kept.
+pub(super) fn bounded(text: &str) -> &str {
+    let mut end = TEXT_LIMIT.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
+/// Free JSON, unless it is too long to be kept.
+pub(super) fn small(json: Option<&RawValue>) -> Option<&RawValue> {
+    json.filter(|json| json.get().len() <= JSON_LIMIT)
+}
+
+/// What a chain begins with.
+#[derive(Debug)]
+pub(super) struct Beginning<'a> {
+    pub(super) ids: ChainIds,
+    pub(super) session: &'a str,
+    /// The side chain's name, and the task that it is a part of.
+    pub(super) side: Option<(&'a str, TaskId)>,
+    pub(super) intent: Option<IntentId>,
+    pub(super) title: Option<&'a str>,
+    pub(super) setting: Option<&'a Setting>,
+}
+
+/// Task, run, plan and pipeline of a chain.
+pub(super) fn begin(begun: &Beginning<'_>, at: Timestamp) -> Vec<Request> {
+    let ids = begun.ids;
+    let text = begun.title.unwrap_or(NO_PROMPT);
+    let title = title(text);
+    // A side chain's plan is not that of the session's intent.
+    let planned = begun.intent.filter(|_| begun.side.is_none());
+    let mut external = vec![("claude.session".to_owned(), begun.session.to_owned())];
+    if let Some((side, _)) = begun.side {
+        external.push(("claude.side_chain".to_owned(), side.to_owned()));
+    }
+    let commands: [Command; 6] = [
+        CreatePipeline {
+            id: Some(ids.pipeline),
+            max_frames: None,
+        }
+        .into(),
+        CreatePlan {
+            id: Some(ids.plan),
+            intent: planned,
+            pipeline: Some(ids.pipeline),
+            ..CreatePlan::default()
+        }
+        .into(),
+        CreateTask {
+            id: Some(ids.task),
+            description: (title != text).then(|| bounded(text).to_owned()),
+            requester: begun.side.is_none().then(person),
+            parent: begun.side.map(|(_, parent)| parent),
+            intent: begun.intent,
+            ..CreateTask::new(title)
+        }
+        .into(),
+        external_ids(ids.task.0, external),
+        CreateRun {
+            id: Some(ids.run),
+            plan: Some(ids.plan),
+            environment: begun.setting.map(environment),
+            ..CreateRun::new(ids.task)
+        }
+        .into(),
+        StartPatching { run: ids.run }.into(),
+    ];
+    let by = By { actor: agent(), at };
+    commands.map(|command| by.request(command)).into()
+}
+
+/// The first line of a text that is not blank, cut to a title's length.
+fn title(text: &str) -> &str {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    beginning(first.unwrap_or(NO_PROMPT), TITLE).trim_end()
+}
+
+fn external_ids(object: Uuid, ids: Vec<(String, String)>) -> Command {
+    SetMetadata {
+        object,
+        visibility: None,
+        tags: None,
+        external_ids: Some(Ordered(ids)),
+    }
+    .into()
+}
+
+/// The recording does not say on which machine the session was.
+fn environment(setting: &Setting) -> Environment {
+    let extra = [
+        ("git_branch", &setting.git_branch),
+        ("claude_code_version", &setting.version),
+    ];
+    let json = |(name, text): (&str, &Option<String>)| {
+        let json = Json::from_value(text.as_ref()?).ok()?;
+        Some((name.to_owned(), json))
+    };
+    Environment {
+        os: "unknown".to_owned(),
+        arch: "unknown".to_owned(),
+        cwd: setting.cwd.clone().unwrap_or_default(),
+        extra: extra.into_iter().filter_map(json).collect(),
+    }
+}
+
+/// A prompt as an Active intent. What it asks for is all that is known of its
+/// interpretation.
+pub(super) fn prompt(
+    intent: IntentId,
+    refines: Option<IntentId>,
+    text: &str,
+    session: &str,
+    line: &str,
+    at: Timestamp,
+) -> Vec<Request> {
+    let external = vec![
+        ("claude.session".to_owned(), session.to_owned()),
+        ("claude.line".to_owned(), line.to_owned()),
+    ];
+    let text = bounded(text);
+    let create = CreateIntent {
+        id: Some(intent),
+        prompt: text.to_owned(),
+        parent: refines,
+    };
+    let analyze = AnalyzeIntent {
+        intent,
+        content: text.to_owned(),
+    };
+    let activate = ActivateIntent {
+        intent,
+        reason: None,
+    };
+    let by = |actor| By { actor, at };
+    vec![
+        by(person()).request(create),
+        by(agent()).request(external_ids(intent.0, external)),
+        by(agent()).request(analyze),
+        by(agent()).request(activate),
+    ]
+}
+
+/// What a frame keeps for machines; what is none is left out.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct FrameData<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parent_line: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use_line: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subtype: Option<&'a str>,
+    /// The text, where the summary is only its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) content: Option<&'a RawValue>,
+}
+
+/// The command that pushes a frame.
+pub(super) fn push(
+    pipeline: PipelineId,
+    kind: FrameKind,
+    summary: &str,
+    data: &FrameData<'_>,
+) -> PushFrame {
+    PushFrame {
+        pipeline,
+        kind,
+        summary: beginning(summary, SUMMARY).to_owned(),
+        // It has no map with other keys than texts: it can be written.
+        data: Json::from_value(data).ok(),
+        token_estimate: None,
+    }
+}
+
+/// A frame for a text: its beginning for people, all of it for machines.
+pub(super) fn push_text(
+    pipeline: PipelineId,
+    kind: FrameKind,
+    text: &str,
+    data: FrameData<'_>,
+) -> PushFrame {
+    let text = bounded(text);
+    let is_cut = beginning(text, SUMMARY).len() < text.len();
+    let data = FrameData {
+        text: is_cut.then_some(text),
+        ..data
+    };
+    push(pipeline, kind, text, &data)
+}
+
+/// Tokens on top of those recorded before: uncached input, cache reads, cache
+/// writes, output.
+pub(super) fn usage(run: RunId, model: Option<&str>, tokens: [u64; 4]) -> RecordUsage {
+    let [uncached, cache_read, cache_write, output] = tokens;
+    RecordUsage {
+        run,
+        model: model.map(str::to_owned),
+        uncached_input_tokens: uncached,
+        cache_read_tokens: cache_read,
+        cache_write_tokens: cache_write,
+        output_tokens: output,
+        cost_usd: None,
+    }
+}
+
+/// The first model of a run.
+pub(super) fn provenance(ids: &ChainIds, model: &str) -> RecordProvenance {
+    RecordProvenance {
+        run: ids.run,
+        id: Some(ids.provenance_object()),
+        provider: "anthropic".to_owned(),
+        model: model.to_owned(),
+        parameters: None,
+        temperature: None,
+        max_tokens: None,
+        token_usage: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_the_first_line_and_short() {
+        assert_eq!(title("\n  Fix it \nplease"), "Fix it");
+        assert_eq!(title(" \n"), NO_PROMPT);
+        assert_eq!(title(&"é".repeat(200)).chars().count(), TITLE);
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(beginning("aéb", 2), "aé");
+        assert_eq!(beginning("aé", 2), "aé");
+        let long = "é".repeat(TEXT_LIMIT);
+        assert_eq!(bounded(&long).len(), TEXT_LIMIT);
+        let odd = format!("x{long}");
+        assert_eq!(bounded(&odd).len(), TEXT_LIMIT - 1);
+        assert_eq!(bounded("short"), "short");
+    }
+}

@@ -1,0 +1,99 @@
+//! `import claude`: recorded sessions of Claude Code as intents, runs, tool
+//! calls, patch sets and context frames.
+//!
+//! A session (`sessionId`) becomes one Task, Run, Plan and pipeline, under the
+//! Intent that its first prompt is; each later prompt is an Intent that refines
+//! the one before. Side chains are sub-tasks with runs, plans and pipelines of
+//! their own. Nobody decided: runs stay Patching, patch sets Proposed. The
+//! table stands in `map.rs`.
+//!
+//! **Once, however often and in however many pieces it is read.** What belongs
+//! together is one batch, whose key and whose objects' ids follow from what
+//! the recording calls it: the line's `uuid`, the tool use's `id`, the
+//! message's `id`. A batch is made when nothing can be added to it any more: a
+//! tool call with its result, or when the next prompt and the message after it
+//! show that none will come. A call that still waits is counted, and recorded
+//! when a later import reads its result. Only a message's tokens, which grow
+//! from line to line, are recorded as soon as a file ends; if it grows, the
+//! difference is recorded on top, so that the totals are right.
+//!
+//! So a recording that was imported while it grew has the same objects, frames
+//! and totals as one that was imported at once; only the number and places of
+//! `run.usage_recorded` may differ.
+
+mod append;
+mod calls;
+mod edit;
+mod error;
+mod fields;
+mod files;
+mod ids;
+mod importer;
+mod line;
+mod map;
+mod read;
+mod remark;
+mod said;
+mod session;
+mod spoken;
+mod tool;
+mod unit;
+mod usage;
+
+use std::path::Path;
+
+use annals::Annals;
+use futures::StreamExt;
+
+pub use crate::report::{ImportReport, Progress};
+pub use error::ClaudeImportError;
+pub use ids::{ChainIds, ToolIds, intent as intent_id};
+
+use importer::Importer;
+use read::News;
+
+/// How to import recordings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClaudeOptions {
+    /// The sessions are over: record the tool calls that wait for a result,
+    /// as errors. A result that is read later is not recorded any more.
+    pub ended: bool,
+}
+
+/// Imports the recording at `path`, or all `*.jsonl` files in that folder and
+/// below, in time order. `progress` is called after each line, in bytes.
+///
+/// It reads on a thread of its own and needs no particular async runtime.
+/// Dropping the future stops it between two batches; what was imported stays,
+/// and the next import goes on from there. Lines that cannot be read are named
+/// in the report, and the others are read.
+///
+/// # Errors
+/// [`ClaudeImportError`].
+pub async fn import(
+    annals: &Annals,
+    path: &Path,
+    options: &ClaudeOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport, ClaudeImportError> {
+    let mut news = read::start(path)?;
+    let mut importer = Importer::new(annals, options, format!("claude {}", path.display()));
+    let mut total = 0;
+    while let Some(received) = news.next().await {
+        match received? {
+            News::Found { bytes } => total = bytes,
+            News::File(file) => importer.begin_file(&file),
+            News::Line { line, done } => {
+                importer.line(line).await?;
+                // A file may have grown since its length was asked for.
+                let total = total.max(done);
+                progress(Progress { done, total });
+            }
+            News::FileEnd => importer.end_file().await?,
+            News::End => return importer.end().await,
+        }
+    }
+    Err(ClaudeImportError::Interrupted {
+        path: path.to_owned(),
+    })
+}

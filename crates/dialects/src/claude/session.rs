@@ -1,0 +1,194 @@
+//! What is remembered of sessions while their recordings are read: little, and
+//! of what is over, next to nothing.
+
+use std::collections::BTreeMap;
+
+use annals_domain::{IntentId, Timestamp};
+use serde_json::value::RawValue;
+
+use super::ids::ChainIds;
+use super::line::Talk;
+use super::unit::{Load, Unit};
+
+/// A session: its own course and its side chains.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) name: String,
+    /// The intent of the first prompt.
+    pub(super) first_intent: Option<IntentId>,
+    /// The intent of the newest prompt, which the next one refines.
+    pub(super) last_intent: Option<IntentId>,
+    /// The time of the newest line.
+    pub(super) at: Timestamp,
+    /// The course of the session itself, under the empty name, and its side
+    /// chains, each under its own.
+    chains: BTreeMap<String, Chain>,
+    /// The side chain that was heard of last.
+    pub(super) newest_side: Option<String>,
+    /// Tool calls whose result has not been read yet.
+    pub(super) waiting: Vec<Waiting>,
+}
+
+/// The name of a session's own course among its chains.
+pub(super) const MAIN: &str = "";
+
+impl Session {
+    pub(super) fn new(name: &str) -> Session {
+        Session {
+            name: name.to_owned(),
+            first_intent: None,
+            last_intent: None,
+            at: Timestamp::EPOCH,
+            chains: BTreeMap::new(),
+            newest_side: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// A chain by its name; it begins when it is asked for first.
+    pub(super) fn chain(&mut self, name: &str) -> &mut Chain {
+        let ids = match name {
+            MAIN => ChainIds::of_session(&self.name),
+            side => ChainIds::of_side_chain(&self.name, side),
+        };
+        let new = || Chain::new(ids, name);
+        self.chains.entry(name.to_owned()).or_insert_with(new)
+    }
+
+    pub(super) fn chains(&mut self) -> impl Iterator<Item = &mut Chain> {
+        self.chains.values_mut()
+    }
+
+    /// Takes the call out that has this id.
+    pub(super) fn answered(&mut self, tool_use: &str) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|call| call.id == tool_use)?;
+        Some(self.waiting.remove(place))
+    }
+
+    /// Doubts that the calls that wait will get a result: there is another
+    /// prompt. (One that was queued may come before the result.)
+    pub(super) fn doubt(&mut self) {
+        for call in &mut self.waiting {
+            call.doubted = true;
+        }
+    }
+
+    /// Takes out the calls that get no result any more: there was another
+    /// prompt, and the model has begun another message.
+    pub(super) fn given_up(&mut self, message: &str) -> Vec<Waiting> {
+        let over = |call: &mut Waiting| call.doubted && call.message != message;
+        self.waiting.extract_if(.., over).collect()
+    }
+}
+
+/// One course of messages: a session's own, or a side chain.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub(super) ids: ChainIds,
+    /// [`MAIN`], or the side chain's name.
+    pub(super) name: String,
+    /// Whether its task, run, plan and pipeline are in the log.
+    pub(super) is_ready: bool,
+    /// Whether its run's provenance is in the log.
+    pub(super) has_provenance: bool,
+    /// The first prompt, or what a side chain was asked.
+    pub(super) title: Option<String>,
+    /// Where it was begun: from its first line.
+    pub(super) setting: Option<Setting>,
+    /// The message whose tokens are still being counted.
+    pub(super) usage: Option<OpenUsage>,
+    /// What came before its first prompt.
+    pub(super) held: Vec<Unit>,
+}
+
+impl Chain {
+    fn new(ids: ChainIds, name: &str) -> Chain {
+        Chain {
+            ids,
+            name: name.to_owned(),
+            is_ready: false,
+            has_provenance: false,
+            title: None,
+            setting: None,
+            usage: None,
+            held: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_side(&self) -> bool {
+        self.name != MAIN
+    }
+}
+
+/// Where a chain was begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) cwd: Option<String>,
+    pub(super) git_branch: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+impl Setting {
+    pub(super) fn of(talk: &Talk) -> Setting {
+        Setting {
+            cwd: talk.cwd.clone(),
+            git_branch: talk.git_branch.clone(),
+            version: talk.version.clone(),
+        }
+    }
+
+    /// The fields of a line that say something else than this does. They have
+    /// no place in the log: a run has one environment.
+    pub(super) fn differing(&self, talk: &Talk) -> Vec<&'static str> {
+        let differs =
+            |ours: &Option<String>, theirs: &Option<String>| theirs.is_some() && ours != theirs;
+        let mut paths = Vec::new();
+        if differs(&self.cwd, &talk.cwd) {
+            paths.push("cwd");
+        }
+        if differs(&self.git_branch, &talk.git_branch) {
+            paths.push("gitBranch");
+        }
+        if differs(&self.version, &talk.version) {
+            paths.push("version");
+        }
+        paths
+    }
+}
+
+/// A tool call that waits for its result.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) input: Option<Box<RawValue>>,
+    /// The line that it is on, and the message.
+    pub(super) line_name: String,
+    pub(super) message: String,
+    pub(super) model: Option<String>,
+    pub(super) at: Option<Timestamp>,
+    pub(super) cwd: Option<String>,
+    /// The chain that it belongs to.
+    pub(super) chain: String,
+    pub(super) doubted: bool,
+    pub(super) line: u64,
+    pub(super) load: Load,
+}
+
+impl Waiting {
+    /// What it holds, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.input.as_ref().map_or(0, |input| input.get().len())
+    }
+}
+
+/// A message whose last line may still come.
+#[derive(Debug)]
+pub(super) struct OpenUsage {
+    pub(super) message: String,
+    pub(super) model: Option<String>,
+    pub(super) at: Timestamp,
+    /// The totals that its lines had, without repetitions, the last one last.
+    pub(super) totals: Vec<[u64; 4]>,
+    pub(super) line: u64,
+}

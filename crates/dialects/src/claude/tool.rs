@@ -1,0 +1,282 @@
+//! A tool call with its result: the invocation, the patch set of an edit, and
+//! the frame that the model saw.
+
+use annals::Request;
+use annals_domain::pipeline::FrameKind;
+use annals_domain::run::{
+    DiffFormat, IoFootprint, Payload, ProposePatchSet, RecordToolInvocation, RejectPatchSet,
+    ToolStatus, TouchedFile,
+};
+use annals_domain::{Json, Timestamp};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::edit::{self, Access, Input};
+use super::fields;
+use super::ids::{ChainIds, ToolIds};
+use super::line::Talk;
+use super::map::{self, By, FrameData};
+use super::remark::Remark;
+use super::session::Waiting;
+use super::unit::{Load, Unit};
+
+/// What stands for a result that did not come.
+const NO_RESULT: &str = "(no result was recorded)";
+
+/// What stands for a tool without a name.
+const NO_NAME: &str = "(unnamed)";
+
+/// What came back from a tool.
+#[derive(Debug)]
+pub(super) struct Answer<'a> {
+    pub(super) talk: &'a Talk,
+    pub(super) content: Option<&'a RawValue>,
+    pub(super) is_error: bool,
+    pub(super) at: Timestamp,
+    pub(super) line: u64,
+    pub(super) load: Load,
+}
+
+/// Everything about a call that its commands are made from.
+struct Call<'a> {
+    waiting: &'a Waiting,
+    answer: Option<&'a Answer<'a>>,
+    ids: ToolIds,
+    chain: ChainIds,
+    status: ToolStatus,
+    /// The result as text, its beginning.
+    result: String,
+    /// The file that it names, and what it is to do with it.
+    file: Option<(String, Access)>,
+    input: Input,
+}
+
+/// The unit of a call that got its result.
+pub(super) fn answered(waiting: Waiting, answer: Answer<'_>, chain: ChainIds) -> Unit {
+    unit(waiting, Some(answer), chain, 0)
+}
+
+/// The unit of a call that gets none any more, as `line` shows.
+pub(super) fn given_up(mut waiting: Waiting, chain: ChainIds, line: u64) -> Unit {
+    waiting.load.remarks.push(Remark::NoResult);
+    unit(waiting, None, chain, line)
+}
+
+fn unit(mut waiting: Waiting, mut answer: Option<Answer<'_>>, chain: ChainIds, line: u64) -> Unit {
+    let mut load = waiting.load.take();
+    let line = answer.as_ref().map_or(line, |answer| answer.line);
+    if let Some(answer) = &mut answer {
+        load.add(answer.load.take());
+    }
+    let call = call(&waiting, answer.as_ref(), chain);
+    let mut commands: Vec<Request> = vec![call.by().request(call.invocation(&mut load))];
+    if let Some((path, Access::Write)) = &call.file {
+        commands.extend(call.patch_set(path, &mut load));
+    } else if edit::access(&waiting.tool).is_some_and(|(_, access)| access == Access::Write) {
+        load.remarks.push(Remark::NoPath);
+    }
+    commands.extend(call.frame(&mut load));
+    call.count_result(&mut load);
+    Unit {
+        key: call.ids.batch,
+        requests: commands,
+        model: waiting.model.clone(),
+        load,
+        line,
+    }
+}
+
+fn call<'a>(waiting: &'a Waiting, answer: Option<&'a Answer<'a>>, chain: ChainIds) -> Call<'a> {
+    let input = Input::of(waiting.input.as_deref());
+    let file = edit::access(&waiting.tool).and_then(|(field, access)| {
+        let path = input.path(field, waiting.cwd.as_deref())?;
+        Some((path, access))
+    });
+    let result = match answer {
+        Some(answer) => text_of(answer.content),
+        None => NO_RESULT.to_owned(),
+    };
+    let worked = answer.is_some_and(|answer| !answer.is_error);
+    Call {
+        waiting,
+        answer,
+        ids: ToolIds::of(&waiting.id),
+        chain,
+        status: if worked {
+            ToolStatus::Ok
+        } else {
+            ToolStatus::Error
+        },
+        result,
+        file,
+        input,
+    }
+}
+
+impl Call<'_> {
+    fn by(&self) -> By {
+        let at = self.answer.map(|answer| answer.at).or(self.waiting.at);
+        By {
+            actor: map::agent(),
+            at: at.unwrap_or(Timestamp::EPOCH),
+        }
+    }
+
+    fn tool(&self) -> &str {
+        let name = self.waiting.tool.trim();
+        if name.is_empty() { NO_NAME } else { name }
+    }
+
+    fn invocation(&self, load: &mut Load) -> RecordToolInvocation {
+        let input = self.waiting.input.as_deref();
+        let args = map::small(input);
+        if args.is_none() && input.is_some() {
+            load.remarks.push(Remark::PartTooLarge);
+        }
+        let mut footprint = IoFootprint::default();
+        match &self.file {
+            Some((path, Access::Read)) => footprint.paths_read.push(path.clone()),
+            Some((path, Access::Write)) => footprint.paths_written.push(path.clone()),
+            None => {}
+        }
+        RecordToolInvocation {
+            run: self.chain.run,
+            id: Some(self.ids.invocation),
+            tool_name: self.tool().to_owned(),
+            io_footprint: self.file.is_some().then_some(footprint),
+            args: args.and_then(|args| Json::parse(args.get()).ok()),
+            status: self.status,
+            duration_ms: self.duration_ms(),
+            result_summary: Some(map::beginning(&self.result, map::SUMMARY).to_owned()),
+            artifacts: Vec::new(),
+        }
+    }
+
+    /// How long it took: as the tool itself says, or else between the lines of
+    /// the call and of its result.
+    fn duration_ms(&self) -> Option<u64> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Timed {
+            #[serde(default)]
+            duration_ms: Option<f64>,
+            #[serde(default)]
+            total_duration_ms: Option<f64>,
+        }
+        let answer = self.answer?;
+        let result = answer.talk.tool_use_result.as_deref();
+        let timed: Option<Timed> =
+            result.and_then(|result| serde_json::from_str(result.get()).ok());
+        let said = timed.and_then(|timed| timed.duration_ms.or(timed.total_duration_ms));
+        if let Some(said) = said.filter(|said| *said >= 0.0) {
+            // Some versions write fractions of milliseconds.
+            return Some(said.round() as u64);
+        }
+        let took = answer.talk.at()?.to_utc() - self.waiting.at?.to_utc();
+        u64::try_from(took.num_milliseconds()).ok()
+    }
+
+    fn patch_set(&self, path: &str, load: &mut Load) -> Vec<Request> {
+        let result = self
+            .answer
+            .and_then(|answer| answer.talk.tool_use_result.as_deref());
+        let change = edit::change(path, &self.input, result);
+        if change.made {
+            load.remarks.push(Remark::DiffMade);
+            load.fields
+                .inferred("patch_set.diff (from the call's texts)");
+        }
+        let counted = change.lines.added + change.lines.deleted > 0;
+        if change.diff.is_none() && counted {
+            load.remarks.push(Remark::DiffTooLarge);
+        }
+        let touched = TouchedFile {
+            path: path.to_owned(),
+            change_type: change.change_type,
+            lines_added: change.lines.added,
+            lines_deleted: change.lines.deleted,
+        };
+        let propose = ProposePatchSet {
+            id: Some(self.ids.patch_set),
+            diff: change.diff.map(Payload),
+            touched: vec![touched],
+            ..ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
+        };
+        let mut requests = vec![self.by().request(propose)];
+        if self.answer.is_some_and(|answer| answer.is_error) {
+            requests.push(self.by().request(RejectPatchSet {
+                patch_set: self.ids.patch_set,
+                reason: Some(map::beginning(&self.result, map::SUMMARY).to_owned()),
+            }));
+        }
+        requests
+    }
+
+    /// What the model saw of the result; nothing, if there is none.
+    fn frame(&self, load: &mut Load) -> Option<Request> {
+        let answer = self.answer?;
+        let content = map::small(answer.content);
+        if content.is_none() && answer.content.is_some() {
+            load.remarks.push(Remark::PartTooLarge);
+        }
+        let kind = match (&self.file, self.status) {
+            (_, ToolStatus::Error) => FrameKind::ErrorRecovery,
+            (Some((_, Access::Write)), ToolStatus::Ok) => FrameKind::CodeChange,
+            _ => FrameKind::ToolCall,
+        };
+        let subject = match &self.file {
+            Some((path, _)) => format!("{} {path}", self.tool()),
+            None => self.tool().to_owned(),
+        };
+        let data = FrameData {
+            line: Some(answer.talk.name()),
+            parent_line: answer.talk.parent_uuid.as_deref(),
+            message: Some(&self.waiting.message),
+            tool_use: Some(&self.waiting.id),
+            tool_use_line: Some(&self.waiting.line_name),
+            content,
+            ..FrameData::default()
+        };
+        let summary = format!("{subject}: {}", self.result);
+        let push = map::push(self.chain.pipeline, kind, &summary, &data);
+        Some(self.by().request(push))
+    }
+
+    /// Counts what the recording knows of the result beyond what the model saw.
+    fn count_result(&self, load: &mut Load) {
+        let Some(result) = self
+            .answer
+            .and_then(|answer| answer.talk.tool_use_result.as_deref())
+        else {
+            return;
+        };
+        let table = match &self.file {
+            Some((_, Access::Write)) => fields::EDIT_RESULT,
+            _ => fields::RESULT,
+        };
+        fields::count(result.get(), "toolUseResult", table, &[], &mut load.fields);
+    }
+}
+
+/// The text of a result, whatever its form, as far as a summary needs it.
+pub(super) fn text_of(content: Option<&RawValue>) -> String {
+    #[derive(Deserialize)]
+    struct Part {
+        #[serde(default)]
+        text: Option<String>,
+    }
+    let Some(content) = content else {
+        return String::new();
+    };
+    let json = content.get();
+    if let Ok(text) = serde_json::from_str::<String>(json) {
+        return text;
+    }
+    match serde_json::from_str::<Vec<Part>>(json) {
+        Ok(parts) => {
+            let texts: Vec<String> = parts.into_iter().filter_map(|part| part.text).collect();
+            texts.join("\n")
+        }
+        Err(_) => map::beginning(json, map::SUMMARY).to_owned(),
+    }
+}

@@ -1,0 +1,330 @@
+//! The course of a session: prompts, tool calls, frames, and how they hang
+//! together.
+
+use annals::projections::{
+    ContextPipelineView, IntentView, PlanView, ProvenanceView, RunView, TaskView,
+    ToolInvocationView,
+};
+use annals_dialects::claude::{ChainIds, ClaudeOptions, ToolIds, intent_id};
+use annals_domain::intent::IntentStatus;
+use annals_domain::run::{Status, ToolStatus};
+use serde_json::{Value, json};
+
+use super::log::Log;
+use super::recording::{Folder, Recording, story};
+
+#[test]
+fn a_session_is_one_task_run_plan_and_pipeline_under_the_first_intent() {
+    let story = story();
+    let log = Log::of(&story);
+    let ids = ChainIds::of_session("story");
+    let prompts = [2, 13, 16].map(|line| intent_id(&story.name(line)));
+    let first: IntentView = log.get(prompts[0]);
+    assert_eq!(first.prompt.as_str(), Some("Add a cache\nand test it"));
+    assert_eq!(first.content, Some(first.prompt.clone()));
+    assert_eq!((first.parent, first.plan), (None, Some(ids.plan)));
+    assert_eq!(first.status(), IntentStatus::Active);
+    for (n, expected) in [(1, "And now faster"), (2, "Never mind")] {
+        let later: IntentView = log.get(prompts[n]);
+        assert_eq!(later.prompt.as_str(), Some(expected));
+        assert_eq!((later.parent, later.plan), (Some(prompts[n - 1]), None));
+    }
+    assert_eq!(log.count("intent.submitted"), 3);
+
+    let task: TaskView = log.get(ids.task);
+    assert_eq!(task.title.as_str(), Some("Add a cache"));
+    assert_eq!(task.description.unwrap().as_str(), first.prompt.as_str());
+    assert_eq!((task.intent, task.runs), (Some(prompts[0]), vec![ids.run]));
+    let run: RunView = log.get(ids.run);
+    assert_eq!((run.status, run.commit), (Status::Patching, None));
+    assert_eq!((run.task, run.plan), (ids.task, Some(ids.plan)));
+    let environment = serde_json::to_value(run.environment).unwrap();
+    let expected = json!({ "os": "unknown", "arch": "unknown", "cwd": "/home/ada/project",
+        "git_branch": "main", "claude_code_version": "2.0.0" });
+    assert_eq!(environment, expected);
+    let plan: PlanView = log.get(ids.plan);
+    assert_eq!(
+        (plan.intent, plan.pipeline),
+        (Some(prompts[0]), Some(ids.pipeline))
+    );
+    for kind in [
+        "task.created",
+        "run.created",
+        "plan.drafted",
+        "pipeline.created",
+    ] {
+        assert_eq!(log.count(kind), 1, "{kind}");
+    }
+    assert_eq!(log.count("run.decision_made"), 0);
+}
+
+#[test]
+fn what_is_no_prompt_makes_no_intent() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("<command-message>init</command-message>"))
+        .user(json!("<local-command-stdout>x</local-command-stdout>"))
+        .user(json!("[Request interrupted by user for tool use]"))
+        .user(json!("a caveat")).with(json!({ "isMeta": true }))
+        .user(json!("a summary")).with(json!({ "isCompactSummary": true }))
+        .user(json!("  \n"))
+        .user(json!([]))
+        .user(json!([{ "type": "tool_result", "tool_use_id": "x", "content": "" }, { "type": "text", "text": "beside a result" }]))
+        .user(json!("The only prompt"));
+    let log = Log::of(&recording);
+    assert_eq!(log.count("intent.submitted"), 1);
+    assert_eq!(
+        log.get::<IntentView>(intent_id("s-8")).prompt.as_str(),
+        Some("The only prompt")
+    );
+    // The others are context all the same, once the session has begun.
+    let frames = [
+        "intent_analysis: The only prompt",
+        "system_state: <command-message>init</command-message>",
+        "system_state: <local-command-stdout>x</local-command-stdout>",
+        "system_state: [Request interrupted by user for tool use]",
+        "system_state: a caveat",
+        "checkpoint: a summary",
+        "tool_call: ",
+        "system_state: beside a result",
+    ];
+    assert_eq!(log.frames(), frames);
+}
+
+#[test]
+fn frames_follow_the_course_of_the_session() {
+    let frames = [
+        "intent_analysis: Add a cache\nand test it",
+        "checkpoint: What was before",
+        "system_state: <command-name>/clear</command-name>",
+        "thinking: Look first.",
+        "step_summary: I look at the parser.",
+        "tool_call: Read src/parser.rs: fn parse() {}",
+        "error_recovery: Bash: ls: no",
+        "code_change: Edit src/parser.rs: done",
+        "checkpoint: Conversation compacted",
+        "checkpoint: This session is being continued",
+        "intent_analysis: And now faster",
+        "image: image",
+        "system_state: [Request interrupted by user]",
+        "intent_analysis: Never mind",
+        "step_summary: All right.",
+    ];
+    let log = Log::of(&story());
+    assert_eq!(log.frames(), frames);
+    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("story").pipeline);
+    assert_eq!(pipeline.frames().len(), frames.len());
+    let data = |frame: usize| -> Value {
+        let frame = pipeline.frames().nth(frame).unwrap();
+        serde_json::to_value(frame.data.clone()).unwrap()
+    };
+    let read = json!({ "line": "story-7", "parent_line": "story-6", "message": "m1",
+        "tool_use": "t1", "tool_use_line": "story-5", "content": "fn parse() {}" });
+    assert_eq!(data(5), read);
+    let image = json!({ "type": "image", "source": { "type": "base64", "data": "AAAA" } });
+    assert_eq!(data(11)["content"], image);
+    assert_eq!(
+        data(8)["content"],
+        json!({ "trigger": "auto", "preTokens": 9 })
+    );
+}
+
+#[test]
+fn a_long_text_is_whole_in_the_frames_data() {
+    let long = "word ".repeat(1_000);
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go")).text("m1", &long);
+    let log = Log::of(&recording);
+    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("s").pipeline);
+    let frame = pipeline.frames().last().unwrap();
+    assert_eq!(frame.summary.as_str().unwrap().len(), 500);
+    let data = serde_json::to_value(frame.data.clone()).unwrap();
+    assert_eq!(data["text"], json!(long));
+}
+
+#[test]
+fn a_tool_call_has_arguments_status_duration_and_footprint() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls(
+            "m1",
+            "t1",
+            "Read",
+            json!({ "file_path": "/home/ada/project/a b.rs", "limit": 1.50 }),
+        )
+        .calls("m1", "t2", "Bash", json!({ "command": "false" }))
+        .result("t1", json!("text"), false)
+        .result("t2", json!("no"), true)
+        .with(json!({ "toolUseResult": { "durationMs": 1234.4 } }))
+        .calls(
+            "m2",
+            "t3",
+            "Write",
+            json!({ "file_path": "/etc/x", "content": "x" }),
+        )
+        .result("t3", json!(null), false)
+        .with(json!({ "toolUseResult": "as text" }));
+    let log = Log::of(&recording);
+    let call = |id: &str| log.get::<ToolInvocationView>(ToolIds::of(id).invocation);
+    let footprint = |id: &str| serde_json::to_value(call(id).io_footprint).unwrap();
+    let read = call("t1");
+    assert_eq!(read.run_id, ChainIds::of_session("s").run);
+    assert_eq!(
+        (read.tool_name.as_str(), read.status),
+        (Some("Read"), ToolStatus::Ok)
+    );
+    assert_eq!(read.duration_ms, Some(2_000));
+    let args = serde_json::to_string(&read.args).unwrap();
+    assert_eq!(
+        args,
+        r#"{"file_path":"/home/ada/project/a b.rs","limit":1.5}"#
+    );
+    assert_eq!(footprint("t1"), json!({ "paths_read": ["a b.rs"] }));
+    let bash = call("t2");
+    assert_eq!(
+        (bash.status, bash.duration_ms),
+        (ToolStatus::Error, Some(1_234))
+    );
+    assert_eq!(bash.result_summary.unwrap().as_str(), Some("no"));
+    assert_eq!(footprint("t2"), json!(null));
+    assert_eq!(footprint("t3"), json!({ "paths_written": ["/etc/x"] }));
+    assert_eq!(log.count("run.tool_invoked"), 3);
+}
+
+#[test]
+fn a_call_without_a_result_is_given_up_when_the_model_goes_on_after_another_prompt() {
+    let story = story();
+    let call = |log: &Log| {
+        let id = ToolIds::of("t4").invocation;
+        let view = futures::executor::block_on(log.annals.get::<ToolInvocationView>(id));
+        view.ok().map(|call| (call.status, call.duration_ms))
+    };
+    let mut log = Log::empty();
+    // The prompt may have been queued: the result may still come.
+    log.grow(&story, 17);
+    assert_eq!((call(&log), log.report.waiting), (None, 1));
+    log.grow(&story, 18);
+    assert_eq!(call(&log), Some((ToolStatus::Error, None)));
+    assert_eq!(log.report.waiting, 0);
+    assert!(log.has_note("given up without a result"), "{}", log.report);
+}
+
+#[test]
+fn a_result_after_a_queued_prompt_still_counts() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls("m1", "t1", "Bash", json!({}))
+        .user(json!("And hurry"))
+        .calls("m1", "t2", "Bash", json!({}))
+        .result("t1", json!("one"), false)
+        .result("t2", json!("two"), false)
+        .text("m2", "Done.");
+    let log = Log::of(&recording);
+    for id in ["t1", "t2"] {
+        assert_eq!(
+            log.get::<ToolInvocationView>(ToolIds::of(id).invocation)
+                .status,
+            ToolStatus::Ok
+        );
+    }
+}
+
+#[test]
+fn a_session_that_is_over_leaves_no_call_waiting() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls("m1", "t1", "Bash", json!({}));
+    let mut log = Log::of(&recording);
+    assert_eq!((log.report.waiting, log.count("run.tool_invoked")), (1, 0));
+    let folder = Folder::new();
+    let path = folder.write("r.jsonl", recording.file(9));
+    log.report = log
+        .try_import(&path, &ClaudeOptions { ended: true })
+        .unwrap();
+    assert_eq!((log.report.waiting, log.count("run.tool_invoked")), (0, 1));
+    // From then on it is recorded, and waits no more.
+    log.import(&path);
+    assert_eq!((log.report.waiting, log.report.already_there), (0, 2));
+}
+
+#[test]
+fn provenance_is_the_first_real_model_once() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go"));
+    recording.text("m1", "An error").lines[1]["message"]["model"] = json!("<synthetic>");
+    recording.text("m2", "Fine");
+    recording.text("m3", "Finer").lines[3]["message"]["model"] = json!("model-2");
+    let log = Log::of(&recording);
+    assert_eq!(log.count("run.provenance_recorded"), 1);
+    let entries = log.entries();
+    let id = entries.iter().find_map(|entry| match &entry.event {
+        annals_domain::AnyEvent::Run(annals_domain::run::Event::ProvenanceRecorded(event)) => {
+            Some(event.provenance)
+        }
+        _ => None,
+    });
+    let provenance: ProvenanceView = log.get(id.unwrap());
+    assert_eq!(provenance.provider.as_str(), Some("anthropic"));
+    assert_eq!(provenance.model.as_str(), Some("model-1"));
+}
+
+#[test]
+fn work_before_the_first_prompt_is_recorded_without_an_intent() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("<command-message>init</command-message>"))
+        .text("m1", "I look around.")
+        .user(json!("Now fix it"));
+    let log = Log::of(&recording);
+    let task: TaskView = log.get(ChainIds::of_session("s").task);
+    assert_eq!(
+        (task.title.as_str(), task.intent),
+        (Some("(no prompt)"), None)
+    );
+    assert_eq!(log.count("intent.submitted"), 1);
+    assert!(log.has_note("without a prompt"), "{}", log.report);
+}
+
+#[test]
+fn a_call_waits_as_long_as_there_is_no_other_prompt() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls("m1", "t1", "Bash", json!({}))
+        .text("m2", "Meanwhile.")
+        .text("m3", "Still running.")
+        .result("t1", json!("done"), false);
+    let log = Log::of(&recording);
+    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    assert_eq!(call.status, ToolStatus::Ok);
+}
+
+#[test]
+fn a_line_that_is_repeated_changes_nothing() {
+    let part = || json!({ "type": "text", "text": "x" });
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("One"))
+        .says("m1", part(), [1, 0, 0, 2])
+        .says("m1", part(), [1, 0, 0, 5])
+        .user(json!("Two"))
+        .calls("m2", "t1", "Bash", json!({}));
+    for line in [1, 0] {
+        let repeated = recording.lines[line].clone();
+        recording.raw(repeated);
+    }
+    recording
+        .text("m3", "Going on.")
+        .result("t1", json!("done"), false)
+        .user(json!("Three"));
+    let log = Log::of(&recording);
+    assert_eq!(log.report.already_there, 2);
+    assert_eq!(log.tokens(), [3, 4, 6, 13]);
+    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    assert_eq!(call.status, ToolStatus::Ok);
+    let three: IntentView = log.get(intent_id(&recording.name(9)));
+    assert_eq!(three.parent, Some(intent_id("s-3")));
+}

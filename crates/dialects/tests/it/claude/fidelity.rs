@@ -1,0 +1,135 @@
+//! The fidelity report: what became of every field and every line.
+
+use serde_json::{Value, json};
+
+use super::log::Log;
+use super::recording::{Recording, story};
+
+/// The leaves of a JSON value; what is empty is a leaf.
+fn leaves(value: &Value) -> u64 {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => fields.values().map(leaves).sum(),
+        Value::Array(items) if !items.is_empty() => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
+#[test]
+fn every_path_of_a_line_that_nobody_knows_is_lost() {
+    let line = json!({ "type": "novelty", "a": [{ "b": 1 }, { "b": 2 }, {}], "c": null, "d": { "e.f": [] } });
+    let mut recording = Recording::of("s");
+    recording.raw(line.clone()).raw(json!({ "no": "type" }));
+    let log = Log::of(&recording);
+    let lost: u64 = log.report.fields_lost.iter().map(|field| field.count).sum();
+    assert_eq!(lost, leaves(&line) + 1);
+    assert_eq!(log.fates("a[].b"), [0, 0, 2]);
+    assert_eq!(log.fates("d.e.f"), [0, 0, 1]);
+    let types: Vec<(&str, u64)> = log
+        .report
+        .unknown_types
+        .iter()
+        .map(|kind| (kind.name.as_str(), kind.count))
+        .collect();
+    assert_eq!(types, [("(none)", 1), ("novelty", 1)]);
+    assert_eq!((log.report.records_read, log.report.imported), (2, 0));
+}
+
+#[test]
+fn known_lines_without_anything_for_a_log_are_counted() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .raw(json!({ "type": "file-history-snapshot", "messageId": "m", "snapshot": {} }))
+        .raw(json!({ "type": "queue-operation", "operation": "enqueue" }))
+        .line(
+            "system",
+            json!({ "subtype": "turn_duration", "durationMs": 5 }),
+        )
+        .line(
+            "attachment",
+            json!({ "attachment": { "type": "todo", "x": [1] } }),
+        )
+        .user(json!([]));
+    let log = Log::of(&recording);
+    let types: Vec<(&str, u64)> = log
+        .report
+        .skipped_types
+        .iter()
+        .map(|kind| (kind.name.as_str(), kind.count))
+        .collect();
+    let expected = [
+        ("file-history-snapshot", 1),
+        ("queue-operation", 1),
+        ("system/turn_duration", 1),
+        ("user without content", 1),
+    ];
+    assert_eq!(types, expected);
+    assert_eq!(log.report.unknown_types, []);
+    assert_eq!(log.fates("snapshot"), [0, 0, 1]);
+    assert_eq!(log.fates("durationMs"), [0, 0, 1]);
+    assert_eq!(log.fates("attachment"), [1, 0, 0]);
+    assert_eq!(
+        log.frames(),
+        ["intent_analysis: Go", "system_state: attachment"]
+    );
+}
+
+#[test]
+fn what_is_kept_inferred_and_lost_of_a_session_is_said_by_path() {
+    let log = Log::of(&story());
+    for (path, fates) in [
+        ("message.content", [4, 0, 0]),
+        ("message.content[].text", [4, 0, 0]),
+        ("message.content[].thinking", [1, 0, 0]),
+        ("message.content[].signature", [0, 0, 1]),
+        ("message.content[].input", [4, 0, 0]),
+        ("message.content[].content", [3, 0, 0]),
+        ("message.content[].is_error", [1, 0, 0]),
+        ("message.usage.output_tokens", [7, 0, 0]),
+        ("message.stop_reason", [0, 0, 7]),
+        ("toolUseResult.structuredPatch", [1, 0, 0]),
+        ("compactMetadata", [1, 0, 0]),
+        ("userType", [0, 17, 0]),
+        ("leafUuid", [1, 0, 0]),
+        ("intent.content (the prompt)", [0, 3, 0]),
+    ] {
+        assert_eq!(log.fates(path), fates, "{path}");
+    }
+    let text = log.report.to_string();
+    assert!(
+        text.contains("\nlost           message.content[].signature (1)\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_setting_that_changes_on_the_way_is_lost() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go")).text("m1", "Going.");
+    recording.with(json!({ "gitBranch": "other", "cwd": "/elsewhere" }));
+    let log = Log::of(&recording);
+    assert_eq!(log.fates("gitBranch"), [1, 0, 1]);
+    assert_eq!(log.fates("cwd"), [1, 0, 1]);
+    assert_eq!(log.fates("version"), [2, 0, 0]);
+}
+
+#[test]
+fn an_import_of_nothing_new_reports_no_fields() {
+    let story = story();
+    let mut log = Log::of(&story);
+    let first = log.report.clone();
+    assert_eq!(
+        (first.records_read, first.imported, first.waiting),
+        (18, 18, 0)
+    );
+    log.grow(&story, 99);
+    assert_eq!(
+        (log.report.records_read, log.report.already_there),
+        (18, 18)
+    );
+    assert_eq!((log.report.imported, log.report.events_made), (0, 0));
+    assert_eq!(
+        (&log.report.fields_kept, &log.report.fields_lost),
+        (&vec![], &vec![])
+    );
+}

@@ -1,0 +1,195 @@
+//! A recording that is imported while it grows: the same as at once.
+
+use std::collections::BTreeMap;
+
+use annals::projections::Entry;
+use annals_domain::AnyEvent;
+use annals_domain::run::Event as RunEvent;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::log::Log;
+use super::recording::{Recording, story};
+
+/// What happened, without where it stands in the log, and without the tokens,
+/// whose places may differ.
+fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
+    let is_usage =
+        |entry: &Entry| matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
+    let entries = log.entries().into_iter().filter(|entry| !is_usage(entry));
+    let facts = |entry: Entry| {
+        let who = (
+            entry.event_id,
+            entry.batch_id,
+            entry.actor,
+            entry.occurred_at,
+        );
+        (entry.stream, who, entry.event, entry.pieces)
+    };
+    entries.map(facts).collect()
+}
+
+fn check_cuts(recording: &Recording, cuts: &[usize]) {
+    let once = Log::of(recording);
+    let mut grown = Log::empty();
+    let mut events = 0;
+    for cut in cuts {
+        grown.grow(recording, *cut);
+        events += grown.report.events_made;
+    }
+    grown.grow(recording, recording.lines.len());
+    events += grown.report.events_made;
+    assert_eq!(grown.annals.position().0, events);
+    assert_eq!(happened(&grown), happened(&once), "cut at {cuts:?}");
+    assert_eq!(grown.tokens(), once.tokens(), "cut at {cuts:?}");
+    assert_eq!(grown.report.waiting, once.report.waiting);
+    // And there is nothing left to add.
+    let end = grown.annals.position();
+    grown.grow(recording, recording.lines.len());
+    assert_eq!(
+        (grown.annals.position(), grown.report.events_made),
+        (end, 0)
+    );
+}
+
+#[test]
+fn cut_at_any_line_it_is_the_same() {
+    let story = story();
+    for cut in 0..=story.lines.len() {
+        check_cuts(&story, &[cut]);
+    }
+}
+
+#[test]
+fn a_half_written_last_line_is_read_when_it_is_whole() {
+    let story = story();
+    let folder = super::recording::Folder::new();
+    let whole = story.file(99);
+    let path = folder.write("r.jsonl", &whole[..whole.len() - 20]);
+    let mut log = Log::empty();
+    log.report = log.try_import(&path, &Default::default()).unwrap();
+    assert_eq!(log.report.broken_count, 1);
+    assert_eq!(log.report.broken[0].line, 18);
+    folder.write("r.jsonl", &whole);
+    log.import(&path);
+    assert_eq!(happened(&log), happened(&Log::of(&story)));
+}
+
+/// A line of a random session; the numbers choose messages and calls, so that
+/// they repeat, alternate and go unanswered.
+#[derive(Debug, Clone)]
+enum Step {
+    Prompt,
+    Command,
+    Text(u8, u64),
+    Call(u8, u8, u64),
+    Result(u8, bool),
+    Side(u8),
+    Main,
+    Compaction,
+    Again(u8),
+    Novelty,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => Just(Step::Prompt),
+        1 => Just(Step::Command),
+        3 => (0..6u8, 0..9u64).prop_map(|(m, n)| Step::Text(m, n)),
+        4 => (0..6u8, 0..8u8, 0..9u64).prop_map(|(m, t, n)| Step::Call(m, t, n)),
+        4 => (0..8u8, any::<bool>()).prop_map(|(t, e)| Step::Result(t, e)),
+        1 => (0..2u8).prop_map(Step::Side),
+        2 => Just(Step::Main),
+        1 => Just(Step::Compaction),
+        1 => any::<u8>().prop_map(Step::Again),
+        1 => Just(Step::Novelty),
+    ]
+}
+
+/// A recording of random lines. A message's tokens never shrink, and no two
+/// chains share messages or calls.
+fn recording(steps: &[Step]) -> Recording {
+    let mut recording = Recording::of("r");
+    let mut tokens: BTreeMap<String, u64> = BTreeMap::new();
+    let mut chain = "main".to_owned();
+    let mut says = |recording: &mut Recording, message: String, more: u64, part: Value| {
+        let output = tokens.entry(message.clone()).or_default();
+        *output += more;
+        recording.says(&message, part, [3, 2, 1, *output]);
+    };
+    for step in steps {
+        let of_chain = |letter: &str, n: &u8| format!("{letter}{n}-{chain}");
+        match step {
+            Step::Text(message, more) => {
+                let part = json!({ "type": "text", "text": "t" });
+                says(&mut recording, of_chain("m", message), *more, part);
+            }
+            Step::Call(message, call, more) => {
+                let tool = ["Bash", "Edit", "Read"][usize::from(call % 3)];
+                let input = json!({ "file_path": format!("/f{call}"), "old_string": "a", "new_string": "b" });
+                let part = json!({ "type": "tool_use", "id": of_chain("t", call), "name": tool, "input": input });
+                says(&mut recording, of_chain("m", message), *more, part);
+            }
+            Step::Result(call, is_error) => {
+                recording.result(&of_chain("t", call), json!("done"), *is_error);
+            }
+            Step::Side(agent) => {
+                chain = format!("a{agent}");
+                recording.on_side(json!(chain));
+            }
+            Step::Main => {
+                chain = "main".to_owned();
+                recording.on_main();
+            }
+            Step::Again(line) => {
+                let lines = &recording.lines;
+                let line = lines.get(usize::from(*line) % lines.len().max(1)).cloned();
+                line.into_iter().for_each(|line| {
+                    recording.raw(line);
+                });
+            }
+            Step::Prompt => {
+                recording.user(json!("Do more"));
+            }
+            Step::Command => {
+                recording.user(json!("<command-name>/x</command-name>"));
+            }
+            Step::Compaction => {
+                recording.line("system", json!({ "subtype": "compact_boundary" }));
+            }
+            Step::Novelty => {
+                recording.raw(json!({ "type": "novelty", "x": Value::Null }));
+            }
+        }
+    }
+    recording
+}
+
+/// `PROPTEST_CASES` makes it longer.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let cases = match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => default.cases,
+        None => 64,
+    };
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..default
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn random_sessions_cut_anywhere_are_the_same(
+        steps in prop::collection::vec(step(), 1..40),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+    ) {
+        let recording = recording(&steps);
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(recording.lines.len() + 1)).collect();
+        cuts.sort_unstable();
+        check_cuts(&recording, &cuts);
+    }
+}

@@ -1,0 +1,140 @@
+//! Logs to import recordings to, and what is in them.
+
+use std::path::Path;
+
+use annals::Annals;
+use annals::projections::{Entry, View};
+use annals_dialects::ImportReport;
+use annals_dialects::claude::{self, ClaudeImportError, ClaudeOptions};
+use annals_domain::pipeline::Event as PipelineEvent;
+use annals_domain::run::Event as RunEvent;
+use annals_domain::{AnyEvent, Slot};
+use annals_event_log::{Position, Query};
+use futures::executor::block_on;
+
+use super::recording::{Folder, Recording};
+
+/// A log in memory, with what was imported last.
+pub(crate) struct Log {
+    pub(crate) annals: Annals,
+    pub(crate) report: ImportReport,
+}
+
+impl Log {
+    pub(crate) fn empty() -> Log {
+        Log {
+            annals: block_on(Annals::open("memory:")).unwrap(),
+            report: ImportReport::default(),
+        }
+    }
+
+    /// A log of one recording, imported at once.
+    pub(crate) fn of(recording: &Recording) -> Log {
+        let mut log = Log::empty();
+        log.grow(recording, recording.lines.len());
+        log
+    }
+
+    /// Imports a recording as far as it had come after so many lines.
+    pub(crate) fn grow(&mut self, recording: &Recording, lines: usize) {
+        let folder = Folder::new();
+        let path = folder.write("recording.jsonl", recording.file(lines));
+        self.import(&path);
+    }
+
+    pub(crate) fn import(&mut self, path: &Path) {
+        self.report = self.try_import(path, &ClaudeOptions::default()).unwrap();
+        assert_eq!(self.report.broken, [], "{}", self.report);
+    }
+
+    pub(crate) fn try_import(
+        &self,
+        path: &Path,
+        options: &ClaudeOptions,
+    ) -> Result<ImportReport, ClaudeImportError> {
+        block_on(claude::import(&self.annals, path, options, &mut |_| {}))
+    }
+
+    pub(crate) fn get<V: View>(&self, id: V::Id) -> V {
+        block_on(self.annals.get::<V>(id)).unwrap()
+    }
+
+    /// All entries, oldest first.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let mut next = Some(1);
+        while let Some(from) = next {
+            let page = block_on(self.annals.log().read(Query::all(Position(from)))).unwrap();
+            for record in &page.records {
+                entries.push(block_on(self.annals.entry(record)).unwrap());
+            }
+            next = page.next;
+        }
+        entries
+    }
+
+    /// How many events there are of a type.
+    pub(crate) fn count(&self, event_type: &str) -> usize {
+        let page = |from| block_on(self.annals.log().read(Query::all(Position(from)))).unwrap();
+        let mut count = 0;
+        let mut next = Some(1);
+        while let Some(from) = next {
+            let page = page(from);
+            count += page
+                .records
+                .iter()
+                .filter(|record| record.event_type() == event_type)
+                .count();
+            next = page.next;
+        }
+        count
+    }
+
+    /// The tokens of all runs: uncached input, cache reads, cache writes, output.
+    pub(crate) fn tokens(&self) -> [u64; 4] {
+        let mut sums = [0; 4];
+        for entry in self.entries() {
+            if let AnyEvent::Run(RunEvent::UsageRecorded(usage)) = &entry.event {
+                sums[0] += usage.uncached_input_tokens;
+                sums[1] += usage.cache_read_tokens;
+                sums[2] += usage.cache_write_tokens;
+                sums[3] += usage.output_tokens;
+            }
+        }
+        sums
+    }
+
+    /// The frames of all pipelines, as `kind: summary`.
+    pub(crate) fn frames(&self) -> Vec<String> {
+        let frame = |entry: &Entry| match &entry.event {
+            AnyEvent::Pipeline(PipelineEvent::FramePushed(pushed)) => Some(format!(
+                "{}: {}",
+                pushed.kind.as_str(),
+                text(entry, pushed.summary)
+            )),
+            _ => None,
+        };
+        self.entries().iter().filter_map(frame).collect()
+    }
+
+    pub(crate) fn has_note(&self, part: &str) -> bool {
+        self.report.notes.iter().any(|note| note.contains(part))
+    }
+
+    /// How often a field was kept, inferred and lost.
+    pub(crate) fn fates(&self, path: &str) -> [u64; 3] {
+        let count = |list: &[annals_dialects::FieldCount]| {
+            let found = list.iter().find(|field| field.path == path);
+            found.map_or(0, |field| field.count)
+        };
+        [
+            count(&self.report.fields_kept),
+            count(&self.report.fields_inferred),
+            count(&self.report.fields_lost),
+        ]
+    }
+}
+
+fn text(entry: &Entry, slot: Slot) -> String {
+    entry.text(slot).to_string()
+}

@@ -1,0 +1,11 @@
+//! `import claude`, run on recordings that the tests make.
+
+mod course;
+mod edits;
+mod fidelity;
+mod grown;
+mod log;
+mod odd;
+mod recording;
+mod sides;
+mod usage;
