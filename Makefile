@@ -21,7 +21,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 CARGO_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long demo ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long demo corpus ci bench fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -45,6 +45,9 @@ test-long: build ## the same with many more random cases and kills (hours)
 
 demo: build ## imports this repository's history and looks at it
 	@ANNALS_BIN='$(program)' scripts/demo.sh
+
+corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
+	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'
 
 ci: ## all that must hold before a change is taken; what .ci/run does
 	@scripts/ci.sh

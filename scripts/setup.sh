@@ -101,6 +101,10 @@ have_libclang() {
     libclang=$(find_libclang) && have_clang_headers
 }
 
+# Python ---------------------------------------------------------------------
+
+have_python() { command -v python3 >/dev/null; }
+
 # Installing -----------------------------------------------------------------
 
 # Fills the two lists: what is missing with its reason, and Debian's packages.
@@ -114,6 +118,10 @@ find_missing() {
     have_libclang || {
         reasons+=("libclang with its headers: bindgen reads RocksDB's C headers with it")
         packages+=(libclang-dev)
+    }
+    have_python || {
+        reasons+=("python3: recounts recordings, for make corpus")
+        packages+=(python3)
     }
 }
 
@@ -154,8 +162,8 @@ if ((${#reasons[@]} > 0)); then
             fail "installed, but still not found:" "${reasons[@]/#/  - }"
     else
         fail "missing on this machine:" "${reasons[@]/#/  - }" \
-            "Install them and try again. Their packages: Fedora: gcc-c++ clang-devel;" \
-            "openSUSE: gcc-c++ clang-devel; Arch: gcc clang; Alpine: g++ clang-dev;" \
+            "Install them and try again. Their packages: Fedora: gcc-c++ clang-devel python3;" \
+            "openSUSE: gcc-c++ clang-devel python3; Arch: gcc clang python; Alpine: g++ clang-dev python3;" \
             "macOS: xcode-select --install. LIBCLANG_PATH names a libclang elsewhere."
     fi
     say "done."

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Imports the recordings of a folder, each into a log of its own, and compares
+# what the logs hold with a recount of the recordings (recount.py). So far the
+# recordings of Claude Code are known: files named claude*.jsonl.
+set -euo pipefail
+
+annals_bin=${ANNALS_BIN:?run this with "make corpus CORPUS=DIR"}
+corpus=${1:-}
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+fail() {
+    printf 'corpus: %s\n' "$@" >&2
+    exit 1
+}
+
+[ -n "$corpus" ] || fail "name the folder of recordings: make corpus CORPUS=DIR"
+[ -d "$corpus" ] || fail "there is no folder $corpus; name one with recordings in it"
+command -v python3 >/dev/null || fail "python3 is not here; make setup installs it on Debian and Ubuntu"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+annals() { "$annals_bin" --log "$work/log" "$@"; }
+
+# A line that is broken is counted by neither side; the exit status is then 1,
+# and there is a report all the same.
+import() {
+    annals import claude "$1" --ended --json >"$work/report" 2>"$work/said" ||
+        [ -s "$work/report" ] || fail "$(cat "$work/said")"
+}
+
+# check FILE...: the log of these recordings has what they have, and importing
+# them again adds nothing.
+check() {
+    local folder=$work/recordings events
+    rm -rf "$work/log" "$folder"
+    mkdir "$folder"
+    local recording number=0
+    for recording in "$@"; do # two folders may have files of one name
+        number=$((number + 1))
+        cp "$recording" "$folder/$number-$(basename "$recording")"
+    done
+    annals init >/dev/null
+    import "$folder"
+    annals export annals >"$work/export"
+    python3 "$scripts/recount.py" log <"$work/export" >"$work/imported"
+    python3 "$scripts/recount.py" recording "$folder"/*.jsonl >"$work/recounted"
+    [ -s "$work/recounted" ] || fail "there is nothing to count in $*"
+    if ! diff -u "$work/recounted" "$work/imported" >"$work/diff"; then
+        cat "$work/diff" >&2
+        fail "$* and the log differ: - is the recount, + is the log"
+    fi
+    import "$folder"
+    events=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["events_made"])' <"$work/report")
+    [ "$events" = 0 ] || fail "importing $* again made $events events"
+    cat "$work/imported"
+}
+
+shopt -s nullglob globstar
+recordings=("$corpus"/**/claude*.jsonl)
+((${#recordings[@]} > 0)) || fail "there is no claude*.jsonl in $corpus or below it"
+
+for recording in "${recordings[@]}"; do
+    printf '\n%s\n' "$recording"
+    check "$recording"
+done
+if ((${#recordings[@]} > 1)); then
+    printf '\nall %d in one log\n' "${#recordings[@]}"
+    check "${recordings[@]}"
+fi
+printf '\ncorpus: %d recordings, and the recount agrees\n' "${#recordings[@]}"
