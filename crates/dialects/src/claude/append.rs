@@ -150,6 +150,8 @@ impl Importer<'_> {
             setting: chain.setting.as_ref(),
         };
         let requests = map::begin(&begun, at);
+        // It is not needed any more, and may be long.
+        chain.title.as_mut().map(std::mem::take);
         let mut load = Load::default();
         load.fields.inferred("task.title (the text's first line)");
         load.fields

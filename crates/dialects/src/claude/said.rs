@@ -67,7 +67,7 @@ impl Importer<'_> {
         let chain = session.chain(&spoken.chain);
         let begins = chain.is_side() && chain.title.is_none();
         if begins {
-            chain.title = Some(text.to_owned());
+            chain.title = Some(map::bounded(text).to_owned());
         }
         let kind = if talk.is_compact_summary() {
             FrameKind::Checkpoint

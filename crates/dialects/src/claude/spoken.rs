@@ -97,9 +97,12 @@ impl Importer<'_> {
         let parent = talk.parent_uuid.as_deref();
         let known = parent.and_then(|parent| self.side_lines.get(parent).cloned());
         let newest = || {
-            let session = self.sessions.get(session)?;
-            // A parent that is not known was on a line that cannot be read.
-            parent.and(session.newest_side.clone())
+            let parent = parent?;
+            // What hangs on the session's own course begins a chain. A parent
+            // that is not known was on a line that cannot be read.
+            let is_own = self.seen.contains(&ids::line_of(session, parent));
+            let newest = &self.sessions.get(session)?.newest_side;
+            newest.clone().filter(|_| !is_own)
         };
         let chain = known
             .or_else(newest)

@@ -91,6 +91,31 @@ fn older_side_chains_may_alternate() {
 }
 
 #[test]
+fn older_side_chains_may_hang_on_the_call_that_began_them() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go"));
+    for (root, message) in [("one", "m1"), ("two", "m2")] {
+        recording
+            .on_main()
+            .calls(message, &format!("task-{root}"), "Task", json!({}));
+        recording
+            .on_side(json!(null))
+            .user(json!(root))
+            .with(json!({ "uuid": root }));
+        // The line between could not be read.
+        recording
+            .text(&format!("{message}-side"), "Done.")
+            .with(json!({ "parentUuid": "gone" }));
+    }
+    let log = Log::of(&recording);
+    for root in ["one", "two"] {
+        let run: RunView = log.get(ChainIds::of_side_chain("s", root).run);
+        assert_eq!(run.status, Status::Patching);
+    }
+    assert_eq!(log.count("task.created"), 3);
+}
+
+#[test]
 fn a_side_chain_in_a_file_of_its_own_is_the_same() {
     let whole = delegating(json!("agent-7"));
     let lines = |side: bool| -> String {
