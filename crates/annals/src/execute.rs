@@ -123,6 +123,7 @@ impl Annals {
             }
         }
         drop(turn);
+        self.keep_up().await;
         outcome
     }
 
@@ -321,16 +322,7 @@ impl Annals {
                 world.insert_state(stream, loaded);
             }
             Need::Place(id) => {
-                let log = self.log.as_ref();
-                self.directory
-                    .catch_up(log)
-                    .await
-                    .map_err(LoadError::from)?;
-                let place = self
-                    .directory
-                    .find(log, id)
-                    .await
-                    .map_err(LoadError::from)?;
+                let place = self.place(id).await?;
                 world.insert_place(id, place);
             }
         }

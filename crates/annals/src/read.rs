@@ -150,7 +150,7 @@ pub enum ViewError {
 impl ViewError {
     /// Whether the same question may be answered later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, ViewError::Load(LoadError::Read(error)) if error.is_retryable())
+        matches!(self, ViewError::Load(error) if error.is_retryable())
     }
 }
 
@@ -177,17 +177,7 @@ impl Annals {
                 id: id.chars().take(64).collect(),
             });
         }
-        let digits = digits.to_ascii_lowercase();
-        let log = self.log.as_ref();
-        self.directory
-            .catch_up(log)
-            .await
-            .map_err(LoadError::from)?;
-        let found = self
-            .directory
-            .by_suffix(log, &digits, 11)
-            .await
-            .map_err(LoadError::from)?;
+        let found = self.ending(&digits, 11).await?;
         let mut candidates: Vec<ObjectRef> = found
             .into_iter()
             .map(|(kind, id)| ObjectRef { kind, id })
@@ -206,16 +196,7 @@ impl Annals {
     }
 
     async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
-        let log = self.log.as_ref();
-        self.directory
-            .catch_up(log)
-            .await
-            .map_err(LoadError::from)?;
-        let place = self
-            .directory
-            .find(log, id)
-            .await
-            .map_err(LoadError::from)?;
+        let place = self.place(id).await?;
         place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
     }
 

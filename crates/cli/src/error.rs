@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::event_log::{AppendError, Position, ReadError};
-use annals::projections::{DirectoryError, EntryError};
+use annals::projections::{CatalogueError, EntryError};
 use annals::store_rocks::BackupError;
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
@@ -252,13 +252,14 @@ fn is_corrupt_read(error: &ReadError) -> bool {
 
 fn is_corrupt(error: &LoadError) -> bool {
     match error {
-        LoadError::Read(error) | LoadError::Directory(DirectoryError::Read(error)) => {
+        LoadError::Read(error) | LoadError::Catalogue(CatalogueError::Read(error)) => {
             is_corrupt_read(error)
         }
-        LoadError::Entry(EntryError::MissingBlob { .. }) => true,
+        LoadError::Entry(EntryError::MissingBlob { .. })
+        | LoadError::Catalogue(CatalogueError::MissingBlob { .. }) => true,
         LoadError::Decode(source)
         | LoadError::Entry(EntryError::Decode { source, .. })
-        | LoadError::Directory(DirectoryError::Decode { source, .. }) => is_corrupt_event(source),
+        | LoadError::Catalogue(CatalogueError::Decode { source, .. }) => is_corrupt_event(source),
         _ => false,
     }
 }

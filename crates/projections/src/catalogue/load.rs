@@ -1,0 +1,147 @@
+//! Reading the rows that events concern, a page of events at once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use annals_domain::{AnyEvent, StreamKind, plan, run};
+use annals_event_log::EventLog;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::keys;
+use super::layer::{Layer, Loaded, read_object};
+use super::row::ObjectRow;
+use super::step::Step;
+use crate::header::{Common, common};
+
+/// Rows that are asked for at once.
+const AT_ONCE: usize = 4_096;
+
+/// Where rows are: in memory first, the newest layer before those that are
+/// being written, and then in the store.
+pub(super) struct Source<'a> {
+    pub(super) log: &'a dyn EventLog,
+    pub(super) model: &'a str,
+    /// The layer that is folded into. What it knows need not be loaded.
+    pub(super) newest: &'a Layer,
+    /// A layer that is being written.
+    pub(super) writing: Option<&'a Arc<Layer>>,
+}
+
+impl Source<'_> {
+    /// Everything that folding these steps looks at and that the newest layer
+    /// does not know.
+    pub(super) async fn load(&self, steps: &[Step]) -> Result<Loaded, CatalogueError> {
+        let mut loaded = Loaded::default();
+        let ids: HashSet<Uuid> = steps.iter().flat_map(concerned).collect();
+        self.load_objects(ids, &mut loaded).await?;
+        // What a row says that was loaded, or that is in the layer.
+        let more: HashSet<Uuid> = steps
+            .iter()
+            .filter(|step| is_usage(step))
+            .filter_map(|step| self.row(step.decoded.stream.id, &loaded)?.provenance)
+            .collect();
+        self.load_objects(more, &mut loaded).await?;
+        let keys: HashSet<Bytes> = steps
+            .iter()
+            .flat_map(|step| self.keys(step, &loaded))
+            .collect();
+        self.load_rows(keys, &mut loaded).await?;
+        Ok(loaded)
+    }
+
+    fn row<'l>(&'l self, id: Uuid, loaded: &'l Loaded) -> Option<&'l ObjectRow> {
+        let known = self.newest.objects.known(id);
+        known.unwrap_or_else(|| loaded.objects.get(&id)?.as_ref())
+    }
+
+    /// Rows of other tables that a step looks at.
+    fn keys(&self, step: &Step, loaded: &Loaded) -> Vec<Bytes> {
+        let own = step.decoded.stream.id;
+        match &step.decoded.event {
+            AnyEvent::Plan(plan::Event::StepStatusChanged(event)) => {
+                vec![keys::step(own, event.index)]
+            }
+            AnyEvent::Plan(plan::Event::StepTaskSpawned(event)) => {
+                vec![keys::step(own, event.index)]
+            }
+            event => match common(event) {
+                Some(Common::MetadataSet(event)) if event.tags.is_some() => {
+                    let row = self.row(event.object, loaded);
+                    let tags = row.map_or(0, |row| row.tags);
+                    (0..tags).map(|n| keys::tag(event.object, n)).collect()
+                }
+                Some(_) | None => Vec::new(),
+            },
+        }
+    }
+
+    async fn load_objects(
+        &self,
+        ids: HashSet<Uuid>,
+        loaded: &mut Loaded,
+    ) -> Result<(), CatalogueError> {
+        let mut stored = Vec::new();
+        for id in ids {
+            if self.newest.objects.known(id).is_some() || loaded.objects.contains_key(&id) {
+                continue;
+            }
+            let writing = self.writing.and_then(|layer| layer.objects.known(id));
+            match writing {
+                Some(row) => {
+                    loaded.objects.insert(id, row.cloned());
+                }
+                None => stored.push(id),
+            }
+        }
+        for ids in stored.chunks(AT_ONCE) {
+            let keys: Vec<Bytes> = ids.iter().map(|id| keys::object(*id)).collect();
+            let values = self.log.get_many(self.model, &keys).await?;
+            for ((id, key), value) in ids.iter().zip(&keys).zip(values) {
+                let row = value.map(|value| read_object(key, &value)).transpose()?;
+                loaded.objects.insert(*id, row);
+            }
+        }
+        Ok(())
+    }
+
+    async fn load_rows(
+        &self,
+        keys: HashSet<Bytes>,
+        loaded: &mut Loaded,
+    ) -> Result<(), CatalogueError> {
+        let mut stored = Vec::new();
+        for key in keys {
+            if self.newest.rows.known(&key).is_some() {
+                continue;
+            }
+            let writing = self.writing.and_then(|layer| layer.rows.known(&key));
+            match writing.map(Option::<&Bytes>::cloned) {
+                Some(value) => loaded.rows.push((key, value)),
+                None => stored.push(key),
+            }
+        }
+        for keys in stored.chunks(AT_ONCE) {
+            let values = self.log.get_many(self.model, keys).await?;
+            loaded.rows.extend(keys.iter().cloned().zip(values));
+        }
+        Ok(())
+    }
+}
+
+/// The objects that a step concerns: those that it is about, and the run that
+/// it happened in.
+fn concerned(step: &Step) -> impl Iterator<Item = Uuid> {
+    let stream = step.decoded.stream;
+    let run = (stream.kind == StreamKind::Run).then_some(stream.id);
+    let touched = step.decoded.event.touches(stream.id);
+    touched.into_iter().map(|(_, id)| id).chain(run)
+}
+
+fn is_usage(step: &Step) -> bool {
+    matches!(
+        step.decoded.event,
+        AnyEvent::Run(run::Event::UsageRecorded(_))
+    )
+}
