@@ -190,6 +190,7 @@ impl History<'_> {
                 },
                 result_summary: Some(pieces.text("x".repeat(150))),
                 artifacts: Vec::new(),
+                duration_ms: Some(12),
             };
             AnyEvent::Run(invoked.into())
         });
@@ -357,6 +358,7 @@ fn call(run: RunId) -> Request {
         status: ToolStatus::Ok,
         result_summary: Some("x".repeat(150)),
         artifacts: vec![],
+        duration_ms: None,
     })
 }
 

@@ -6,12 +6,13 @@
 //! aggregate do. Should an id be used twice, which deciders refuse, the first
 //! object keeps it, and what the second one would have changed is left out.
 
+mod adopt;
 mod create;
 mod plan_steps;
 mod run_children;
 
 use annals_domain::metadata::MetadataSet;
-use annals_domain::{AnyEvent, Kind, intent, pipeline, plan, run, snapshot, task};
+use annals_domain::{Adoption, AnyEvent, Kind, alias, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
 use super::keys;
@@ -40,6 +41,7 @@ impl Fold<'_> {
             AnyEvent::Run(event) => self.run(event),
             AnyEvent::Snapshot(event) => self.snapshot(event),
             AnyEvent::Pipeline(event) => self.pipeline(event),
+            AnyEvent::Alias(alias::Event::Reserved(event)) => self.reserved(event),
         }
         if let Some(Common::MetadataSet(event)) = common(&step.decoded.event) {
             self.metadata(event);
@@ -67,10 +69,14 @@ impl Fold<'_> {
 
     fn touch_one(&mut self, kind: Kind, id: Uuid) {
         let (position, time) = (self.step.position(), self.step.occurred_at());
+        // Going on with an adopted object's lists is no change of it.
+        let changes = self.step.decoded.event.adoption() != Some(Adoption::Continued);
         if let Some(row) = self.row(kind, id) {
             row.last = position;
-            row.updated_at = time;
             row.events = row.events.saturating_add(1);
+            if changes {
+                row.updated_at = time;
+            }
         }
     }
 
@@ -141,20 +147,20 @@ impl Fold<'_> {
         if let Some(visibility) = event.visibility {
             row.visibility = visibility;
         }
-        if event.tags.is_none() {
-            return;
+        if event.tags.is_some() {
+            self.set_tags(kind, id);
         }
+    }
+
+    /// Replaces the tags of an object by those that the event gives.
+    fn set_tags(&mut self, kind: Kind, id: Uuid) {
+        let stream = self.step.decoded.stream;
+        let Some(row) = self.objects.get_if(kind, id, stream) else {
+            return;
+        };
         let (first, before) = (row.first, row.tags);
         row.tags = u32::try_from(self.step.tags.len()).unwrap_or(u32::MAX);
-        for number in 0..before {
-            let key = keys::tag(id, number);
-            if let Some((name, value)) = self.rows.get(&key).and_then(|row| read_tag(row)) {
-                for prefix in tag_prefixes(kind, &name, &value) {
-                    self.rows.delete(keys::listed(&prefix, first));
-                }
-            }
-            self.rows.delete(key);
-        }
+        self.remove_tags(kind, id, first, before);
         for (number, tag) in (0..).zip(&self.step.tags) {
             // Two texts always have a binary form.
             let value = annals_wire::encode_row(tag).unwrap_or_default();
@@ -166,11 +172,36 @@ impl Fold<'_> {
         }
     }
 
+    fn remove_tags(&mut self, kind: Kind, id: Uuid, first: u64, count: u32) {
+        for number in 0..count {
+            let key = keys::tag(id, number);
+            if let Some((name, value)) = self.rows.get(&key).and_then(|row| read_tag(row)) {
+                for prefix in tag_prefixes(kind, &name, &value) {
+                    self.rows.delete(keys::listed(&prefix, first));
+                }
+            }
+            self.rows.delete(key);
+        }
+    }
+
+    fn reserved(&mut self, event: &alias::Reserved) {
+        let Some(alias) = &self.step.alias else {
+            return;
+        };
+        let Some(row) = self.objects.get_mut(event.object) else {
+            return;
+        };
+        let key = keys::alias(row.id, row.aliases);
+        row.aliases = row.aliases.saturating_add(1);
+        self.rows.put(key, alias.clone().into());
+    }
+
     fn intent(&mut self, event: &intent::Event) {
         use intent::Event;
         let id = self.own();
         match event {
             Event::Submitted(event) => self.submitted(event),
+            Event::Adopted(event) => self.intent_adopted(event),
             Event::PlanSelected(event) => self.link(id, Relation::IntentPlan, event.plan.0),
             Event::Activated(_) => self.set_status(Kind::Intent, id, Status::Active),
             Event::Completed(_) => self.set_status(Kind::Intent, id, Status::Completed),
@@ -186,6 +217,7 @@ impl Fold<'_> {
         use plan::Event;
         match event {
             Event::Drafted(event) => self.drafted(event),
+            Event::Adopted(event) => self.plan_adopted(event),
             Event::StepAdded(event) => {
                 if event.index == 0 {
                     self.set_title(Kind::Plan, self.own());
@@ -206,6 +238,7 @@ impl Fold<'_> {
         let id = self.own();
         match event {
             Event::Created(event) => self.task_created(event),
+            Event::Adopted(event) => self.task_adopted(event),
             Event::DependencyAdded(event) => self.dependency(event.dependency.0),
             Event::RunAdded(event) => self.task_run(event.run.0),
             Event::Started(_) => self.set_status(Kind::Task, id, Status::Running),
@@ -249,6 +282,12 @@ impl Fold<'_> {
         };
         match event {
             Event::Created(event) => self.run_created(event),
+            Event::Adopted(event) => self.run_adopted(event),
+            Event::PatchSetAdopted(event) => self.patch_set_adopted(event),
+            Event::EvidenceAdopted(event) => self.evidence_adopted(event),
+            Event::DecisionAdopted(event) => self.decision_adopted(event),
+            Event::ProvenanceAdopted(event) => self.provenance_adopted(event),
+            Event::ToolInvocationAdopted(event) => self.tool_invocation_adopted(event),
             Event::SnapshotAttached(event) => {
                 self.link(id, Relation::RunSnapshot, event.snapshot.0);
             }
@@ -279,13 +318,8 @@ impl Fold<'_> {
         let id = self.own();
         match event {
             Event::Opened(event) => self.opened(event),
-            Event::ItemAdded(_) => {
-                if let Some(row) = self.row(Kind::ContextSnapshot, id)
-                    && let Counts::Snapshot { items } = &mut row.counts
-                {
-                    *items += 1;
-                }
-            }
+            Event::Adopted(event) => self.snapshot_adopted(event),
+            Event::ItemAdded(_) => self.items_added(1),
             Event::Finalized(event) => {
                 self.set_status(Kind::ContextSnapshot, id, Status::Finalized);
                 if event.summary.is_some() {
@@ -296,11 +330,20 @@ impl Fold<'_> {
         }
     }
 
+    fn items_added(&mut self, count: usize) {
+        if let Some(row) = self.row(Kind::ContextSnapshot, self.own())
+            && let Counts::Snapshot { items } = &mut row.counts
+        {
+            *items += count as u64;
+        }
+    }
+
     fn pipeline(&mut self, event: &pipeline::Event) {
         use pipeline::Event;
         let id = self.own();
         match event {
             Event::Created(event) => self.pipeline_created(event),
+            Event::Adopted(event) => self.pipeline_adopted(event),
             Event::FramePushed(event) => {
                 if let Some(row) = self.row(Kind::ContextPipeline, id) {
                     push_frame(&mut row.counts, event.kind.is_protected());
@@ -319,26 +362,33 @@ impl Fold<'_> {
     }
 }
 
+/// Counts a frame that is in the window already.
+fn hold_frame(counts: &mut Counts, is_protected: bool) {
+    if let Counts::Pipeline {
+        frames,
+        protected,
+        evictable,
+        ..
+    } = counts
+    {
+        *frames += 1;
+        *if is_protected { protected } else { evictable } += 1;
+    }
+}
+
 /// Document 001's policy, as far as the number of frames goes: a push evicts
 /// frames that are not protected, until the window is no longer too large or
 /// none of them is left. Which ones go does not change how many.
 fn push_frame(counts: &mut Counts, is_protected: bool) {
-    let Counts::Pipeline {
-        frames,
+    hold_frame(counts, is_protected);
+    if let Counts::Pipeline {
         protected,
         evictable,
         max_frames,
+        ..
     } = counts
-    else {
-        return;
-    };
-    *frames += 1;
-    *if is_protected {
-        &mut *protected
-    } else {
-        &mut *evictable
-    } += 1;
-    if *max_frames > 0 {
+        && *max_frames > 0
+    {
         *evictable = (*evictable).min(max_frames.saturating_sub(*protected));
     }
 }

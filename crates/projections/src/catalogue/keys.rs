@@ -10,6 +10,7 @@
 //! "f", source (16), relation, number (u32)               id of the target
 //! "s", plan (16), step (u32)                             u8 status, id of its task
 //! "l", id (16), number (u32)                             a tag: name, value
+//! "n", id (16), number (u32)                             an alias
 //! ```
 //!
 //! Numbers are big-endian, a position is a u64: that of the first event on the
@@ -43,6 +44,7 @@ const BACKWARD: u8 = b'b';
 const FORWARD: u8 = b'f';
 const STEP: u8 = b's';
 const TAG: u8 = b'l';
+const ALIAS: u8 = b'n';
 
 fn key(table: u8, parts: &[&[u8]]) -> Bytes {
     let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
@@ -174,6 +176,16 @@ pub(super) fn tag(id: Uuid, number: u32) -> Bytes {
 /// The prefix of an object's tags.
 pub(super) fn tags(id: Uuid) -> Bytes {
     key(TAG, &[id.as_bytes()])
+}
+
+/// One of an object's aliases.
+pub(super) fn alias(id: Uuid, number: u32) -> Bytes {
+    key(ALIAS, &[id.as_bytes(), &number.to_be_bytes()])
+}
+
+/// The prefix of an object's aliases.
+pub(super) fn aliases(id: Uuid) -> Bytes {
+    key(ALIAS, &[id.as_bytes()])
 }
 
 /// An id as a row's value.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use annals_domain::{AnyEvent, StreamKind, plan, run};
+use annals_domain::{Adoption, AnyEvent, StreamKind, alias, plan, run};
 use annals_event_log::EventLog;
 use bytes::Bytes;
 use uuid::Uuid;
@@ -66,13 +66,17 @@ impl Source<'_> {
             AnyEvent::Plan(plan::Event::StepTaskSpawned(event)) => {
                 vec![keys::step(own, event.index)]
             }
-            event => match common(event) {
-                Some(Common::MetadataSet(event)) if event.tags.is_some() => {
+            event => match (common(event), event.adoption()) {
+                (Some(Common::MetadataSet(event)), _) if event.tags.is_some() => {
                     let row = self.row(event.object, loaded);
-                    let tags = row.map_or(0, |row| row.tags);
-                    (0..tags).map(|n| keys::tag(event.object, n)).collect()
+                    row.map(tags).into_iter().flatten().collect()
                 }
-                Some(_) | None => Vec::new(),
+                (_, Some(Adoption::Begun(_))) => {
+                    let row = |(_, id)| self.row(id, loaded);
+                    let rows = event.touches(own).into_iter().filter_map(row);
+                    rows.flat_map(everything_of).collect()
+                }
+                (Some(_) | None, Some(Adoption::Continued) | None) => Vec::new(),
             },
         }
     }
@@ -136,7 +140,31 @@ fn concerned(step: &Step) -> impl Iterator<Item = Uuid> {
     let stream = step.decoded.stream;
     let run = (stream.kind == StreamKind::Run).then_some(stream.id);
     let touched = step.decoded.event.touches(stream.id);
-    touched.into_iter().map(|(_, id)| id).chain(run)
+    let named = match &step.decoded.event {
+        AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.object),
+        _ => None,
+    };
+    touched
+        .into_iter()
+        .map(|(_, id)| id)
+        .chain(run)
+        .chain(named)
+}
+
+fn tags(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {
+    let id = row.id;
+    (0..row.tags).map(move |number| keys::tag(id, number))
+}
+
+/// The rows that an object has beside its own, which go when it is adopted
+/// anew.
+fn everything_of(row: &ObjectRow) -> impl Iterator<Item = Bytes> {
+    let id = row.id;
+    let named = row.named().into_iter().flat_map(move |(relation, count)| {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        (0..count).map(move |number| keys::forward(id, relation, number))
+    });
+    tags(row).chain(named)
 }
 
 fn is_usage(step: &Step) -> bool {

@@ -48,10 +48,15 @@ pub(super) struct ObjectRow {
     pub(super) title: Option<Text>,
     /// How many tags it has; they are rows of their own.
     pub(super) tags: u32,
+    /// How many aliases it has; they are rows of their own.
+    pub(super) aliases: u32,
     /// Objects that it names in fields that hold one.
     pub(super) links: Vec<Link>,
     pub(super) counts: Counts,
+    /// Tokens that were used, event by event.
     pub(super) usage: Option<Usage>,
+    /// Tokens that a provenance says were used, besides.
+    pub(super) stated: Option<Usage>,
     /// A run's provenance, to which tokens count that are used later.
     pub(super) provenance: Option<Uuid>,
 }
@@ -75,6 +80,8 @@ pub(super) enum Counts {
         errors: u64,
         patch_sets: u64,
         evidence: u64,
+        /// How many patch sets the run itself names.
+        named_patch_sets: u64,
     },
     Task {
         runs: u64,
@@ -148,9 +155,11 @@ impl ObjectRow {
             sort: None,
             title: None,
             tags: 0,
+            aliases: 0,
             links: Vec::new(),
             counts: Counts::None,
             usage: None,
+            stated: None,
             provenance: None,
         }
     }
@@ -177,6 +186,48 @@ impl ObjectRow {
     /// Whether it is this object, in this stream.
     pub(super) fn is(&self, kind: Kind, stream: StreamRef) -> bool {
         self.exists() && self.kind == kind && self.stream_ref() == stream
+    }
+
+    /// All tokens that are known.
+    pub(super) fn tokens(&self) -> Option<Usage> {
+        let mut sum = self.stated;
+        if let Some(used) = self.usage {
+            Usage::add(&mut sum, used);
+        }
+        sum
+    }
+
+    /// How many objects it names in fields that hold many.
+    pub(super) fn named(&self) -> Vec<(Relation, u64)> {
+        match self.counts {
+            Counts::Task { runs, dependencies } => vec![
+                (Relation::TaskRuns, runs),
+                (Relation::TaskDependencies, dependencies),
+            ],
+            Counts::Run {
+                named_patch_sets, ..
+            } => vec![(Relation::RunPatchSets, named_patch_sets)],
+            Counts::Plan { .. } => vec![(Relation::StepTask, self.steps())],
+            Counts::None | Counts::Pipeline { .. } | Counts::Snapshot { .. } => Vec::new(),
+        }
+    }
+
+    /// How many steps a plan has.
+    pub(super) fn steps(&self) -> u64 {
+        match self.counts {
+            Counts::Plan {
+                pending,
+                progressing,
+                completed,
+                failed,
+                skipped,
+            } => pending + progressing + completed + failed + skipped,
+            Counts::None
+            | Counts::Run { .. }
+            | Counts::Task { .. }
+            | Counts::Pipeline { .. }
+            | Counts::Snapshot { .. } => 0,
+        }
     }
 
     /// The objects that it names in fields that hold one.

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use annals_domain::{AnyEvent, Slot, Timestamp};
-use annals_domain::{intent, pipeline, plan, run, snapshot, task};
+use annals_domain::{Adoption, AnyEvent, Slot, Timestamp};
+use annals_domain::{alias, intent, pipeline, plan, run, snapshot, task};
 use annals_event_log::{Content, Digest, EventLog, Record};
 use annals_wire::Decoded;
 use bytes::Bytes;
@@ -27,6 +27,8 @@ pub(super) struct Step {
     /// The tags that the event gives to its object; those that were removed
     /// are left out.
     pub(super) tags: Vec<(String, String)>,
+    /// The alias that the event gives to an object, unless it was removed.
+    pub(super) alias: Option<String>,
 }
 
 impl Step {
@@ -110,11 +112,13 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, NotYet>
     let decoded = annals_wire::decode(record).map_err(NotYet::Malformed)?;
     let title_slot = title_slot(&decoded.event);
     let tag_slots = tag_slots(&decoded.event);
-    if title_slot.is_none() && tag_slots.is_empty() {
+    let alias_slot = alias_slot(&decoded.event);
+    if title_slot.is_none() && tag_slots.is_empty() && alias_slot.is_none() {
         return Ok(Step {
             decoded,
             title: None,
             tags: Vec::new(),
+            alias: None,
         });
     }
     let mut texts = Texts {
@@ -130,11 +134,16 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, NotYet>
             tags.push((label(&name).to_owned(), label(&value).to_owned()));
         }
     }
+    let alias = alias_slot.and_then(|slot| match texts.text(slot) {
+        Text::Present(alias) => Some(alias),
+        Text::Removed => None,
+    });
     if texts.missing.is_empty() {
         return Ok(Step {
             decoded,
             title,
             tags,
+            alias,
         });
     }
     Err(NotYet::Needs(texts.missing))
@@ -173,6 +182,19 @@ fn title_slot(event: &AnyEvent) -> Option<Slot> {
         AnyEvent::Run(event) => run_title(event),
         AnyEvent::Snapshot(event) => snapshot_title(event),
         AnyEvent::Pipeline(event) => pipeline_title(event),
+        AnyEvent::Alias(alias::Event::Reserved(_)) => None,
+    }
+}
+
+fn alias_slot(event: &AnyEvent) -> Option<Slot> {
+    match event {
+        AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.alias),
+        AnyEvent::Intent(_)
+        | AnyEvent::Plan(_)
+        | AnyEvent::Task(_)
+        | AnyEvent::Run(_)
+        | AnyEvent::Snapshot(_)
+        | AnyEvent::Pipeline(_) => None,
     }
 }
 
@@ -180,6 +202,7 @@ fn intent_title(event: &intent::Event) -> Option<Slot> {
     use intent::Event;
     match event {
         Event::Submitted(event) => Some(event.prompt),
+        Event::Adopted(event) => Some(event.prompt),
         Event::Analyzed(_)
         | Event::Activated(_)
         | Event::PlanSelected(_)
@@ -197,6 +220,7 @@ fn plan_title(event: &plan::Event) -> Option<Slot> {
     match event {
         Event::Drafted(event) => event.steps.first().map(|step| step.description),
         Event::StepAdded(event) => (event.index == 0).then_some(event.step.description),
+        Event::Adopted(event) => event.steps.first().map(|step| step.step.description),
         Event::StepStatusChanged(_)
         | Event::StepFramesLinked(_)
         | Event::StepTaskSpawned(_)
@@ -210,6 +234,7 @@ fn task_title(event: &task::Event) -> Option<Slot> {
     use task::Event;
     match event {
         Event::Created(event) => Some(event.title),
+        Event::Adopted(event) => event.object.as_ref().map(|task| task.title),
         Event::ConstraintAdded(_)
         | Event::CriterionAdded(_)
         | Event::DependencyAdded(_)
@@ -233,6 +258,12 @@ fn run_title(event: &run::Event) -> Option<Slot> {
         Event::ProvenanceRecorded(event) => Some(event.model),
         Event::DecisionMade(event) => event.rationale,
         Event::Failed(event) => Some(event.error),
+        Event::Adopted(event) => event.object.as_ref()?.error,
+        Event::PatchSetAdopted(event) => event.object.as_ref()?.rationale,
+        Event::EvidenceAdopted(event) => Some(event.evidence.tool),
+        Event::DecisionAdopted(event) => event.decision.rationale,
+        Event::ProvenanceAdopted(event) => Some(event.model),
+        Event::ToolInvocationAdopted(event) => Some(event.invocation.tool_name),
         Event::Created(_)
         | Event::SnapshotAttached(_)
         | Event::PatchingStarted(_)
@@ -252,6 +283,7 @@ fn snapshot_title(event: &snapshot::Event) -> Option<Slot> {
     match event {
         Event::Opened(event) => event.summary,
         Event::Finalized(event) => event.summary,
+        Event::Adopted(event) => event.object.as_ref()?.summary,
         Event::ItemAdded(_) | Event::BlobAttached(_) | Event::MetadataSet(_) | Event::Sealed(_) => {
             None
         }
@@ -262,6 +294,7 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
     use pipeline::Event;
     match event {
         Event::GlobalSummarySet(event) => event.summary,
+        Event::Adopted(event) => event.object.as_ref()?.global_summary,
         Event::Created(_)
         | Event::FramePushed(_)
         | Event::FramesUsed(_)
@@ -272,6 +305,9 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
 }
 
 fn tag_slots(event: &AnyEvent) -> &[(Slot, Slot)] {
+    if let Some(Adoption::Begun(header)) = event.adoption() {
+        return &header.tags;
+    }
     match common(event) {
         Some(Common::MetadataSet(event)) => event.tags.as_deref().unwrap_or_default(),
         Some(Common::Sealed(_)) | None => &[],

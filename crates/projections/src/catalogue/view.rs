@@ -2,6 +2,7 @@
 
 use annals_domain::{Kind, Timestamp, Visibility};
 use annals_event_log::{Direction, Position};
+use bytes::Bytes;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -17,6 +18,8 @@ use crate::Text;
 
 /// Tags that are shown of one object.
 const TAGS_SHOWN: usize = 1_000;
+/// Aliases that are shown of one object.
+const ALIASES_SHOWN: usize = 100;
 
 /// An object in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,6 +30,8 @@ pub struct CatalogueRow {
     /// What it is.
     #[serde(serialize_with = "kind_word")]
     pub kind: Kind,
+    /// Its aliases, oldest first; those whose text was removed are left out.
+    pub aliases: Vec<String>,
     /// The first line of what it is called by, cut to 100 characters: an
     /// intent's prompt, a task's title, a tool's or model's name, a plan's first
     /// step, a rationale, a summary, a failed run's error.
@@ -139,15 +144,25 @@ pub(super) async fn view(
             tags.push(read_tag(&value).ok_or_else(|| CatalogueError::malformed(&key))?);
         }
     }
+    let mut aliases = Vec::new();
+    if row.aliases > 0 {
+        let prefix = keys::aliases(row.id);
+        let rows = sight
+            .scan(&prefix, None, Direction::Forward, ALIASES_SHOWN)
+            .await?;
+        let text = |(_, value): &(_, Bytes)| String::from_utf8_lossy(value).into_owned();
+        aliases = rows.iter().map(text).collect();
+    }
     Ok(CatalogueRow {
         id: row.id,
+        aliases,
         kind: row.kind,
         links: row
             .to_one()
             .map(|link| (link.relation, link.target))
             .collect(),
         counts: shown(row.counts),
-        tokens: row.usage.map(Tokens::from),
+        tokens: row.tokens().map(Tokens::from),
         title: row.title,
         status: row.status,
         sort: row.sort,
@@ -173,6 +188,7 @@ fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
             errors,
             patch_sets,
             evidence,
+            named_patch_sets: _,
         } => vec![
             ("tool_invocations", tool_invocations),
             ("tool_errors", errors),

@@ -19,12 +19,38 @@ pub(super) struct Beginning {
     pub(super) counts: Counts,
 }
 
+/// The counts of a plan without steps.
+pub(super) const NO_STEPS: Counts = Counts::Plan {
+    pending: 0,
+    progressing: 0,
+    completed: 0,
+    failed: 0,
+    skipped: 0,
+};
+
 /// A link, where the field is set.
 pub(super) fn link(relation: Relation, target: Option<impl Into<Uuid>>) -> Option<Link> {
     target.map(|target| Link {
         relation,
         target: target.into(),
     })
+}
+
+/// A run's children count to it, whatever becomes of the run itself.
+pub(super) fn keep_children(row: &mut ObjectRow, before: &ObjectRow) {
+    if row.kind != Kind::Run {
+        return;
+    }
+    row.usage = before.usage;
+    row.stated = before.stated;
+    row.provenance = before.provenance;
+    row.counts = before.counts;
+    if let Counts::Run {
+        named_patch_sets, ..
+    } = &mut row.counts
+    {
+        *named_patch_sets = 0;
+    }
 }
 
 impl Fold<'_> {
@@ -52,10 +78,7 @@ impl Fold<'_> {
             ..ObjectRow::new(kind, id, self.step.decoded.stream)
         };
         if let Some(children) = known.filter(|known| known.kind == kind) {
-            // A run whose children were there before it.
-            row.counts = children.counts;
-            row.usage = children.usage;
-            row.provenance = children.provenance;
+            keep_children(&mut row, children);
         }
         self.enter(&row);
         self.objects.insert(row);
@@ -63,7 +86,7 @@ impl Fold<'_> {
     }
 
     /// Enters a new object into the lists that it belongs to.
-    fn enter(&mut self, row: &ObjectRow) {
+    pub(super) fn enter(&mut self, row: &ObjectRow) {
         let id = keys::id_value(row.id);
         let lists = [
             keys::of_kind(row.kind, row.status),
@@ -97,13 +120,7 @@ impl Fold<'_> {
         ];
         let beginning = Beginning {
             links: links.into_iter().flatten().collect(),
-            counts: Counts::Plan {
-                pending: 0,
-                progressing: 0,
-                completed: 0,
-                failed: 0,
-                skipped: 0,
-            },
+            counts: NO_STEPS,
             ..Beginning::default()
         };
         if self.create(Kind::Plan, self.own(), beginning) {

@@ -59,17 +59,18 @@ fn count(counts: &mut Counts, status: StepStatus) -> Option<&mut u64> {
 
 impl Fold<'_> {
     pub(super) fn step_added(&mut self, index: u32, step: &StoredStep) {
+        self.step_in_status(index, step, StepStatus::Pending);
+    }
+
+    pub(super) fn step_in_status(&mut self, index: u32, step: &StoredStep, status: StepStatus) {
         let plan = self.own();
         let Some(row) = self.row(Kind::Plan, plan) else {
             return;
         };
-        if let Some(pending) = count(&mut row.counts, StepStatus::Pending) {
-            *pending += 1;
+        if let Some(steps) = count(&mut row.counts, status) {
+            *steps += 1;
         }
-        let step_row = Step {
-            status: StepStatus::Pending,
-            task: None,
-        };
+        let step_row = Step { status, task: None };
         self.rows.put(keys::step(plan, index), step_row.value());
         if let Some(task) = step.task {
             self.step_task(index, task);

@@ -20,12 +20,13 @@ pub(super) const NONE_YET: Counts = Counts::Run {
     errors: 0,
     patch_sets: 0,
     evidence: 0,
+    named_patch_sets: 0,
 };
 
 impl Fold<'_> {
     /// The row of the run whose stream this is. Where there is no such run, it
     /// is a row that only counts its children, until there is one.
-    fn run_of_children(&mut self) -> Option<&mut ObjectRow> {
+    pub(super) fn run_of_children(&mut self) -> Option<&mut ObjectRow> {
         let (stream, id) = (self.step.decoded.stream, self.own());
         if stream.kind != StreamKind::Run {
             return None;
@@ -49,6 +50,11 @@ impl Fold<'_> {
         if !self.create(Kind::ToolInvocation, event.tool_invocation.0, beginning) {
             return;
         }
+        self.count_call(1, i64::from(event.status == ToolStatus::Error));
+    }
+
+    /// Counts tool invocations, and those that failed.
+    pub(super) fn count_call(&mut self, calls: u64, failed: i64) {
         if let Some(run) = self.run_of_children()
             && let Counts::Run {
                 tool_invocations,
@@ -56,8 +62,8 @@ impl Fold<'_> {
                 ..
             } = &mut run.counts
         {
-            *tool_invocations += 1;
-            *errors += u64::from(event.status == ToolStatus::Error);
+            *tool_invocations += calls;
+            *errors = errors.saturating_add_signed(failed);
         }
     }
 
@@ -70,13 +76,29 @@ impl Fold<'_> {
         if !self.create(Kind::PatchSet, patch_set, beginning) {
             return;
         }
-        let Some(run) = self.run_of_children() else {
-            return;
-        };
-        if let Counts::Run { patch_sets, .. } = &mut run.counts {
-            let number = *patch_sets;
+        self.count_patch_set();
+        self.name_patch_set(patch_set);
+    }
+
+    pub(super) fn count_patch_set(&mut self) {
+        if let Some(run) = self.run_of_children()
+            && let Counts::Run { patch_sets, .. } = &mut run.counts
+        {
             *patch_sets += 1;
-            self.append(self.own(), Relation::RunPatchSets, number, patch_set);
+        }
+    }
+
+    /// Makes the run name a patch set, if there is a run.
+    pub(super) fn name_patch_set(&mut self, patch_set: Uuid) {
+        let run = self.own();
+        if let Some(row) = self.row(Kind::Run, run)
+            && let Counts::Run {
+                named_patch_sets, ..
+            } = &mut row.counts
+        {
+            let number = *named_patch_sets;
+            *named_patch_sets += 1;
+            self.append(run, Relation::RunPatchSets, number, patch_set);
         }
     }
 
@@ -88,9 +110,12 @@ impl Fold<'_> {
                 .collect(),
             ..Beginning::default()
         };
-        if !self.create(Kind::Evidence, event.evidence.0, beginning) {
-            return;
+        if self.create(Kind::Evidence, event.evidence.0, beginning) {
+            self.count_evidence();
         }
+    }
+
+    pub(super) fn count_evidence(&mut self) {
         if let Some(run) = self.run_of_children()
             && let Counts::Run { evidence, .. } = &mut run.counts
         {
@@ -120,25 +145,27 @@ impl Fold<'_> {
             return;
         }
         // It does not say which of its input tokens came from a cache.
-        let used = event.token_usage.map(|used| Usage {
+        let stated = event.token_usage.map(|used| Usage {
             uncached_input: used.input_tokens,
             output: used.output_tokens,
             cost_usd: used.cost_usd,
             ..Usage::default()
         });
+        self.state_usage(provenance, stated);
+    }
+
+    /// Takes note of the tokens that a provenance says its run used. Tokens that
+    /// were used before it was recorded count to it all the same.
+    pub(super) fn state_usage(&mut self, provenance: Uuid, stated: Option<Usage>) {
         let Some(run) = self.run_of_children() else {
             return;
         };
         run.provenance = Some(provenance);
-        let before = run.usage;
-        if let Some(used) = used {
-            Usage::add(&mut run.usage, used);
-        }
-        // Tokens that were used before it was recorded count to it all the same.
+        run.stated = stated;
+        let used = run.usage;
         if let Some(row) = self.row(Kind::Provenance, provenance) {
-            for usage in [used, before].into_iter().flatten() {
-                Usage::add(&mut row.usage, usage);
-            }
+            row.stated = stated;
+            row.usage = used;
         }
     }
 
