@@ -40,6 +40,12 @@ pub(crate) enum CliError {
     },
     #[error("there is no event type {name:?}{hint}: `annals events` describes them all")]
     UnknownEventType { name: String, hint: String },
+    #[error("no {kind} can be {status:?}: {known}")]
+    UnknownStatus {
+        status: String,
+        kind: &'static str,
+        known: String,
+    },
     #[error("there is no command {name:?}{hint}: `annals commands --list` names them all")]
     UnknownCommand { name: String, hint: String },
     #[error("{unreadable} events cannot be read, as said in their place: run `annals verify`")]
@@ -163,7 +169,9 @@ impl CliError {
             CliError::NoDiff { .. } => "no_diff",
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",
-            CliError::Load(_) | CliError::Unreadable { .. } => "unreadable",
+            CliError::UnknownStatus { .. } => "unknown_status",
+            CliError::Load(error) => load_code(error),
+            CliError::Unreadable { .. } => "unreadable",
             CliError::Refused { .. } => "refused",
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
@@ -297,6 +305,15 @@ fn view_code(error: &ViewError) -> &'static str {
         ViewError::InvalidId { .. } => "invalid_id",
         ViewError::WrongKind { .. } => "wrong_kind",
         ViewError::NotYet { .. } => "not_yet",
+        ViewError::Load(error) => load_code(error),
+        _ => "unreadable",
+    }
+}
+
+fn load_code(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Behind { .. } => "behind",
+        LoadError::Catalogue(CatalogueError::NotAParent { .. }) => "not_a_parent",
         _ => "unreadable",
     }
 }

@@ -12,7 +12,7 @@ use crate::error::CliError;
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader()?;
+    let annals = context.reader_at(&args.floor).await?;
     let at = args.moment.at();
     reached(&annals, at)?;
     let object = annals.resolve(&args.id).await?;
