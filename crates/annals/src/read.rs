@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use annals_domain::{AnyEvent, Kind, alias, StreamRef, Timestamp};
+use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
     Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
 };

@@ -532,7 +532,11 @@ mod tests {
             for name in [kind.object_type(), kind.identifier()] {
                 let plural = format!("{name}s");
                 for word in [name, &plural, &name.to_uppercase(), &name.replace('_', "-")] {
-                    assert_eq!(word.parse::<KindWord>().ok(), Some(KindWord(*kind)), "{word}");
+                    assert_eq!(
+                        word.parse::<KindWord>().ok(),
+                        Some(KindWord(*kind)),
+                        "{word}"
+                    );
                 }
             }
         }

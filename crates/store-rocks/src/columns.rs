@@ -141,6 +141,10 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
         }
         MODELS => {
             family.set_write_buffer_size(32 * MIB);
+            // As for the records: it is soon merged into the second level.
+            let mut levels = [DBCompressionType::Lz4; LEVELS];
+            levels[0] = DBCompressionType::None;
+            family.set_compression_per_level(&levels);
             // A projection asks for the row of every new object, to see that
             // there is none yet: let that end in a filter.
             table.set_bloom_filter(10.0, false);

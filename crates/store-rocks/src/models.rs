@@ -70,11 +70,15 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: &Commit) -> Result<
         });
     }
     let mut write = WriteBatch::default();
+    // One key's room serves them all.
+    let mut full = keys::model_row(model, &[]);
+    let before = full.len();
     for (key, value) in rows {
-        let key = keys::model_row(model, key);
+        full.truncate(before);
+        full.extend_from_slice(key);
         match value {
-            Some(value) => write.put_cf(view.columns.models, key, value),
-            None => write.delete_cf(view.columns.models, key),
+            Some(value) => write.put_cf(view.columns.models, &full, value),
+            None => write.delete_cf(view.columns.models, &full),
         }
     }
     write.put_cf(

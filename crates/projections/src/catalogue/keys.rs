@@ -4,7 +4,7 @@
 //! key                                                    value
 //! "o", id's digits from the last to the first (16)       the object: row.rs
 //! "k", kind, status, position                            id
-//! "a", kind, length of actor id (u16), actor id, position  id
+//! "a", kind, length of actor id (u16), actor id, block   nothing
 //! "t", kind, tag (16), position                          id
 //! "b", target (16), relation, position, number (u32)     id of the source
 //! "f", source (16), relation, number (u32)               id of the target
@@ -13,6 +13,8 @@
 //! "n", id (16), number (u32)                             an alias
 //! ```
 //!
+//! A block is 256 positions. "a" says that among the objects that began within
+//! a block there is one that the actor created: one row serves all of them.
 //! Numbers are big-endian, a position is a u64: that of the first event on the
 //! object that the row leads to, so that every list comes in the order in which
 //! its objects were created. A kind is its number in document 000's registry, a
@@ -35,6 +37,9 @@ pub(super) const DIGITS: usize = 32;
 const ID: usize = 16;
 /// Bytes of a position.
 const POSITION: usize = 8;
+
+/// Positions of a block are those that differ in this many bits at most.
+pub(super) const BLOCK_BITS: u32 = 8;
 
 const OBJECT: u8 = b'o';
 const BY_KIND: u8 = b'k';
@@ -94,7 +99,7 @@ pub(super) fn of_kind(kind: Kind, status: Option<Status>) -> Bytes {
     key(BY_KIND, &[&[kind.number(), status.map_or(0, Status::code)]])
 }
 
-/// The prefix of the objects of a kind that an actor created.
+/// The prefix of the blocks with objects of a kind that an actor created.
 pub(super) fn of_actor(kind: Kind, actor_id: &str) -> Bytes {
     // A header cannot hold a longer id, so nothing is lost by saturating.
     let length = u16::try_from(actor_id.len()).unwrap_or(u16::MAX);
@@ -128,6 +133,11 @@ pub(super) fn naming_anyhow(target: Uuid) -> Bytes {
 /// A row of a list: one of the prefixes above, and where the object began.
 pub(super) fn listed(prefix: &Bytes, first: u64) -> Bytes {
     [prefix.as_ref(), &first.to_be_bytes()].concat().into()
+}
+
+/// The row of a block in such a list.
+pub(super) fn block(prefix: &Bytes, first: u64) -> Bytes {
+    listed(prefix, first >> BLOCK_BITS)
 }
 
 /// The row of a source among those that name a target.
@@ -186,6 +196,11 @@ pub(super) fn alias(id: Uuid, number: u32) -> Bytes {
 /// The prefix of an object's aliases.
 pub(super) fn aliases(id: Uuid) -> Bytes {
     key(ALIAS, &[id.as_bytes()])
+}
+
+/// Whether folds look at rows of this table. The others they only write.
+pub(super) fn is_looked_at(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(STEP | TAG | FORWARD | BY_ACTOR)))
 }
 
 /// An id as a row's value.

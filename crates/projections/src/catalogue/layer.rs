@@ -36,37 +36,62 @@ pub(super) struct Objects {
 
 #[derive(Debug, Clone)]
 struct Known {
-    row: Option<ObjectRow>,
+    row: Option<Box<ObjectRow>>,
     changed: bool,
 }
 
-/// Changed rows of every other table, and those that were looked at.
+/// Changed rows of every other table, and those that folds look at.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
-    /// A key with its new value, or with `None` where the row is gone.
-    changed: BTreeMap<Bytes, Option<Bytes>>,
-    looked_at: HashMap<Bytes, Option<Bytes>>,
+    changed: Changed,
+    /// The newest form of rows that folds look at.
+    seen: HashMap<Bytes, Option<Bytes>>,
     bytes: usize,
 }
 
-/// What was read for a fold.
+/// Changed rows: a key with its new value, or with `None` where the row is
+/// gone.
+#[derive(Debug, Clone)]
+enum Changed {
+    /// For those who ask for ranges of them.
+    Ordered(BTreeMap<Bytes, Option<Bytes>>),
+    /// One after the other as they were changed, which costs less where they
+    /// are only written: of two changes of one row the later one counts.
+    InTurn(Rows),
+}
+
+impl Default for Changed {
+    fn default() -> Changed {
+        Changed::Ordered(BTreeMap::new())
+    }
+}
+
+/// What was read for a fold. The objects are in the order of their ids.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
-    pub(super) objects: HashMap<Uuid, Option<ObjectRow>>,
+    pub(super) objects: Vec<(Uuid, Option<Box<ObjectRow>>)>,
     pub(super) rows: Vec<(Bytes, Option<Bytes>)>,
+}
+
+impl Loaded {
+    /// An object as far as it was read.
+    pub(super) fn object(&self, id: Uuid) -> Option<Option<&ObjectRow>> {
+        let place = self.objects.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.objects.get(place).map(|(_, row)| row.as_deref())
+    }
 }
 
 impl Objects {
     /// An object as far as it is known here: not at all, or that there is
     /// none, or its row.
     pub(super) fn known(&self, id: Uuid) -> Option<Option<&ObjectRow>> {
-        self.known.get(&id).map(|known| known.row.as_ref())
+        self.known.get(&id).map(|known| known.row.as_deref())
     }
 
     /// The row of an object, to be changed.
     pub(super) fn get_mut(&mut self, id: Uuid) -> Option<&mut ObjectRow> {
         let known = self.known.get_mut(&id)?;
-        let row = known.row.as_mut()?;
+        let row = known.row.as_deref_mut()?;
         if !known.changed {
             known.changed = true;
             self.changed += 1;
@@ -81,23 +106,32 @@ impl Objects {
         id: Uuid,
         stream: StreamRef,
     ) -> Option<&mut ObjectRow> {
-        let row = self.known.get(&id)?.row.as_ref()?;
+        let known = self.known.get_mut(&id)?;
+        let row = known.row.as_deref_mut()?;
         if !row.is(kind, stream) {
             return None;
         }
-        self.get_mut(id)
+        if !known.changed {
+            known.changed = true;
+            self.changed += 1;
+        }
+        Some(row)
     }
 
     pub(super) fn insert(&mut self, row: ObjectRow) {
         let known = Known {
             changed: true,
-            row: Some(row),
+            row: None,
         };
-        let id = known.row.as_ref().map(|row| row.id).unwrap_or_default();
-        let before = self.known.insert(id, known);
-        if before.is_none_or(|known| !known.changed) {
+        let slot = self.known.entry(row.id).or_insert_with(|| {
+            self.changed += 1;
+            known
+        });
+        if !slot.changed {
+            slot.changed = true;
             self.changed += 1;
         }
+        slot.row = Some(Box::new(row));
     }
 
     /// Objects that were changed, in no order.
@@ -105,7 +139,7 @@ impl Objects {
         self.known
             .values()
             .filter(|known| known.changed)
-            .filter_map(|known| known.row.as_ref())
+            .filter_map(|known| known.row.as_deref())
     }
 }
 
@@ -120,43 +154,70 @@ impl Changes {
 
     fn change(&mut self, key: Bytes, value: Option<Bytes>) {
         self.bytes += ROW_OVERHEAD + key.len() + value.as_ref().map_or(0, Bytes::len);
-        self.changed.insert(key, value);
+        if keys::is_looked_at(&key) {
+            self.seen.insert(key.clone(), value.clone());
+        }
+        match &mut self.changed {
+            Changed::Ordered(rows) => {
+                rows.insert(key, value);
+            }
+            Changed::InTurn(rows) => rows.push((key, value)),
+        }
     }
 
-    /// A row as it is now. It must have been loaded.
+    /// A row as it is now. It must have been loaded, and be one of a table
+    /// that folds look at.
     pub(super) fn get(&self, key: &[u8]) -> Option<&Bytes> {
         self.known(key).flatten()
     }
 
     /// A row as far as it is known here.
     pub(super) fn known(&self, key: &[u8]) -> Option<Option<&Bytes>> {
-        let known = self.changed.get(key).or_else(|| self.looked_at.get(key));
-        known.map(Option::as_ref)
+        self.seen.get(key).map(Option::as_ref)
     }
 
-    /// Changed rows within bounds, in the order of their keys.
+    fn len(&self) -> usize {
+        match &self.changed {
+            Changed::Ordered(rows) => rows.len(),
+            Changed::InTurn(rows) => rows.len(),
+        }
+    }
+
+    /// Changed rows within bounds, in the order of their keys. There are none
+    /// to be had from a layer that is only written.
     pub(super) fn range(
         &self,
         from: Bound<&[u8]>,
         to: Bound<&[u8]>,
     ) -> impl DoubleEndedIterator<Item = (&Bytes, &Option<Bytes>)> {
-        self.changed.range::<[u8], _>((from, to))
+        let rows = match &self.changed {
+            Changed::Ordered(rows) => Some(rows),
+            Changed::InTurn(_) => None,
+        };
+        rows.into_iter()
+            .flat_map(move |rows| rows.range::<[u8], _>((from, to)))
     }
 }
 
 impl Layer {
+    /// A layer whose rows are only written and never asked for in ranges.
+    pub(super) fn to_be_written() -> Layer {
+        let mut layer = Layer::default();
+        layer.rows.changed = Changed::InTurn(Vec::new());
+        layer
+    }
+
     /// Folds steps in. Everything that they look at is known here or in
     /// `loaded`.
     pub(super) fn fold(&mut self, steps: &[Step], loaded: Loaded) {
         for (id, row) in loaded.objects {
-            let known = Known {
+            self.objects.known.entry(id).or_insert_with(|| Known {
                 row,
                 changed: false,
-            };
-            self.objects.known.entry(id).or_insert(known);
+            });
         }
         for (key, value) in loaded.rows {
-            self.rows.looked_at.entry(key).or_insert(value);
+            self.rows.seen.entry(key).or_insert(value);
         }
         for step in steps {
             Fold {
@@ -170,7 +231,7 @@ impl Layer {
 
     /// How many rows were changed.
     pub(super) fn changes(&self) -> usize {
-        self.objects.changed + self.rows.changed.len()
+        self.objects.changed + self.rows.len()
     }
 
     /// How much memory it takes, roughly.
@@ -178,20 +239,38 @@ impl Layer {
         self.objects.known.len() * OBJECT_BYTES + self.rows.bytes
     }
 
-    /// The changed rows as they are written, in the order of their keys.
+    /// The changed rows as they are written.
     pub(super) fn to_rows(&self) -> Result<Rows, CatalogueError> {
-        let mut rows: Rows = Vec::with_capacity(self.changes());
-        for row in self.objects.changed() {
+        let mut rows = self.object_rows()?;
+        match &self.rows.changed {
+            Changed::Ordered(changed) => {
+                rows.extend(changed.iter().map(|(k, v)| (k.clone(), v.clone())));
+            }
+            Changed::InTurn(changed) => rows.extend_from_slice(changed),
+        }
+        Ok(rows)
+    }
+
+    /// The same, taken out of the layer, which still knows everything that
+    /// folds look at.
+    pub(super) fn take_rows(&mut self) -> Result<Rows, CatalogueError> {
+        let mut rows = self.object_rows()?;
+        match &mut self.rows.changed {
+            Changed::Ordered(changed) => rows.extend(std::mem::take(changed)),
+            Changed::InTurn(changed) => rows.append(changed),
+        }
+        Ok(rows)
+    }
+
+    fn object_rows(&self) -> Result<Rows, CatalogueError> {
+        let mut objects: Vec<&ObjectRow> = self.objects.changed().collect();
+        // Stores take rows that come in the order of their keys more easily.
+        objects.sort_unstable_by_key(|row| keys::reversed(row.id));
+        let mut rows: Rows = Vec::with_capacity(objects.len() + self.rows.len());
+        for row in objects {
             let value = annals_wire::encode_row(row)?;
             rows.push((keys::object(row.id), Some(value.into())));
         }
-        rows.extend(
-            self.rows
-                .changed
-                .iter()
-                .map(|(k, v)| (k.clone(), v.clone())),
-        );
-        rows.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         Ok(rows)
     }
 }

@@ -1,6 +1,7 @@
 //! Lists of objects of one kind.
 //!
-//! Every filter but the time is a list of its own, in the order in which the
+//! Every filter but the time is a list of its own (that by actor says in which
+//! stretches of the log to look), in the order in which the
 //! objects were created; several filters are what their lists have in common.
 //! So a filter that few objects pass costs what those few cost.
 
@@ -31,7 +32,7 @@ pub struct ListQuery {
     pub status: Option<Status>,
     /// Only those whose first event this actor caused.
     pub actor_id: Option<String>,
-    /// Only where that actor is of this kind.
+    /// Only where the actor is of this kind.
     pub actor_kind: Option<String>,
     /// Only those that belong to this object: whose field names it as parent,
     /// run, task, plan, snapshot, pipeline or patch set.
@@ -117,14 +118,15 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
 }
 
 impl ListQuery {
-    /// Whether some filter is no list, so that rows must be looked at.
+    /// Whether some filter is no exact list, so that rows must be looked at.
     fn looks_at_rows(&self) -> bool {
-        self.since.is_some() || self.until.is_some() || self.actor_kind.is_some()
+        self.since.is_some() || self.until.is_some() || self.actor_id.is_some()
     }
 
     fn admits(&self, row: &ObjectRow) -> bool {
-        let kind = self.actor_kind.as_ref();
-        kind.is_none_or(|kind| *kind == row.actor_kind)
+        let (kind, id) = (self.actor_kind.as_ref(), self.actor_id.as_ref());
+        id.is_none_or(|id| *id == row.actor_id)
+            && kind.is_none_or(|kind| kind == row.actor_kind.as_str())
             && self.since.is_none_or(|since| row.created_at >= since)
             && self.until.is_none_or(|until| row.created_at < until)
     }
@@ -151,15 +153,16 @@ async fn walks(sight: &Sight<'_>, query: &ListQuery) -> Result<Vec<Walk>, Catalo
     if let Some(status) = query.status {
         lists.push(vec![keys::of_kind(kind, Some(status))]);
     }
-    if let Some(actor) = &query.actor_id {
-        lists.push(vec![keys::of_actor(kind, actor)]);
-    }
     if lists.is_empty() {
         lists.push(in_any_status(kind));
     }
-    let after = query.after.map(|after| after.0);
-    let walk = |list| Walk::new(list, query.direction(), after);
-    Ok(lists.into_iter().map(walk).collect())
+    let (direction, after) = (query.direction(), query.after.map(|after| after.0));
+    let walk = |list| Walk::new(list, direction, after);
+    let mut walks: Vec<Walk> = lists.into_iter().map(walk).collect();
+    if let Some(actor) = &query.actor_id {
+        walks.push(Walk::of_blocks(keys::of_actor(kind, actor), direction));
+    }
+    Ok(walks)
 }
 
 /// The lists of all objects of a kind: one for each status.

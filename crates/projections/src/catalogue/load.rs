@@ -1,6 +1,5 @@
 //! Reading the rows that events concern, a page of events at once.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use annals_domain::{Adoption, AnyEvent, StreamKind, alias, plan, run};
@@ -34,26 +33,28 @@ impl Source<'_> {
     /// does not know.
     pub(super) async fn load(&self, steps: &[Step]) -> Result<Loaded, CatalogueError> {
         let mut loaded = Loaded::default();
-        let ids: HashSet<Uuid> = steps.iter().flat_map(concerned).collect();
+        let ids = steps.iter().flat_map(concerned).collect();
         self.load_objects(ids, &mut loaded).await?;
         // What a row says that was loaded, or that is in the layer.
-        let more: HashSet<Uuid> = steps
+        let more = steps
             .iter()
             .filter(|step| is_usage(step))
             .filter_map(|step| self.row(step.decoded.stream.id, &loaded)?.provenance)
             .collect();
         self.load_objects(more, &mut loaded).await?;
-        let keys: HashSet<Bytes> = steps
+        let mut keys: Vec<Bytes> = steps
             .iter()
             .flat_map(|step| self.keys(step, &loaded))
             .collect();
+        keys.sort_unstable();
+        keys.dedup();
         self.load_rows(keys, &mut loaded).await?;
         Ok(loaded)
     }
 
     fn row<'l>(&'l self, id: Uuid, loaded: &'l Loaded) -> Option<&'l ObjectRow> {
         let known = self.newest.objects.known(id);
-        known.unwrap_or_else(|| loaded.objects.get(&id)?.as_ref())
+        known.or_else(|| loaded.object(id)).flatten()
     }
 
     /// Rows of other tables that a step looks at.
@@ -83,19 +84,20 @@ impl Source<'_> {
 
     async fn load_objects(
         &self,
-        ids: HashSet<Uuid>,
+        mut ids: Vec<Uuid>,
         loaded: &mut Loaded,
     ) -> Result<(), CatalogueError> {
+        ids.sort_unstable();
+        ids.dedup();
         let mut stored = Vec::new();
+        let mut found = Vec::new();
         for id in ids {
-            if self.newest.objects.known(id).is_some() || loaded.objects.contains_key(&id) {
+            if self.newest.objects.known(id).is_some() || loaded.object(id).is_some() {
                 continue;
             }
             let writing = self.writing.and_then(|layer| layer.objects.known(id));
             match writing {
-                Some(row) => {
-                    loaded.objects.insert(id, row.cloned());
-                }
+                Some(row) => found.push((id, row.cloned().map(Box::new))),
                 None => stored.push(id),
             }
         }
@@ -104,17 +106,17 @@ impl Source<'_> {
             let values = self.log.get_many(self.model, &keys).await?;
             for ((id, key), value) in ids.iter().zip(&keys).zip(values) {
                 let row = value.map(|value| read_object(key, &value)).transpose()?;
-                loaded.objects.insert(*id, row);
+                found.push((*id, row.map(Box::new)));
             }
+        }
+        if !found.is_empty() {
+            loaded.objects.append(&mut found);
+            loaded.objects.sort_unstable_by_key(|(id, _)| *id);
         }
         Ok(())
     }
 
-    async fn load_rows(
-        &self,
-        keys: HashSet<Bytes>,
-        loaded: &mut Loaded,
-    ) -> Result<(), CatalogueError> {
+    async fn load_rows(&self, keys: Vec<Bytes>, loaded: &mut Loaded) -> Result<(), CatalogueError> {
         let mut stored = Vec::new();
         for key in keys {
             if self.newest.rows.known(&key).is_some() {

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use annals_event_log::{EventLog, Position, Query, Record};
+use annals_event_log::{EventLog, Position, Query, Record, Rows};
 use futures::future::join;
 
 use super::generation::{self, Generation};
@@ -34,6 +34,8 @@ pub struct Rebuilt {
 
 /// Rows that were folded and are not written yet.
 struct Batch {
+    rows: Rows,
+    /// What the rows were made from, for folds that look at it.
     layer: Arc<Layer>,
     from: Position,
     to: Position,
@@ -104,8 +106,8 @@ impl Building<'_> {
         let mut writing: Option<Batch> = None;
         loop {
             let batch = {
-                let write = write(self.log, &self.model, writing.as_ref());
                 let before = writing.as_ref().map(|batch| Arc::clone(&batch.layer));
+                let write = write(self.log, &self.model, writing.take());
                 let fold = fold(
                     self.log,
                     &self.model,
@@ -133,14 +135,13 @@ impl Building<'_> {
 async fn write(
     log: &dyn EventLog,
     model: &str,
-    batch: Option<&Batch>,
+    batch: Option<Batch>,
 ) -> Result<u64, CatalogueError> {
     let Some(batch) = batch else {
         return Ok(0);
     };
-    let rows = batch.layer.to_rows()?;
-    let count = rows.len() as u64;
-    log.commit(model, batch.from, rows, batch.to).await?;
+    let count = batch.rows.len() as u64;
+    log.commit(model, batch.from, batch.rows, batch.to).await?;
     Ok(count)
 }
 
@@ -153,7 +154,7 @@ async fn fold(
     writing: Option<Arc<Layer>>,
     progress: &mut (dyn FnMut(Position) + Send),
 ) -> Result<Batch, CatalogueError> {
-    let mut layer = Layer::default();
+    let mut layer = Layer::to_be_written();
     let mut folded = from;
     while folded < target && folded.0 - from.0 < BATCH_RECORDS && layer.bytes() < BATCH_BYTES {
         let page = log.read(Query::all(folded.next()).limit(PAGE)).await?;
@@ -173,6 +174,7 @@ async fn fold(
         progress(folded);
     }
     Ok(Batch {
+        rows: layer.take_rows()?,
         layer: Arc::new(layer),
         from,
         to: folded,

@@ -4,7 +4,7 @@
 //! costs the same however large the object is. What does grow (a task's runs, a
 //! plan's steps, labels) has rows of its own.
 
-use annals_domain::{Kind, StreamKind, StreamRef, Timestamp, Visibility};
+use annals_domain::{ActorKind, Kind, StreamKind, StreamRef, Timestamp, Visibility};
 use annals_event_log::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
@@ -38,7 +38,7 @@ pub(super) struct ObjectRow {
     pub(super) events: u64,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
-    pub(super) actor_kind: String,
+    pub(super) actor_kind: ActorKind,
     pub(super) actor_id: String,
     pub(super) visibility: Visibility,
     #[serde(with = "status_code")]
@@ -148,7 +148,7 @@ impl ObjectRow {
             events: 0,
             created_at: Timestamp::EPOCH,
             updated_at: Timestamp::EPOCH,
-            actor_kind: String::new(),
+            actor_kind: ActorKind::System,
             actor_id: String::new(),
             visibility: Visibility::Private,
             status: None,

@@ -51,24 +51,22 @@ pub(super) async fn steps(
     records: &[Record],
 ) -> Result<Vec<Step>, CatalogueError> {
     let none = HashMap::new();
-    let mut steps: Vec<Result<Step, NotYet>> = if records.len() < PARALLEL_FROM {
+    let first: Vec<Result<(Step, Vec<Digest>), CatalogueError>> = if records.len() < PARALLEL_FROM {
         records.iter().map(|record| step(record, &none)).collect()
     } else {
-        records
-            .par_iter()
-            .map(|record| step(record, &none))
-            .collect()
+        let records = records.par_iter();
+        records.map(|record| step(record, &none)).collect()
     };
-    for (step_or_not, record) in steps.iter_mut().zip(records) {
-        if let Err(NotYet::Needs(digests)) = step_or_not {
-            let blobs = fetch(log, record, digests).await?;
-            *step_or_not = step(record, &blobs);
+    let mut steps = Vec::with_capacity(records.len());
+    for (made, record) in first.into_iter().zip(records) {
+        let (mut made, missing) = made?;
+        if !missing.is_empty() {
+            let blobs = fetch(log, record, &missing).await?;
+            (made, _) = step(record, &blobs)?;
         }
+        steps.push(made);
     }
-    let finished = |(step, record): (Result<Step, NotYet>, &Record)| {
-        step.map_err(|not_yet| not_yet.into_error(record))
-    };
-    steps.into_iter().zip(records).map(finished).collect()
+    Ok(steps)
 }
 
 async fn fetch(
@@ -88,41 +86,25 @@ async fn fetch(
     Ok(blobs)
 }
 
-/// Why a record is no step.
-enum NotYet {
-    /// These blobs are needed first.
-    Needs(Vec<Digest>),
-    Malformed(annals_wire::DecodeError),
-}
-
-impl NotYet {
-    fn into_error(self, record: &Record) -> CatalogueError {
-        let position = record.position();
-        match self {
-            NotYet::Malformed(source) => CatalogueError::Decode { position, source },
-            NotYet::Needs(digests) => CatalogueError::MissingBlob {
-                position,
-                digest: digests.first().copied().unwrap_or(Digest([0; 32])),
-            },
-        }
-    }
-}
-
-fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, NotYet> {
-    let decoded = annals_wire::decode(record).map_err(NotYet::Malformed)?;
+/// A record as a step, and the blobs that are missing for it to be whole.
+fn step(
+    record: &Record,
+    blobs: &HashMap<Digest, Bytes>,
+) -> Result<(Step, Vec<Digest>), CatalogueError> {
+    let decoded = annals_wire::decode(record).map_err(|source| CatalogueError::Decode {
+        position: record.position(),
+        source,
+    })?;
     let title_slot = title_slot(&decoded.event);
     let tag_slots = tag_slots(&decoded.event);
     let alias_slot = alias_slot(&decoded.event);
-    if title_slot.is_none() && tag_slots.is_empty() && alias_slot.is_none() {
-        return Ok(Step {
-            decoded,
-            title: None,
-            tags: Vec::new(),
-            alias: None,
-        });
-    }
+    let shows_content = title_slot.is_some() || alias_slot.is_some() || !tag_slots.is_empty();
     let mut texts = Texts {
-        pieces: record.content(),
+        pieces: if shows_content {
+            record.content()
+        } else {
+            Vec::new()
+        },
         blobs,
         missing: Vec::new(),
     };
@@ -138,15 +120,14 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, NotYet>
         Text::Present(alias) => Some(alias),
         Text::Removed => None,
     });
-    if texts.missing.is_empty() {
-        return Ok(Step {
-            decoded,
-            title,
-            tags,
-            alias,
-        });
-    }
-    Err(NotYet::Needs(texts.missing))
+    let missing = texts.missing;
+    let step = Step {
+        decoded,
+        title,
+        tags,
+        alias,
+    };
+    Ok((step, missing))
 }
 
 /// Content of one record, where it is at hand.

@@ -167,7 +167,7 @@ pub(super) async fn view(
         status: row.status,
         sort: row.sort,
         created_by: ActorName {
-            kind: row.actor_kind,
+            kind: row.actor_kind.as_str().to_owned(),
             id: row.actor_id,
         },
         created_at: row.created_at,

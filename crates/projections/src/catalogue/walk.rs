@@ -22,6 +22,9 @@ pub(super) type Listed = (u64, Uuid);
 pub(super) struct Walk {
     lists: Vec<List>,
     direction: Direction,
+    /// How many of a position's last bits the keys leave out. Where they do,
+    /// the walk goes through blocks of positions and not through objects.
+    bits: u32,
 }
 
 struct List {
@@ -49,6 +52,7 @@ impl Walk {
         let mut walk = Walk {
             lists: prefixes.into_iter().map(list).collect(),
             direction,
+            bits: 0,
         };
         if let Some(after) = after {
             match direction {
@@ -59,9 +63,19 @@ impl Walk {
         walk
     }
 
+    /// A walk through the blocks that have objects of an actor. It must not be
+    /// the first one of several.
+    pub(super) fn of_blocks(prefix: Bytes, direction: Direction) -> Walk {
+        Walk {
+            bits: keys::BLOCK_BITS,
+            ..Walk::new([prefix], direction, None)
+        }
+    }
+
     /// Leaves out everything before a position.
     fn skip_to(&mut self, position: u64) {
         let direction = self.direction;
+        let position = position >> self.bits;
         for list in &mut self.lists {
             let before = |listed: &Listed| is_before(listed.0, position, direction);
             while list.read.front().is_some_and(before) {
@@ -87,6 +101,17 @@ impl Walk {
     }
 }
 
+impl Walk {
+    /// The first position of what was found, in the walk's direction.
+    fn begins(&self, found: u64) -> u64 {
+        let first = found << self.bits;
+        match self.direction {
+            Direction::Forward => first,
+            Direction::Backward => first | ((1 << self.bits) - 1),
+        }
+    }
+}
+
 impl List {
     async fn fill(
         &mut self,
@@ -102,7 +127,11 @@ impl List {
         for (key, value) in &page {
             let malformed = || CatalogueError::malformed(key);
             let position = keys::position_in(key, &self.prefix).ok_or_else(malformed)?;
-            let id = Uuid::from_slice(value).map_err(|_| malformed())?;
+            let id = match value.as_ref() {
+                // A block has no id.
+                [] => Uuid::nil(),
+                id => Uuid::from_slice(id).map_err(|_| malformed())?,
+            };
             self.read.push_back((position, id));
         }
         if let Some((key, _)) = page.last() {
@@ -128,11 +157,11 @@ pub(super) async fn next_of_all(
             other.skip_to(position);
             match other.peek(sight).await? {
                 None => return Ok(None),
-                Some((found, _)) if found != position => {
-                    first.skip_to(found);
+                Some((found, _)) if found == position >> other.bits => {}
+                Some((found, _)) => {
+                    first.skip_to(other.begins(found));
                     continue 'candidates;
                 }
-                Some(_) => {}
             }
         }
         match first.direction {

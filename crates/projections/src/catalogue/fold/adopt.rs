@@ -55,7 +55,7 @@ impl Fold<'_> {
             events: before.map_or(1, |before| before.events),
             created_at: header.created_at,
             updated_at: header.updated_at,
-            actor_kind: header.created_by.kind.as_str().to_owned(),
+            actor_kind: header.created_by.kind.clone(),
             actor_id: header.created_by.id.clone(),
             visibility: header.visibility,
             status: beginning.status,
@@ -80,13 +80,9 @@ impl Fold<'_> {
 
     /// Takes an object out of every list that it stands in.
     fn leave(&mut self, row: &ObjectRow) {
-        let lists = [
-            keys::of_kind(row.kind, row.status),
-            keys::of_actor(row.kind, &row.actor_id),
-        ];
-        for list in lists {
-            self.rows.delete(keys::listed(&list, row.first));
-        }
+        // Its actor's block may have other objects of that actor's.
+        let list = keys::of_kind(row.kind, row.status);
+        self.rows.delete(keys::listed(&list, row.first));
         for link in row.to_one() {
             let key = keys::backward(link.target, link.relation, row.first, 0);
             self.rows.delete(key);

@@ -1,7 +1,8 @@
 //! Events that create an object with a stream of its own, and what every
 //! creation does.
 
-use annals_domain::{Kind, intent, pipeline, plan, run, snapshot, task};
+use annals_domain::{ActorKind, Kind, intent, pipeline, plan, run, snapshot, task};
+use bytes::Bytes;
 use uuid::Uuid;
 
 use super::Fold;
@@ -68,7 +69,7 @@ impl Fold<'_> {
             events: 1,
             created_at: self.step.occurred_at(),
             updated_at: self.step.occurred_at(),
-            actor_kind: record.actor_kind().to_owned(),
+            actor_kind: ActorKind::from_word(record.actor_kind()),
             actor_id: record.actor_id().to_owned(),
             status: beginning.status,
             sort: beginning.sort,
@@ -88,12 +89,12 @@ impl Fold<'_> {
     /// Enters a new object into the lists that it belongs to.
     pub(super) fn enter(&mut self, row: &ObjectRow) {
         let id = keys::id_value(row.id);
-        let lists = [
-            keys::of_kind(row.kind, row.status),
-            keys::of_actor(row.kind, &row.actor_id),
-        ];
-        for list in lists {
-            self.rows.put(keys::listed(&list, row.first), id.clone());
+        let list = keys::of_kind(row.kind, row.status);
+        self.rows.put(keys::listed(&list, row.first), id.clone());
+        let actor = keys::of_actor(row.kind, &row.actor_id);
+        let block = keys::block(&actor, row.first);
+        if self.rows.known(&block).is_none() {
+            self.rows.put(block, Bytes::new());
         }
         for link in row.to_one() {
             let key = keys::backward(link.target, link.relation, row.first, 0);
