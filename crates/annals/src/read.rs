@@ -194,15 +194,15 @@ impl Annals {
         }
     }
 
-    async fn resolve_alias(&self, alias: &str) -> Result<ObjectRef, ViewError> {
-        if annals_domain::alias::check(alias).is_err() {
+    async fn resolve_alias(&self, name: &str) -> Result<ObjectRef, ViewError> {
+        if alias::check(name).is_err() {
             return Err(ViewError::InvalidId {
-                id: alias.chars().take(64).collect(),
+                id: name.chars().take(64).collect(),
             });
         }
         self.reach().await?;
         // An alias's stream follows from the alias, and has one event.
-        let stream = stream_name(annals_domain::alias::stream_of(alias));
+        let stream = stream_name(alias::stream_of(name));
         let page = self.log.read(Query::stream(stream, Version(1)).limit(1));
         let page = page.await.map_err(LoadError::from)?;
         let reserved = match page.records.first() {
@@ -218,7 +218,7 @@ impl Annals {
                 })
             }
             _ => Err(ViewError::NotFound {
-                id: alias.to_owned(),
+                id: name.to_owned(),
             }),
         }
     }

@@ -134,6 +134,11 @@ impl Objects {
         slot.row = Some(Box::new(row));
     }
 
+    /// Whether an object was changed, and not just looked at.
+    pub(super) fn is_changed(&self, id: Uuid) -> bool {
+        self.known.get(&id).is_some_and(|known| known.changed)
+    }
+
     /// Objects that were changed, in no order.
     pub(super) fn changed(&self) -> impl Iterator<Item = &ObjectRow> {
         self.known

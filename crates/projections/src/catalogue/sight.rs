@@ -163,7 +163,7 @@ impl Sight<'_> {
                 .await?;
             for (key, value) in &page {
                 let row = read_object(key, value)?;
-                if fits(&row) && self.layer.objects.known(row.id).is_none() {
+                if fits(&row) && !self.layer.objects.is_changed(row.id) {
                     found.push(row);
                 }
             }

@@ -86,7 +86,6 @@ fn rows_written_now_and_then_are_the_rows_made_anew_at_every_cut() {
 }
 
 /// All that the catalogue says of a history.
-#[derive(Debug, PartialEq)]
 struct Answers {
     rows: Vec<Option<CatalogueRow>>,
     lists: Vec<Vec<CatalogueRow>>,
@@ -161,7 +160,12 @@ fn what_is_in_memory_answers_as_what_is_written() {
         ids.push(Uuid::from_u128(0xffff));
         let in_memory = Answers::of(&catalogue, log, &ids);
         block_on(catalogue.flush(log)).expect("its rows are written");
-        assert_eq!(Answers::of(&Catalogue::new(), log, &ids), in_memory);
+        let written = Answers::of(&Catalogue::new(), log, &ids);
+        assert_eq!(written.rows, in_memory.rows);
+        assert_eq!(written.lists, in_memory.lists);
+        assert_eq!(written.links, in_memory.links);
+        assert_eq!(written.trees, in_memory.trees);
+        assert_eq!(written.endings, in_memory.endings);
     });
 }
 

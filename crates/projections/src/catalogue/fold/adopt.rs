@@ -266,14 +266,14 @@ impl Fold<'_> {
         let id = event.provenance.0;
         let beginning = Beginning::default();
         let adopted = self.adopt(Kind::Provenance, id, &event.header, beginning);
-        if adopted.is_some() {
+        if let Some(adopted) = adopted {
             let stated = event.token_usage.map(|used| Usage {
                 uncached_input: used.input_tokens,
                 output: used.output_tokens,
                 cost_usd: used.cost_usd,
                 ..Usage::default()
             });
-            self.state_usage(id, stated);
+            self.state_usage(id, stated, matches!(adopted, Adopted::New));
         }
     }
 

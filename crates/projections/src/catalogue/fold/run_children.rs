@@ -151,12 +151,12 @@ impl Fold<'_> {
             cost_usd: used.cost_usd,
             ..Usage::default()
         });
-        self.state_usage(provenance, stated);
+        self.state_usage(provenance, stated, true);
     }
 
     /// Takes note of the tokens that a provenance says its run used. Tokens that
-    /// were used before it was recorded count to it all the same.
-    pub(super) fn state_usage(&mut self, provenance: Uuid, stated: Option<Usage>) {
+    /// were used before it was there count to it all the same.
+    pub(super) fn state_usage(&mut self, provenance: Uuid, stated: Option<Usage>, is_new: bool) {
         let Some(run) = self.run_of_children() else {
             return;
         };
@@ -165,7 +165,7 @@ impl Fold<'_> {
         let used = run.usage;
         if let Some(row) = self.row(Kind::Provenance, provenance) {
             row.stated = stated;
-            row.usage = used;
+            row.usage = used.filter(|_| is_new);
         }
     }
 
