@@ -14,6 +14,7 @@
 //! by event and rows that were made anew from the whole log are the same, byte
 //! for byte. `keys.rs` has the table of all rows.
 
+mod arena;
 mod error;
 mod fold;
 mod generation;
@@ -377,7 +378,7 @@ impl Catalogue {
             }
             loaded
         };
-        self.state().advance(&steps, loaded, last);
+        self.state().advance(steps, loaded, last);
         Ok(())
     }
 

@@ -186,11 +186,10 @@ fn tags_and_aliases_find_objects() {
             "set_metadata",
             json!({ "object": uuid(PART), "tags": { "team": "runtime" } }),
         ),
-        human(
-            "reserve_alias",
-            json!({ "object": uuid(TASK), "alias": "add-cache" }),
-        ),
     ]);
+    let reserve = json!({ "object": uuid(TASK), "alias": "add-cache" });
+    let answer = &place.apply(&[human("reserve_alias", reserve)])[0];
+    assert_eq!(answer["ok"], true, "{answer}");
     let list = |tag: &str| {
         place
             .run(&["list", "task", "--tag", tag, "--json"])

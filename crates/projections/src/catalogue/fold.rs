@@ -21,6 +21,7 @@ use super::relation::Relation;
 use super::row::{Counts, Link, ObjectRow};
 use super::status::Status;
 use super::step::Step;
+use crate::Text;
 use crate::header::{Common, common};
 
 /// One event about to be folded into the rows.
@@ -28,6 +29,8 @@ pub(super) struct Fold<'a> {
     pub(super) objects: &'a mut Objects,
     pub(super) rows: &'a mut Changes,
     pub(super) step: &'a Step,
+    /// The title that the event gives, until it is given to the object.
+    pub(super) title: Option<Text>,
 }
 
 impl Fold<'_> {
@@ -61,9 +64,8 @@ impl Fold<'_> {
     /// Takes note of the event on every object that was there before and that
     /// it is about.
     fn touch(&mut self) {
-        let stream = self.step.decoded.stream;
-        for (kind, id) in self.step.decoded.event.touches(stream.id) {
-            self.touch_one(kind, id);
+        for (kind, id) in &self.step.touched {
+            self.touch_one(*kind, *id);
         }
     }
 
@@ -93,12 +95,12 @@ impl Fold<'_> {
         let after = keys::of_kind(kind, row.status);
         self.rows.delete(keys::listed(&before, row.first));
         self.rows
-            .put(keys::listed(&after, row.first), keys::id_value(id));
+            .put(keys::listed(&after, row.first), id.as_bytes());
     }
 
     /// Replaces the title by what the event gives, if anything.
     fn set_title(&mut self, kind: Kind, id: Uuid) {
-        let title = self.step.title.clone();
+        let title = self.title.take();
         if let Some(row) = self.row(kind, id) {
             row.title = title;
         }
@@ -120,7 +122,7 @@ impl Fold<'_> {
             row.links.push(Link { relation, target });
         }
         let after = keys::backward(target, relation, first, 0);
-        self.rows.put(after, keys::id_value(id));
+        self.rows.put(after, id.as_bytes());
     }
 
     /// Appends an object to a field that holds many; `number` counts from 0.
@@ -132,8 +134,8 @@ impl Fold<'_> {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let forward = keys::forward(source, relation, number);
         let backward = keys::backward(target, relation, row.first, number);
-        self.rows.put(forward, keys::id_value(target));
-        self.rows.put(backward, keys::id_value(source));
+        self.rows.put(forward, target.as_bytes());
+        self.rows.put(backward, source.as_bytes());
     }
 
     fn metadata(&mut self, event: &MetadataSet) {
@@ -164,10 +166,9 @@ impl Fold<'_> {
         for (number, tag) in (0..).zip(&self.step.tags) {
             // Two texts always have a binary form.
             let value = annals_wire::encode_row(tag).unwrap_or_default();
-            self.rows.put(keys::tag(id, number), value.into());
+            self.rows.put(keys::tag(id, number), &value);
             for prefix in tag_prefixes(kind, &tag.0, &tag.1) {
-                self.rows
-                    .put(keys::listed(&prefix, first), keys::id_value(id));
+                self.rows.put(keys::listed(&prefix, first), id.as_bytes());
             }
         }
     }
@@ -193,7 +194,7 @@ impl Fold<'_> {
         };
         let key = keys::alias(row.id, row.aliases);
         row.aliases = row.aliases.saturating_add(1);
-        self.rows.put(key, alias.clone().into());
+        self.rows.put(key, alias.as_bytes());
     }
 
     fn intent(&mut self, event: &intent::Event) {

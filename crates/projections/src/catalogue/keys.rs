@@ -202,8 +202,3 @@ pub(super) fn aliases(id: Uuid) -> Bytes {
 pub(super) fn is_looked_at(key: &[u8]) -> bool {
     matches!(key.first(), Some(&(STEP | TAG | FORWARD | BY_ACTOR)))
 }
-
-/// An id as a row's value.
-pub(super) fn id_value(id: Uuid) -> Bytes {
-    Bytes::copy_from_slice(id.as_bytes())
-}

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::CatalogueError;
+use super::arena::Arena;
 use super::fold::Fold;
 use super::keys;
 use super::row::ObjectRow;
@@ -57,7 +58,7 @@ enum Changed {
     Ordered(BTreeMap<Bytes, Option<Bytes>>),
     /// One after the other as they were changed, which costs less where they
     /// are only written: of two changes of one row the later one counts.
-    InTurn(Rows),
+    InTurn(Rows, Arena),
 }
 
 impl Default for Changed {
@@ -149,7 +150,7 @@ impl Objects {
 }
 
 impl Changes {
-    pub(super) fn put(&mut self, key: Bytes, value: Bytes) {
+    pub(super) fn put(&mut self, key: Bytes, value: &[u8]) {
         self.change(key, Some(value));
     }
 
@@ -157,16 +158,20 @@ impl Changes {
         self.change(key, None);
     }
 
-    fn change(&mut self, key: Bytes, value: Option<Bytes>) {
-        self.bytes += ROW_OVERHEAD + key.len() + value.as_ref().map_or(0, Bytes::len);
+    fn change(&mut self, key: Bytes, value: Option<&[u8]>) {
+        self.bytes += ROW_OVERHEAD + key.len() + value.map_or(0, <[u8]>::len);
         if keys::is_looked_at(&key) {
-            self.seen.insert(key.clone(), value.clone());
+            let value = value.map(Bytes::copy_from_slice);
+            self.seen.insert(key.clone(), value);
         }
         match &mut self.changed {
             Changed::Ordered(rows) => {
-                rows.insert(key, value);
+                rows.insert(key, value.map(Bytes::copy_from_slice));
             }
-            Changed::InTurn(rows) => rows.push((key, value)),
+            Changed::InTurn(rows, arena) => {
+                let value = value.map(|value| arena.copy(value));
+                rows.push((arena.copy(&key), value));
+            }
         }
     }
 
@@ -184,7 +189,7 @@ impl Changes {
     fn len(&self) -> usize {
         match &self.changed {
             Changed::Ordered(rows) => rows.len(),
-            Changed::InTurn(rows) => rows.len(),
+            Changed::InTurn(rows, _) => rows.len(),
         }
     }
 
@@ -197,7 +202,7 @@ impl Changes {
     ) -> impl DoubleEndedIterator<Item = (&Bytes, &Option<Bytes>)> {
         let rows = match &self.changed {
             Changed::Ordered(rows) => Some(rows),
-            Changed::InTurn(_) => None,
+            Changed::InTurn(..) => None,
         };
         rows.into_iter()
             .flat_map(move |rows| rows.range::<[u8], _>((from, to)))
@@ -208,13 +213,13 @@ impl Layer {
     /// A layer whose rows are only written and never asked for in ranges.
     pub(super) fn to_be_written() -> Layer {
         let mut layer = Layer::default();
-        layer.rows.changed = Changed::InTurn(Vec::new());
+        layer.rows.changed = Changed::InTurn(Vec::new(), Arena::default());
         layer
     }
 
     /// Folds steps in. Everything that they look at is known here or in
     /// `loaded`.
-    pub(super) fn fold(&mut self, steps: &[Step], loaded: Loaded) {
+    pub(super) fn fold(&mut self, steps: Vec<Step>, loaded: Loaded) {
         for (id, row) in loaded.objects {
             self.objects.known.entry(id).or_insert_with(|| Known {
                 row,
@@ -224,11 +229,13 @@ impl Layer {
         for (key, value) in loaded.rows {
             self.rows.seen.entry(key).or_insert(value);
         }
-        for step in steps {
+        for mut step in steps {
+            let title = step.title.take();
             Fold {
                 objects: &mut self.objects,
                 rows: &mut self.rows,
-                step,
+                step: &step,
+                title,
             }
             .apply();
         }
@@ -251,7 +258,7 @@ impl Layer {
             Changed::Ordered(changed) => {
                 rows.extend(changed.iter().map(|(k, v)| (k.clone(), v.clone())));
             }
-            Changed::InTurn(changed) => rows.extend_from_slice(changed),
+            Changed::InTurn(changed, _) => rows.extend_from_slice(changed),
         }
         Ok(rows)
     }
@@ -262,19 +269,21 @@ impl Layer {
         let mut rows = self.object_rows()?;
         match &mut self.rows.changed {
             Changed::Ordered(changed) => rows.extend(std::mem::take(changed)),
-            Changed::InTurn(changed) => rows.append(changed),
+            Changed::InTurn(changed, _) => rows.append(changed),
         }
         Ok(rows)
     }
 
     fn object_rows(&self) -> Result<Rows, CatalogueError> {
-        let mut objects: Vec<&ObjectRow> = self.objects.changed().collect();
+        let changed = self.objects.changed();
+        let mut objects: Vec<_> = changed.map(|row| (keys::reversed(row.id), row)).collect();
         // Stores take rows that come in the order of their keys more easily.
-        objects.sort_unstable_by_key(|row| keys::reversed(row.id));
+        objects.sort_unstable_by_key(|(key, _)| *key);
         let mut rows: Rows = Vec::with_capacity(objects.len() + self.rows.len());
-        for row in objects {
-            let value = annals_wire::encode_row(row)?;
-            rows.push((keys::object(row.id), Some(value.into())));
+        let mut arena = Arena::default();
+        for (_, row) in objects {
+            let value = arena.copy(&annals_wire::encode_row(row)?);
+            rows.push((arena.copy(&keys::object(row.id)), Some(value)));
         }
         Ok(rows)
     }

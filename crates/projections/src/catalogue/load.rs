@@ -73,8 +73,8 @@ impl Source<'_> {
                     row.map(tags).into_iter().flatten().collect()
                 }
                 (_, Some(Adoption::Begun(_))) => {
-                    let row = |(_, id)| self.row(id, loaded);
-                    let rows = event.touches(own).into_iter().filter_map(row);
+                    let row = |(_, id): &(_, Uuid)| self.row(*id, loaded);
+                    let rows = step.touched.iter().filter_map(row);
                     rows.flat_map(everything_of).collect()
                 }
                 (Some(_) | None, Some(Adoption::Continued) | None) => Vec::new(),
@@ -138,19 +138,15 @@ impl Source<'_> {
 
 /// The objects that a step concerns: those that it is about, and the run that
 /// it happened in.
-fn concerned(step: &Step) -> impl Iterator<Item = Uuid> {
+fn concerned(step: &Step) -> impl Iterator<Item = Uuid> + '_ {
     let stream = step.decoded.stream;
     let run = (stream.kind == StreamKind::Run).then_some(stream.id);
-    let touched = step.decoded.event.touches(stream.id);
     let named = match &step.decoded.event {
         AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.object),
         _ => None,
     };
-    touched
-        .into_iter()
-        .map(|(_, id)| id)
-        .chain(run)
-        .chain(named)
+    let touched = step.touched.iter().map(|(_, id)| *id);
+    touched.chain(run).chain(named)
 }
 
 fn tags(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {

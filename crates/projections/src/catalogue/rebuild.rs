@@ -16,9 +16,9 @@ use super::load::Source;
 use super::{Catalogue, CatalogueError, step};
 
 /// Records that are folded at once.
-const PAGE: usize = 10_000;
+const PAGE: usize = 4_000;
 /// Records, and bytes in memory, after which rows are written.
-const BATCH_RECORDS: u64 = 50_000;
+const BATCH_RECORDS: u64 = 20_000;
 const BATCH_BYTES: usize = 64 * 1024 * 1024;
 
 /// What was made anew.
@@ -169,7 +169,7 @@ async fn fold(
             writing: writing.as_ref(),
         };
         let loaded = source.load(&steps).await?;
-        layer.fold(&steps, loaded);
+        layer.fold(steps, loaded);
         folded = last;
         progress(folded);
     }

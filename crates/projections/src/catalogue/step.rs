@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use annals_domain::{Adoption, AnyEvent, Slot, Timestamp};
+use annals_domain::{Adoption, AnyEvent, Kind, Slot, Timestamp};
 use annals_domain::{alias, intent, pipeline, plan, run, snapshot, task};
 use annals_event_log::{Content, Digest, EventLog, Record};
 use annals_wire::Decoded;
 use bytes::Bytes;
 use rayon::prelude::*;
+use uuid::Uuid;
 
 use super::CatalogueError;
 use super::row::{label, title};
@@ -22,6 +23,8 @@ const PARALLEL_FROM: usize = 256;
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) decoded: Decoded,
+    /// The objects that it is about.
+    pub(super) touched: Vec<(Kind, Uuid)>,
     /// The title that the event gives to its object, if it gives one.
     pub(super) title: Option<Text>,
     /// The tags that the event gives to its object; those that were removed
@@ -122,6 +125,7 @@ fn step(
     });
     let missing = texts.missing;
     let step = Step {
+        touched: decoded.event.touches(decoded.stream.id),
         decoded,
         title,
         tags,

@@ -60,7 +60,7 @@ impl Fold<'_> {
             visibility: header.visibility,
             status: beginning.status,
             sort: beginning.sort,
-            title: self.step.title.clone(),
+            title: self.title.take(),
             aliases: before.map_or(0, |before| before.aliases),
             links: beginning.links,
             counts: beginning.counts,

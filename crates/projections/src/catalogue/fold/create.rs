@@ -2,7 +2,6 @@
 //! creation does.
 
 use annals_domain::{ActorKind, Kind, intent, pipeline, plan, run, snapshot, task};
-use bytes::Bytes;
 use uuid::Uuid;
 
 use super::Fold;
@@ -73,7 +72,7 @@ impl Fold<'_> {
             actor_id: record.actor_id().to_owned(),
             status: beginning.status,
             sort: beginning.sort,
-            title: self.step.title.clone(),
+            title: self.title.take(),
             links: beginning.links,
             counts: beginning.counts,
             ..ObjectRow::new(kind, id, self.step.decoded.stream)
@@ -88,17 +87,17 @@ impl Fold<'_> {
 
     /// Enters a new object into the lists that it belongs to.
     pub(super) fn enter(&mut self, row: &ObjectRow) {
-        let id = keys::id_value(row.id);
+        let id = row.id.as_bytes();
         let list = keys::of_kind(row.kind, row.status);
-        self.rows.put(keys::listed(&list, row.first), id.clone());
+        self.rows.put(keys::listed(&list, row.first), id);
         let actor = keys::of_actor(row.kind, &row.actor_id);
         let block = keys::block(&actor, row.first);
         if self.rows.known(&block).is_none() {
-            self.rows.put(block, Bytes::new());
+            self.rows.put(block, b"");
         }
         for link in row.to_one() {
             let key = keys::backward(link.target, link.relation, row.first, 0);
-            self.rows.put(key, id.clone());
+            self.rows.put(key, id);
         }
     }
 
