@@ -183,7 +183,7 @@ impl History<'_> {
                 tool_name: pieces.text("bash"),
                 io_footprint: None,
                 args: Some(pieces.text(format!("{{\"command\":\"cargo test case_{n}\"}}"))),
-                status: if n % 19 == 0 {
+                status: if n.is_multiple_of(19) {
                     ToolStatus::Error
                 } else {
                     ToolStatus::Ok

@@ -359,7 +359,7 @@ impl Catalogue {
         records: &[Record],
         last: Position,
     ) -> Result<(), CatalogueError> {
-        let steps = step::steps(log, records).await?;
+        let mut steps = step::steps(log, records).await?;
         let loaded = {
             let sight = self.sight_to_fold(log)?;
             let source = Source {
@@ -378,7 +378,7 @@ impl Catalogue {
             }
             loaded
         };
-        self.state().advance(steps, loaded, last);
+        self.state().advance(&mut steps, loaded, last);
         Ok(())
     }
 

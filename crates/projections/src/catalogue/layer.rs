@@ -219,7 +219,7 @@ impl Layer {
 
     /// Folds steps in. Everything that they look at is known here or in
     /// `loaded`.
-    pub(super) fn fold(&mut self, steps: Vec<Step>, loaded: Loaded) {
+    pub(super) fn fold(&mut self, steps: &mut [Step], loaded: Loaded) {
         for (id, row) in loaded.objects {
             self.objects.known.entry(id).or_insert_with(|| Known {
                 row,
@@ -229,12 +229,12 @@ impl Layer {
         for (key, value) in loaded.rows {
             self.rows.seen.entry(key).or_insert(value);
         }
-        for mut step in steps {
+        for step in steps {
             let title = step.title.take();
             Fold {
                 objects: &mut self.objects,
                 rows: &mut self.rows,
-                step: &step,
+                step,
                 title,
             }
             .apply();

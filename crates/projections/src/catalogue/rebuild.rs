@@ -161,7 +161,7 @@ async fn fold(
         let Some(last) = page.records.last().map(Record::position) else {
             break;
         };
-        let steps = step::steps(log, &page.records).await?;
+        let mut steps = step::steps(log, &page.records).await?;
         let source = Source {
             log,
             model,
@@ -169,7 +169,7 @@ async fn fold(
             writing: writing.as_ref(),
         };
         let loaded = source.load(&steps).await?;
-        layer.fold(steps, loaded);
+        layer.fold(&mut steps, loaded);
         folded = last;
         progress(folded);
     }

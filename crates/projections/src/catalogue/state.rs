@@ -84,7 +84,7 @@ impl State {
     }
 
     /// Folds steps in, up to `last`.
-    pub(super) fn advance(&mut self, steps: Vec<Step>, loaded: Loaded, last: Position) {
+    pub(super) fn advance(&mut self, steps: &mut [Step], loaded: Loaded, last: Position) {
         if let Some(begun) = &mut self.begun {
             Arc::make_mut(&mut begun.layer).fold(steps, loaded);
             begun.folded = last;

@@ -32,6 +32,8 @@ pub(super) struct Step {
     pub(super) tags: Vec<(String, String)>,
     /// The alias that the event gives to an object, unless it was removed.
     pub(super) alias: Option<String>,
+    /// Blobs without which its content is not whole.
+    missing: Vec<Digest>,
 }
 
 impl Step {
@@ -54,20 +56,19 @@ pub(super) async fn steps(
     records: &[Record],
 ) -> Result<Vec<Step>, CatalogueError> {
     let none = HashMap::new();
-    let first: Vec<Result<(Step, Vec<Digest>), CatalogueError>> = if records.len() < PARALLEL_FROM {
+    let made: Vec<Result<Step, CatalogueError>> = if records.len() < PARALLEL_FROM {
         records.iter().map(|record| step(record, &none)).collect()
     } else {
         let records = records.par_iter();
         records.map(|record| step(record, &none)).collect()
     };
-    let mut steps = Vec::with_capacity(records.len());
-    for (made, record) in first.into_iter().zip(records) {
-        let (mut made, missing) = made?;
-        if !missing.is_empty() {
-            let blobs = fetch(log, record, &missing).await?;
-            (made, _) = step(record, &blobs)?;
+    // A step is large, so they stay where they are.
+    let mut steps = made.into_iter().collect::<Result<Vec<Step>, _>>()?;
+    for (made, record) in steps.iter_mut().zip(records) {
+        if !made.missing.is_empty() {
+            let blobs = fetch(log, record, &made.missing).await?;
+            *made = step(record, &blobs)?;
         }
-        steps.push(made);
     }
     Ok(steps)
 }
@@ -89,11 +90,8 @@ async fn fetch(
     Ok(blobs)
 }
 
-/// A record as a step, and the blobs that are missing for it to be whole.
-fn step(
-    record: &Record,
-    blobs: &HashMap<Digest, Bytes>,
-) -> Result<(Step, Vec<Digest>), CatalogueError> {
+/// A record as a step, with the content that is in it or in `blobs`.
+fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, CatalogueError> {
     let decoded = annals_wire::decode(record).map_err(|source| CatalogueError::Decode {
         position: record.position(),
         source,
@@ -124,14 +122,14 @@ fn step(
         Text::Removed => None,
     });
     let missing = texts.missing;
-    let step = Step {
+    Ok(Step {
         touched: decoded.event.touches(decoded.stream.id),
         decoded,
         title,
         tags,
         alias,
-    };
-    Ok((step, missing))
+        missing,
+    })
 }
 
 /// Content of one record, where it is at hand.
