@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use annals_domain::{ActorKind, ActorRef, Emitted, IntegrityHash, Kind, StreamRef, Timestamp};
+use annals_domain::{
+    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, StreamRef, Timestamp,
+};
 use annals_event_log::{
-    Append, AppendError, Blob, Expectation, Expected, NewEvent, Version, limits,
+    Append, AppendError, Blob, Expectation, Expected, NewEvent, Position, Query, Version, limits,
 };
 use annals_wire::{EncodeError, Envelope};
 use bytes::Bytes;
@@ -154,19 +156,44 @@ impl Annals {
             let refusal = AdoptRefusal::Elsewhere { kind, id, holder };
             return Ok(Adopted::Refused(refusal));
         }
-        let view = match self.view(id).await {
-            Ok(view) => view,
-            Err(ViewError::Load(error)) => return Err(error.into()),
-            Err(_) => return Ok(Adopted::New),
-        };
-        Ok(match &view.header().adopted {
-            Some(there) if !there.untouched => {
-                Adopted::Refused(AdoptRefusal::ChangedHere { kind, id })
-            }
+        let row = self.row(id).await.map_err(|error| match error {
+            ViewError::Load(error) => error,
+            error => LoadError::from(annals_event_log::ReadError::Corrupt {
+                reason: error.to_string(),
+            }),
+        })?;
+        Ok(match self.adopted_digest(row.last_position, id).await? {
             None => Adopted::Refused(AdoptRefusal::ChangedHere { kind, id }),
-            Some(there) if there.digest == adoptee.digest => Adopted::Unchanged,
+            Some(digest) if digest == adoptee.digest => Adopted::Unchanged,
             Some(_) => Adopted::Replaced,
         })
+    }
+
+    /// The digest of an object whose last event is at `last`, if nothing but
+    /// its adoption happened to it. An adoption's events follow one another,
+    /// so that it costs the same however much there is in the stream.
+    async fn adopted_digest(
+        &self,
+        last: Position,
+        id: Uuid,
+    ) -> Result<Option<IntegrityHash>, LoadError> {
+        let mut at = last;
+        loop {
+            let page = self.log.read(Query::all(at).limit(1)).await?;
+            let Some(record) = page.records.first() else {
+                return Ok(None);
+            };
+            let decoded = annals_wire::decode(record)?;
+            let touched = decoded.event.touches(decoded.stream.id);
+            if touched.first().is_none_or(|(_, touched)| *touched != id) {
+                return Ok(None);
+            }
+            match decoded.event.adoption() {
+                Some(Adoption::Begun(header)) => return Ok(Some(header.digest)),
+                Some(Adoption::Continued) if at.0 > 1 => at = Position(at.0 - 1),
+                Some(Adoption::Continued) | None => return Ok(None),
+            }
+        }
     }
 
     /// The streams as they are now, as expectations.

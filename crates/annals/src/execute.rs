@@ -123,6 +123,7 @@ impl Annals {
             }
         }
         drop(turn);
+        self.keep_up().await;
         outcome
     }
 

@@ -8,6 +8,8 @@
 
 mod adopt;
 pub mod blocking;
+mod catalogue;
+mod deadline;
 mod environment;
 mod execute;
 mod flow;
@@ -24,7 +26,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use annals_event_log::{EventLog, Position, ReadError, Stats};
-use annals_projections::Directory;
+use annals_projections::Catalogue;
 use annals_store_rocks::RocksLog;
 
 pub use adopt::{AdoptRefusal, Adopted, Adoptee};
@@ -46,7 +48,8 @@ pub use seal::SealError;
 pub struct Annals {
     log: Arc<dyn EventLog>,
     rocks: Option<Arc<RocksLog>>,
-    directory: Arc<Directory>,
+    catalogue: Arc<Catalogue>,
+    floor: catalogue::Floor,
     states: Arc<states::States>,
     lanes: Arc<lanes::Lanes>,
 }
@@ -70,7 +73,8 @@ impl Annals {
         Annals {
             log,
             rocks,
-            directory: Arc::new(Directory::new()),
+            catalogue: Arc::new(Catalogue::new()),
+            floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
             lanes: Arc::new(lanes::Lanes::default()),
         }
@@ -111,18 +115,18 @@ impl Annals {
         self.log.stats().await
     }
 
-    /// Brings the directory of objects up to date on disk, waits for what was
+    /// Brings the catalogue of objects up to date on disk, waits for what was
     /// accepted, and releases the log. Repeating it is harmless.
     pub async fn close(&self) {
         let log = self.log.as_ref();
-        // The directory is rebuilt from the log wherever it is behind: failing
+        // The catalogue catches up with the log wherever it is behind: failing
         // to bring it up to date costs time at the next opening and nothing else.
         let kept = async {
-            self.directory.catch_up(log).await?;
-            self.directory.flush(log).await
+            self.catalogue.catch_up(log).await?;
+            self.catalogue.flush(log).await
         };
         if let Err(error) = kept.await {
-            tracing::debug!(%error, "the directory was not brought up to date");
+            tracing::debug!(%error, "the catalogue was not brought up to date");
         }
         self.log.close().await;
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp};
+use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
     Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
 };
@@ -107,7 +107,7 @@ impl fmt::Display for ObjectRef {
 #[non_exhaustive]
 pub enum ViewError {
     /// No object has the id.
-    #[error("there is no object {id:?}; check it, or look with `annals log`")]
+    #[error("there is no object {id:?}; check it, or look with `annals list`")]
     NotFound {
         /// What was asked for.
         id: String,
@@ -120,8 +120,8 @@ pub enum ViewError {
         /// Objects that it may be, at most ten.
         candidates: Vec<ObjectRef>,
     },
-    /// The text is neither a UUID nor the end of one.
-    #[error("{id:?} is no id: a UUID or at least its last 8 hex digits are expected")]
+    /// The text is neither a UUID nor the end of one, nor can it be an alias.
+    #[error("{id:?} is no id: a UUID, at least its last 8 hex digits or an alias is expected")]
     InvalidId {
         /// What was asked for.
         id: String,
@@ -150,7 +150,7 @@ pub enum ViewError {
 impl ViewError {
     /// Whether the same question may be answered later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, ViewError::Load(LoadError::Read(error)) if error.is_retryable())
+        matches!(self, ViewError::Load(error) if error.is_retryable())
     }
 }
 
@@ -160,7 +160,8 @@ fn list(candidates: &[ObjectRef]) -> String {
 }
 
 impl Annals {
-    /// Finds an object by its UUID or by the last 8 or more hex digits of it.
+    /// Finds an object by its UUID, by the last 8 or more hex digits of it, or
+    /// by an alias.
     ///
     /// # Errors
     /// [`ViewError::NotFound`], [`ViewError::Ambiguous`] and
@@ -173,21 +174,9 @@ impl Annals {
         let digits: String = id.chars().filter(|c| *c != '-').collect();
         let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
         if digits.len() < 8 || digits.len() > 32 || !is_hex {
-            return Err(ViewError::InvalidId {
-                id: id.chars().take(64).collect(),
-            });
+            return self.resolve_alias(id).await;
         }
-        let digits = digits.to_ascii_lowercase();
-        let log = self.log.as_ref();
-        self.directory
-            .catch_up(log)
-            .await
-            .map_err(LoadError::from)?;
-        let found = self
-            .directory
-            .by_suffix(log, &digits, 11)
-            .await
-            .map_err(LoadError::from)?;
+        let found = self.ending(&digits, 11).await?;
         let mut candidates: Vec<ObjectRef> = found
             .into_iter()
             .map(|(kind, id)| ObjectRef { kind, id })
@@ -205,14 +194,33 @@ impl Annals {
         }
     }
 
-    /// An object's kind and the stream that holds it, if it is there.
-    ///
-    /// # Errors
-    /// [`LoadError`].
-    pub async fn place(&self, id: Uuid) -> Result<Option<(Kind, StreamRef)>, LoadError> {
-        let log = self.log.as_ref();
-        self.directory.catch_up(log).await?;
-        Ok(self.directory.find(log, id).await?)
+    async fn resolve_alias(&self, name: &str) -> Result<ObjectRef, ViewError> {
+        if alias::check(name).is_err() {
+            return Err(ViewError::InvalidId {
+                id: name.chars().take(64).collect(),
+            });
+        }
+        self.reach().await?;
+        // An alias's stream follows from the alias, and has one event.
+        let stream = stream_name(alias::stream_of(name));
+        let page = self.log.read(Query::stream(stream, Version(1)).limit(1));
+        let page = page.await.map_err(LoadError::from)?;
+        let reserved = match page.records.first() {
+            Some(record) => Some(annals_wire::decode(record).map_err(LoadError::from)?.event),
+            None => None,
+        };
+        match reserved {
+            Some(AnyEvent::Alias(alias::Event::Reserved(event))) => {
+                let (kind, _) = self.locate(event.object).await?;
+                Ok(ObjectRef {
+                    kind,
+                    id: event.object,
+                })
+            }
+            _ => Err(ViewError::NotFound {
+                id: name.to_owned(),
+            }),
+        }
     }
 
     async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {

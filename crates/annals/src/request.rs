@@ -2,7 +2,7 @@
 
 use annals_domain::{ActorRef, Command, FrameId, Refusal, Timestamp};
 use annals_event_log::{AppendError, Position, ReadError};
-use annals_projections::{DirectoryError, EntryError};
+use annals_projections::{CatalogueError, EntryError};
 use annals_wire::{DecodeError, EncodeError};
 use uuid::Uuid;
 
@@ -137,12 +137,36 @@ pub enum LoadError {
     /// A record's content could not be brought together.
     #[error(transparent)]
     Entry(#[from] EntryError),
-    /// The directory of objects could not be read.
+    /// The catalogue of objects gave no answer.
     #[error(transparent)]
-    Directory(#[from] DirectoryError),
+    Catalogue(#[from] CatalogueError),
+    /// The log has not come as far as it was asked for.
+    #[error(
+        "position {wanted} was not reached within {waited_ms} ms: the log ends at {reached}. Ask the log that gave you the position, or ask again"
+    )]
+    Behind {
+        /// What was asked for.
+        wanted: Position,
+        /// Where the log ends.
+        reached: Position,
+        /// How long it was waited for, in milliseconds.
+        waited_ms: u64,
+    },
     /// An object could not be rendered as JSON.
     #[error("the object cannot be rendered as JSON: {0}")]
     Render(#[source] serde_json::Error),
+}
+
+impl LoadError {
+    /// Whether the same question may be answered later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            LoadError::Read(error) => error.is_retryable(),
+            LoadError::Catalogue(error) => error.is_retryable(),
+            LoadError::Behind { .. } => true,
+            LoadError::Decode(_) | LoadError::Entry(_) | LoadError::Render(_) => false,
+        }
+    }
 }
 
 impl ExecuteError {
@@ -151,7 +175,7 @@ impl ExecuteError {
         match self {
             ExecuteError::Contended { .. } => true,
             ExecuteError::Append(error) => error.is_retryable(),
-            ExecuteError::Load(LoadError::Read(error)) => error.is_retryable(),
+            ExecuteError::Load(error) => error.is_retryable(),
             _ => false,
         }
     }

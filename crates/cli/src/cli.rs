@@ -1,8 +1,10 @@
 //! The command line: commands, options and their help.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use annals::At;
+use annals::domain::{Kind, Timestamp};
 use annals::event_log::Position;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
@@ -24,6 +26,7 @@ Examples:
   annals import git .              read this repository's history into it
   annals import claude DIR         read recorded sessions of Claude Code
   annals log --limit 10 --backward what happened last
+  annals list runs                 the newest runs
   annals show 1a2b3c4d             one object, by the last digits of its id
   annals show 1a2b3c4d --at 17     the same, as it was after event 17
   annals verify                    prove that nothing is damaged
@@ -83,12 +86,20 @@ pub(crate) enum Command {
     Show(Show),
     /// Show what happened to an object
     History(History),
+    /// List objects of one kind
+    List(List),
+    /// Show what an object names, and what names it
+    Refs(Refs),
+    /// Show an object with everything that belongs to it
+    Tree(Tree),
     /// Show counts and sizes
     Stats(Stats),
     /// Check everything that is stored
     Verify(Verify),
     /// Copy the log, also while it is in use
     Backup(Backup),
+    /// Make the catalogue of objects anew from the log
+    Rebuild(Rebuild),
     /// Print a script that completes commands in a shell
     Completions(Completions),
     /// Print or write the manual pages
@@ -291,6 +302,17 @@ pub(crate) struct Log {
     /// Newest first
     #[arg(long)]
     pub(crate) backward: bool,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+/// What a command must have seen at least.
+#[derive(Debug, Args)]
+pub(crate) struct Floor {
+    /// Wait, at most ten seconds, until the log has this position: what a command before
+    /// this one answered
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) min_position: Option<u64>,
 }
 
 /// A system whose format is spoken.
@@ -331,7 +353,8 @@ impl Moment {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An id is a UUID, or its last 8 or more hex digits where no other object's id ends with them.
+An id is a UUID, its last 8 or more hex digits where no other object's id ends with them, or
+an alias.
 
 Examples:
   annals show 1a2b3c4d
@@ -362,6 +385,8 @@ pub(crate) struct Show {
     pub(crate) hash: Option<ObjectHash>,
     #[command(flatten)]
     pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
 }
 
 #[derive(Debug, Args)]
@@ -377,7 +402,110 @@ pub(crate) struct History {
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation,
+context_snapshot or context_pipeline; plurals and short forms such as patchset, snapshot,
+pipeline or invocation will do.
+
+With --json each object is one line. To go on where a list ended, give the first_position of
+its last line to --after.
+
+Examples:
+  annals list runs
+  annals list task --status running
+  annals list run --parent 1a2b3c4d          the runs of a task or of a plan
+  annals list tool_invocation --actor agent:coder --status error
+  annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
+  annals list patch_sets --limit 100 --json")]
+pub(crate) struct List {
+    /// What to list
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: KindWord,
+    /// Only those in this status
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// Only those that this actor created: an id, or human:ID, agent:ID, system:ID or
+    /// mcp_client:ID
+    #[arg(long, value_name = "[KIND:]ID")]
+    pub(crate) actor: Option<String>,
+    /// Only those that belong to this object
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent: Option<String>,
+    /// Only those that have this tag
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) tag: Option<String>,
+    /// Only those created at this time or later (RFC 3339, by the callers' clocks)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only those created before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) until: Option<Timestamp>,
+    /// At most N objects
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    /// Go on behind the object that began at this position
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) after: Option<u64>,
+    /// Oldest first
+    #[arg(long)]
+    pub(crate) oldest: bool,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals refs 1a2b3c4d
+  annals refs 1a2b3c4d --limit 1000 --json")]
+pub(crate) struct Refs {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// At most N links in each direction
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each object is shown once. What is left out, because there is too much of it or because objects
+belong to each other in a circle, is said.
+
+Examples:
+  annals tree 1a2b3c4d
+  annals tree 1a2b3c4d --depth 2 --limit 5
+  annals tree 1a2b3c4d --json")]
+pub(crate) struct Tree {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Levels below it
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub(crate) depth: usize,
+    /// At most N objects of one sort below each
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The catalogue is what lists, short ids and trees are answered from. It follows the log by itself;
+making it anew is for a log whose catalogue is damaged. The log itself is not touched.
+
+Examples:
+  annals rebuild
+  annals --log /backups/monday rebuild --json")]
+pub(crate) struct Rebuild {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -436,6 +564,51 @@ pub(crate) struct Man {
     pub(crate) dir: Option<PathBuf>,
 }
 
+/// A kind of objects in one of the ways in which people write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KindWord(pub(crate) Kind);
+
+impl FromStr for KindWord {
+    type Err = UnknownKind;
+
+    fn from_str(word: &str) -> Result<KindWord, UnknownKind> {
+        let plain = word.to_ascii_lowercase().replace(['-', ' '], "_");
+        let singular = plain.strip_suffix('s').unwrap_or(&plain);
+        let known = Kind::from_str(&plain).or_else(|_| Kind::from_str(singular));
+        known.map(KindWord).map_err(|_| UnknownKind)
+    }
+}
+
+/// A word that no kind is called by.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "known are intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot and context_pipeline"
+)]
+pub(crate) struct UnknownKind;
+
+/// A text that is no time.
+#[derive(Debug, thiserror::Error)]
+#[error("an RFC 3339 time such as 2026-01-31T12:00:00Z is expected")]
+struct InvalidTime;
+
+fn time(text: &str) -> Result<Timestamp, InvalidTime> {
+    let time = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTime)?;
+    Ok(time.to_utc().into())
+}
+
+/// A text that is no number from 1 on.
+#[derive(Debug, thiserror::Error)]
+#[error("a number from 1 on is expected")]
+struct InvalidLimit;
+
+fn at_least_one(text: &str) -> Result<usize, InvalidLimit> {
+    let number = text.parse().map_err(|_| InvalidLimit)?;
+    if number == 0 {
+        return Err(InvalidLimit);
+    }
+    Ok(number)
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -445,6 +618,25 @@ mod tests {
     #[test]
     fn the_definitions_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn kinds_are_known_by_all_their_names() {
+        for kind in Kind::ALL {
+            for name in [kind.object_type(), kind.identifier()] {
+                let plural = format!("{name}s");
+                for word in [name, &plural, &name.to_uppercase(), &name.replace('_', "-")] {
+                    assert_eq!(
+                        word.parse::<KindWord>().ok(),
+                        Some(KindWord(*kind)),
+                        "{word}"
+                    );
+                }
+            }
+        }
+        for word in ["", "s", "commit", "runss"] {
+            assert!(word.parse::<KindWord>().is_err(), "{word}");
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What every command works with: where the log is, and where output goes.
 
+use annals::event_log::Position;
 use annals::{Annals, At, OpenOptions};
 
+use crate::cli::Floor;
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -15,6 +17,18 @@ impl Context {
     /// Opens the log for reading, beside whoever writes to it.
     pub(crate) fn reader(&self) -> Result<Annals, CliError> {
         self.open(OpenOptions::new().read_only(true))
+    }
+
+    /// Opens the log for reading, and waits until it has what the command must
+    /// see.
+    pub(crate) async fn reader_at(&self, floor: &Floor) -> Result<Annals, CliError> {
+        let annals = self.reader()?;
+        let Some(position) = floor.min_position else {
+            return Ok(annals);
+        };
+        let annals = annals.at_least(Position(position));
+        annals.reach().await?;
+        Ok(annals)
     }
 
     /// Opens the log for writing.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::event_log::{AppendError, Position, ReadError};
-use annals::projections::{DirectoryError, EntryError};
+use annals::projections::{CatalogueError, EntryError};
 use annals::store_rocks::BackupError;
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
@@ -44,6 +44,12 @@ pub(crate) enum CliError {
     },
     #[error("there is no event type {name:?}{hint}: `annals events` describes them all")]
     UnknownEventType { name: String, hint: String },
+    #[error("no {kind} can be {status:?}: {known}")]
+    UnknownStatus {
+        status: String,
+        kind: &'static str,
+        known: String,
+    },
     #[error("there is no command {name:?}{hint}: `annals commands --list` names them all")]
     UnknownCommand { name: String, hint: String },
     #[error("{unreadable} events cannot be read, as said in their place: run `annals verify`")]
@@ -195,7 +201,9 @@ impl CliError {
             CliError::NoDiff { .. } => "no_diff",
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",
-            CliError::Load(_) | CliError::Unreadable { .. } => "unreadable",
+            CliError::UnknownStatus { .. } => "unknown_status",
+            CliError::Load(error) => load_code(error),
+            CliError::Unreadable { .. } => "unreadable",
             CliError::Refused { .. } => "refused",
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
@@ -315,13 +323,14 @@ fn is_corrupt_read(error: &ReadError) -> bool {
 
 fn is_corrupt(error: &LoadError) -> bool {
     match error {
-        LoadError::Read(error) | LoadError::Directory(DirectoryError::Read(error)) => {
+        LoadError::Read(error) | LoadError::Catalogue(CatalogueError::Read(error)) => {
             is_corrupt_read(error)
         }
-        LoadError::Entry(EntryError::MissingBlob { .. }) => true,
+        LoadError::Entry(EntryError::MissingBlob { .. })
+        | LoadError::Catalogue(CatalogueError::MissingBlob { .. }) => true,
         LoadError::Decode(source)
         | LoadError::Entry(EntryError::Decode { source, .. })
-        | LoadError::Directory(DirectoryError::Decode { source, .. }) => is_corrupt_event(source),
+        | LoadError::Catalogue(CatalogueError::Decode { source, .. }) => is_corrupt_event(source),
         _ => false,
     }
 }
@@ -359,6 +368,15 @@ fn view_code(error: &ViewError) -> &'static str {
         ViewError::InvalidId { .. } => "invalid_id",
         ViewError::WrongKind { .. } => "wrong_kind",
         ViewError::NotYet { .. } => "not_yet",
+        ViewError::Load(error) => load_code(error),
+        _ => "unreadable",
+    }
+}
+
+fn load_code(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Behind { .. } => "behind",
+        LoadError::Catalogue(CatalogueError::NotAParent { .. }) => "not_a_parent",
         _ => "unreadable",
     }
 }

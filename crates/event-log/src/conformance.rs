@@ -116,6 +116,7 @@ macro_rules! conformance_suite {
                 a_refused_commit_changes_nothing,
                 the_last_change_of_a_key_counts,
                 rows_are_scanned_in_order,
+                many_rows_are_got_at_once,
                 a_dropped_model_is_gone,
             }
             copy {

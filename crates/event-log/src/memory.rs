@@ -184,6 +184,14 @@ impl ReadModels for MemoryLog {
         Ok(self.opened()?.models.get(model, key))
     }
 
+    async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        let shared = self.opened()?;
+        Ok(keys
+            .iter()
+            .map(|key| shared.models.get(model, key))
+            .collect())
+    }
+
     async fn scan(
         &self,
         model: &str,
@@ -192,6 +200,19 @@ impl ReadModels for MemoryLog {
         limit: usize,
     ) -> Result<Vec<Row>, ReadError> {
         Ok(self.opened()?.models.scan(model, prefix, after, limit))
+    }
+
+    async fn scan_back(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        before: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        Ok(self
+            .opened()?
+            .models
+            .scan_back(model, prefix, before, limit))
     }
 
     async fn drop_model(&self, model: &str) -> Result<(), CommitError> {

@@ -40,6 +40,9 @@ pub trait ReadModels: Send + Sync {
     /// One row.
     async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError>;
 
+    /// Several rows at once, in the order of `keys`: cheaper than one by one.
+    async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError>;
+
     /// Rows whose key begins with `prefix`, in the order of their keys,
     /// from the one after `after`, at most `limit`.
     async fn scan(
@@ -47,6 +50,15 @@ pub trait ReadModels: Send + Sync {
         model: &str,
         prefix: &[u8],
         after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError>;
+
+    /// The same from the last key to the first, from the one before `before`.
+    async fn scan_back(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        before: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<Row>, ReadError>;
 

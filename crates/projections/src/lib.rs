@@ -5,14 +5,15 @@
 //!   [`ObjectView`], one of eleven structs that serialise as document 000's
 //!   JSON. Folding a prefix of the stream gives the object as it was.
 //! - [`history_entry`] says in one line what an entry changed.
-//! - The [`Directory`] knows the kind and the stream of every object.
+//! - The [`Catalogue`] has a small row for every object, and answers lists and
+//!   look-ups: by id, by kind, by what belongs to what.
 //! - [`seal_hash`] is the checksum of an object.
 //!
 //! One more event costs the same however large its object has grown: no view
 //! is rewritten as a whole.
 
 mod adoption;
-mod directory;
+mod catalogue;
 mod entry;
 mod fold;
 mod header;
@@ -26,7 +27,10 @@ mod text;
 mod views;
 
 pub use adoption::adopted_view;
-pub use directory::{Directory, DirectoryError};
+pub use catalogue::{
+    ActorName, Catalogue, CatalogueError, CatalogueRow, LinkRow, Links, LinksQuery, ListQuery,
+    Listed, Rebuilt, Relation, Status, Tokens, Tree, TreeNode, TreeQuery,
+};
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};
 pub use header::{AdoptedView, HeaderView};

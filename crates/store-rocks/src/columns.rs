@@ -139,6 +139,18 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             family.set_min_blob_size(BLOB_FILE_VALUE);
             family.set_blob_compression_type(DBCompressionType::Zstd);
         }
+        MODELS => {
+            family.set_write_buffer_size(32 * MIB);
+            // As for the records: it is soon merged into the second level.
+            let mut levels = [DBCompressionType::Lz4; LEVELS];
+            levels[0] = DBCompressionType::None;
+            family.set_compression_per_level(&levels);
+            // A projection asks for the row of every new object, to see that
+            // there is none yet: let that end in a filter.
+            table.set_bloom_filter(10.0, false);
+            family.set_memtable_whole_key_filtering(true);
+            family.set_memtable_prefix_bloom_ratio(0.05);
+        }
         _ => family.set_write_buffer_size(8 * MIB),
     }
     family.set_block_based_table_factory(&table);

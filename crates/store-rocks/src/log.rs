@@ -498,6 +498,14 @@ impl ReadModels for RocksLog {
         run(&self.inner, move |view| models::get(view, &model, &key)).await
     }
 
+    async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        let (model, keys) = (model.to_owned(), keys.to_vec());
+        run(&self.inner, move |view| {
+            models::get_many(view, &model, &keys)
+        })
+        .await
+    }
+
     async fn scan(
         &self,
         model: &str,
@@ -509,6 +517,21 @@ impl ReadModels for RocksLog {
         let after = after.map(Bytes::copy_from_slice);
         let look =
             move |view: &View<'_>| models::scan(view, &model, &prefix, after.as_deref(), limit);
+        run(&self.inner, look).await
+    }
+
+    async fn scan_back(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        before: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        let (model, prefix) = (model.to_owned(), Bytes::copy_from_slice(prefix));
+        let before = before.map(Bytes::copy_from_slice);
+        let look = move |view: &View<'_>| {
+            models::scan_back(view, &model, &prefix, before.as_deref(), limit)
+        };
         run(&self.inner, look).await
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use annals_event_log::store_support::{check_model_name, clamp_limit};
 use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
 use bytes::Bytes;
-use rocksdb::WriteBatch;
+use rocksdb::{DBPinnableSlice, WriteBatch};
 
 use crate::error::corrupt;
 use crate::keys;
@@ -70,11 +70,15 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: &Commit) -> Result<
         });
     }
     let mut write = WriteBatch::default();
+    // One key's room serves them all.
+    let mut full = keys::model_row(model, &[]);
+    let before = full.len();
     for (key, value) in rows {
-        let key = keys::model_row(model, key);
+        full.truncate(before);
+        full.extend_from_slice(key);
         match value {
-            Some(value) => write.put_cf(view.columns.models, key, value),
-            None => write.delete_cf(view.columns.models, key),
+            Some(value) => write.put_cf(view.columns.models, &full, value),
+            None => write.delete_cf(view.columns.models, &full),
         }
     }
     write.put_cf(
@@ -133,6 +137,77 @@ pub(crate) fn scan(
     }
     view.db.check(&iterator)?;
     Ok(rows)
+}
+
+/// Several rows, in the order of their keys as given.
+pub(crate) fn get_many(
+    view: &View<'_>,
+    model: &str,
+    keys: &[Bytes],
+) -> Result<Vec<Option<Bytes>>, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(vec![None; keys.len()]);
+    }
+    let keys: Vec<Vec<u8>> = keys.iter().map(|key| keys::model_row(model, key)).collect();
+    let values = view
+        .db
+        .rocks
+        .batched_multi_get_cf(view.columns.models, &keys, false);
+    let copy = |value: DBPinnableSlice<'_>| Bytes::copy_from_slice(&value);
+    values
+        .into_iter()
+        .map(|value| match value {
+            Ok(value) => Ok(value.map(copy)),
+            Err(error) => Err(view.db.read_error(&error)),
+        })
+        .collect()
+}
+
+/// Rows from the last key to the first.
+pub(crate) fn scan_back(
+    view: &View<'_>,
+    model: &str,
+    prefix: &[u8],
+    before: Option<&[u8]>,
+    limit: usize,
+) -> Result<Vec<Row>, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(Vec::new());
+    }
+    let limit = clamp_limit(limit);
+    let rows_begin = keys::model_row(model, &[]);
+    let from = keys::model_row(model, prefix);
+    let beyond = behind(&from).unwrap_or_else(|| keys::model_rows_end(model));
+    let to = match before {
+        Some(before) => keys::model_row(model, before).min(beyond),
+        None => beyond,
+    };
+    if to <= from {
+        return Ok(Vec::new());
+    }
+    let mut iterator = view.db.iterate(view.columns.models, Some((from, to)));
+    iterator.seek_to_last();
+    let mut rows = Vec::new();
+    while let Some((key, value)) = iterator.item() {
+        let key = key.get(rows_begin.len()..).unwrap_or_default();
+        rows.push((Bytes::copy_from_slice(key), Bytes::copy_from_slice(value)));
+        if rows.len() == limit {
+            return Ok(rows);
+        }
+        iterator.prev();
+    }
+    view.db.check(&iterator)?;
+    Ok(rows)
+}
+
+/// The first key behind all that begin with `prefix`; `None` if it is all 0xff.
+fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
+    let mut behind = prefix.get(..=last)?.to_vec();
+    if let Some(byte) = behind.last_mut() {
+        *byte += 1;
+    }
+    Some(behind)
 }
 
 /// Removes a model with everything of it.

@@ -7,6 +7,8 @@
 //!   emitted, [`decode`] reads a [`annals_event_log::Record`] back.
 //! - [`encode_structure`] and [`decode_structure`] do the same for the
 //!   structure alone. It is bincode behind a format byte; one module knows it.
+//! - [`encode_row`] and [`decode_row`] do it for the rows of read models, in
+//!   the same format.
 //! - [`upcast`] turns the shapes of older versions into today's.
 //! - [`sample`] has one full example of every event, [`catalogue`] describes
 //!   every field, and [`catalogue_markdown`] writes `docs/events.md` from both.
@@ -19,6 +21,7 @@ pub mod catalogue;
 mod envelope;
 mod error;
 mod record;
+mod row;
 mod salt;
 pub mod sample;
 mod structure;
@@ -29,6 +32,7 @@ pub use catalogue::markdown::catalogue_markdown;
 pub use envelope::{Encoded, Envelope, encode};
 pub use error::{DecodeError, EncodeError};
 pub use record::{Decoded, decode};
+pub use row::{decode_row, encode_row};
 pub use salt::random_salt;
 pub use structure::{
     StructureJson, decode_event, decode_structure, encode_event, encode_structure,

@@ -12,6 +12,7 @@ mod disk_full;
 mod durability;
 mod flow;
 mod kill;
+mod kill_catalogue;
 mod project;
 mod properties;
 mod seal;

@@ -6,6 +6,7 @@
 //! ones, `PROPTEST_CASES` more of them.
 
 mod audit;
+mod catalogue;
 mod commands;
 mod dice;
 mod folds;

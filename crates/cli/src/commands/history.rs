@@ -38,7 +38,7 @@ impl<'a> Line<'a> {
 }
 
 pub(crate) async fn run(args: &History, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader()?;
+    let annals = context.reader_at(&args.floor).await?;
     let at = args.moment.at();
     reached(&annals, at)?;
     let object = annals.resolve(&args.id).await?;

@@ -9,10 +9,14 @@ mod git_internal;
 mod history;
 mod import;
 mod init;
+mod list;
 mod log;
+mod rebuild;
+mod refs;
 mod shell;
 mod show;
 mod stats;
+mod tree;
 mod verify;
 
 use crate::cli::{Command, Export, Import};
@@ -34,9 +38,13 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
+        Command::List(args) => list::run(&args, context).await,
+        Command::Refs(args) => refs::run(&args, context).await,
+        Command::Tree(args) => tree::run(&args, context).await,
         Command::Stats(args) => stats::run(&args, context).await,
         Command::Verify(_) => verify::run(context).await,
         Command::Backup(args) => backup::run(&args, context).await,
+        Command::Rebuild(_) => rebuild::run(context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
     }

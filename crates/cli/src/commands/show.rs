@@ -14,7 +14,7 @@ use crate::output::visible;
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader()?;
+    let annals = context.reader_at(&args.floor).await?;
     let at = args.moment.at();
     reached(&annals, at)?;
     let object = annals.resolve(&args.id).await?;

@@ -219,7 +219,7 @@ fn unknown_and_ambiguous_ids() {
         human("create_task", json!({ "id": twin, "title": "t" })),
     ]);
     let show = |id: &str| place.run(&["show", id]);
-    show(&uuid(404)).fails(1, &["there is no object", &uuid(404), "annals log"]);
+    show(&uuid(404)).fails(1, &["there is no object", &uuid(404), "annals list"]);
     show("deadbeef").fails(1, &["there is no object", "deadbeef"]);
     let says = [
         "ambiguous",

@@ -54,6 +54,11 @@ fn reading_commands_work_while_another_process_writes() {
             uuid(n)
         );
         assert_eq!(place.run(&["log", "--json"]).ok().lines().len() as u64, n);
+        let listed = place.run(&["list", "intents", "--json"]).ok().lines();
+        assert_eq!(
+            (listed.len() as u64, &listed[0]["id"]),
+            (n, &uuid(n).into())
+        );
     }
     place.run(&["history", &uuid(2)]).ok();
     place.run(&["verify"]).ok();
@@ -127,13 +132,16 @@ fn a_closed_standard_output_is_no_error_for_who_only_reads() {
         json!({ "id": uuid(1), "prompt": "p" }),
     )]);
     let id = uuid(1);
-    let commands: [&[&str]; 11] = [
+    let commands: [&[&str]; 14] = [
         &["log"],
         &["log", "--json"],
         &["log", "--follow"],
         &["show", &id],
         &["history", &id],
         &["stats"],
+        &["list", "intents"],
+        &["refs", &id],
+        &["tree", &id],
         &["verify"],
         &["export", "annals"],
         &["commands"],

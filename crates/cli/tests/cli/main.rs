@@ -5,6 +5,7 @@
 mod apply;
 mod bad_input;
 mod beside;
+mod catalogue;
 mod damage;
 mod export;
 mod flow;

@@ -200,6 +200,8 @@ pub fn a_refused_commit_changes_nothing(harness: &dyn Harness) {
             block_on(log.scan(bad, b"", None, 9)).unwrap().is_empty(),
             "{bad:?}"
         );
+        let back = block_on(log.scan_back(bad, b"", None, 9)).unwrap();
+        assert!(back.is_empty(), "{bad:?}");
     }
     assert_eq!(checkpoint(&*log, MODEL), 2);
     assert_eq!(
@@ -290,9 +292,58 @@ pub fn rows_are_scanned_in_order(harness: &dyn Harness) {
                     found, wanted,
                     "prefix {prefix:?}, after {after:?}, limit {limit}"
                 );
+                let before = after;
+                let wanted: Vec<Row> = sorted
+                    .iter()
+                    .rev()
+                    .filter(|key| {
+                        key.starts_with(prefix) && before.is_none_or(|before| **key < before)
+                    })
+                    .take(limit.max(1))
+                    .map(|key| row(key))
+                    .collect();
+                let found = block_on(log.scan_back(MODEL, prefix, before, limit)).unwrap();
+                assert_eq!(
+                    found, wanted,
+                    "prefix {prefix:?}, before {before:?}, limit {limit}"
+                );
             }
         }
     }
+}
+
+/// Each key gets its own answer, in the order in which they were asked for.
+pub fn many_rows_are_got_at_once(harness: &dyn Harness) {
+    let log = harness.open();
+    must_append(&*log, batch_to("a-1", 2));
+    let get = |keys: &[&str]| {
+        let keys: Vec<Bytes> = keys
+            .iter()
+            .map(|key| Bytes::copy_from_slice(key.as_bytes()))
+            .collect();
+        block_on(log.get_many(MODEL, &keys)).unwrap()
+    };
+    let value = |text: &str| Some(Bytes::copy_from_slice(text.as_bytes()));
+    assert_eq!(get(&["a"]), [None], "a model that does not exist");
+    let rows = vec![put("a", "1"), put("b", ""), put("c", "3")];
+    commit(&*log, 0, rows, 1).unwrap();
+    commit(&*log, 1, vec![put("a", "2"), delete("c")], 2).unwrap();
+    block_on(log.commit(
+        "catalogue.v1_",
+        Position(0),
+        vec![put("d", "x")],
+        Position(1),
+    ))
+    .unwrap();
+    assert_eq!(get(&[]), Vec::<Option<Bytes>>::new());
+    let asked = ["d", "b", "a", "c", "b", ""];
+    let wanted = [None, value(""), value("2"), None, value(""), None];
+    assert_eq!(get(&asked), wanted);
+    let keys = [Bytes::from("a")];
+    assert_eq!(
+        block_on(log.get_many("not/a model", &keys)).unwrap(),
+        [None]
+    );
 }
 
 /// Rows and checkpoint go, those of other models stay, and it can begin again.

@@ -88,6 +88,28 @@ impl Models {
             .collect()
     }
 
+    pub(super) fn scan_back(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        before: Option<&[u8]>,
+        limit: usize,
+    ) -> Vec<Row> {
+        let Some(model) = self.models.get(model) else {
+            return Vec::new();
+        };
+        let end = before.map_or(Bound::Unbounded, Bound::Excluded);
+        model
+            .rows
+            .range::<[u8], _>((Bound::Unbounded, end))
+            .rev()
+            .skip_while(|(key, _)| !key.starts_with(prefix) && ***key > *prefix)
+            .take_while(|(key, _)| key.starts_with(prefix))
+            .take(clamp_limit(limit))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
+    }
+
     pub(super) fn drop_model(&mut self, model: &str) -> Result<(), CommitError> {
         check_model_name(model)?;
         self.models.remove(model);

@@ -47,7 +47,7 @@ struct Printer<'a> {
 }
 
 pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader()?;
+    let annals = context.reader_at(&args.floor).await?;
     let filter = Filter::new(args, &annals).await?;
     let rows = Rows::new([
         Column::right("POSITION", 8),

@@ -66,6 +66,7 @@ impl ReadModels for Watched<'_> {
     hand_on! {
         checkpoint(&self; model: 'm &'m str) -> Result<Position, ReadError>;
         get(&self; model: 'm &'m str; key: 'k &'k [u8]) -> Result<Option<Bytes>, ReadError>;
+        get_many(&self; model: 'm &'m str; keys: 'k &'k [Bytes]) -> Result<Vec<Option<Bytes>>, ReadError>;
         drop_model(&self; model: 'm &'m str) -> Result<(), CommitError>;
     }
 
@@ -84,6 +85,23 @@ impl ReadModels for Watched<'_> {
         Self: 'f,
     {
         self.log.scan(model, prefix, after, limit)
+    }
+
+    fn scan_back<'s, 'm, 'p, 'a, 'f>(
+        &'s self,
+        model: &'m str,
+        prefix: &'p [u8],
+        before: Option<&'a [u8]>,
+        limit: usize,
+    ) -> Answer<'f, Result<Vec<Row>, ReadError>>
+    where
+        's: 'f,
+        'm: 'f,
+        'p: 'f,
+        'a: 'f,
+        Self: 'f,
+    {
+        self.log.scan_back(model, prefix, before, limit)
     }
 
     fn commit<'s, 'm, 'f>(

@@ -1,0 +1,159 @@
+//! Lists, look-ups and trees: what the catalogue answers.
+
+use std::time::Duration;
+
+use annals_domain::{Kind, StreamRef};
+use annals_event_log::Position;
+use annals_projections::{
+    CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Tree, TreeQuery,
+};
+use uuid::Uuid;
+
+use crate::deadline::within;
+use crate::{Annals, LoadError, ViewError};
+
+/// How long a read waits for the position that it was asked to see.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What reads through a handle must have seen at least.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Floor {
+    position: Position,
+    patience: Duration,
+}
+
+impl Annals {
+    /// A handle of the same log whose reads are of this position or a later
+    /// one: every view, history, list and look-up waits until the log has it,
+    /// at most ten seconds. An answer of [`Annals::execute`] has the position;
+    /// whoever hands it on lets another process read what was written.
+    pub fn at_least(&self, position: Position) -> Annals {
+        self.at_least_within(position, PATIENCE)
+    }
+
+    /// The same, with another limit to the waiting.
+    pub fn at_least_within(&self, position: Position, patience: Duration) -> Annals {
+        let mut handle = self.clone();
+        handle.floor = Floor { position, patience };
+        handle
+    }
+
+    /// Waits until the log has what this handle must see.
+    ///
+    /// # Errors
+    /// [`LoadError::Behind`] after the time that the handle allows.
+    pub async fn reach(&self) -> Result<(), LoadError> {
+        let Floor { position, patience } = self.floor;
+        if self.log.watermark() >= position {
+            return Ok(());
+        }
+        match within(patience, self.wait_for(position)).await {
+            Some(reached) => Ok(reached?),
+            None => Err(LoadError::Behind {
+                wanted: position,
+                reached: self.log.watermark(),
+                waited_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
+            }),
+        }
+    }
+
+    /// Brings the catalogue up to everything that was acknowledged.
+    async fn catch_up(&self) -> Result<(), LoadError> {
+        self.reach().await?;
+        self.catalogue.catch_up(self.log.as_ref()).await?;
+        Ok(())
+    }
+
+    /// What an object is and which stream holds it; `None` if there is no such
+    /// object.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn place(&self, id: impl Into<Uuid>) -> Result<Option<(Kind, StreamRef)>, LoadError> {
+        self.catch_up().await?;
+        Ok(self.catalogue.find(self.log.as_ref(), id.into()).await?)
+    }
+
+    /// Objects whose ids end with these hex digits, at most `limit`.
+    pub(crate) async fn ending(
+        &self,
+        digits: &str,
+        limit: usize,
+    ) -> Result<Vec<(Kind, Uuid)>, LoadError> {
+        self.catch_up().await?;
+        let log = self.log.as_ref();
+        Ok(self.catalogue.by_suffix(log, digits, limit).await?)
+    }
+
+    /// What the catalogue knows of an object: its title, status, counts,
+    /// tokens. It costs the same however large the object is.
+    ///
+    /// # Errors
+    /// [`ViewError::NotFound`] and [`ViewError::Load`].
+    pub async fn row(&self, id: impl Into<Uuid>) -> Result<CatalogueRow, ViewError> {
+        let id = id.into();
+        self.catch_up().await?;
+        let row = self.catalogue.row(self.log.as_ref(), id).await;
+        let row = row.map_err(LoadError::from)?;
+        row.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
+    }
+
+    /// Objects of one kind.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn list(&self, query: &ListQuery) -> Result<Listed, LoadError> {
+        self.catch_up().await?;
+        Ok(self.catalogue.list(self.log.as_ref(), query).await?)
+    }
+
+    /// What an object names, and what names it, at most `limit` of each.
+    ///
+    /// # Errors
+    /// [`ViewError::NotFound`] and [`ViewError::Load`].
+    pub async fn refs(&self, id: impl Into<Uuid>, limit: usize) -> Result<Links, ViewError> {
+        let query = LinksQuery {
+            id: id.into(),
+            limit,
+        };
+        self.catch_up().await?;
+        let links = self.catalogue.links(self.log.as_ref(), &query).await;
+        let id = query.id.to_string();
+        let links = links.map_err(LoadError::from)?;
+        links.ok_or(ViewError::NotFound { id })
+    }
+
+    /// An object with what belongs to it, and what belongs to that.
+    ///
+    /// # Errors
+    /// [`ViewError::NotFound`] and [`ViewError::Load`].
+    pub async fn tree(&self, query: &TreeQuery) -> Result<Tree, ViewError> {
+        self.catch_up().await?;
+        let tree = self.catalogue.tree(self.log.as_ref(), query).await;
+        let id = query.id.to_string();
+        let tree = tree.map_err(LoadError::from)?;
+        tree.ok_or(ViewError::NotFound { id })
+    }
+
+    /// Makes the catalogue anew from the whole log, and puts it in the place
+    /// of the current one when it is whole. Appending and reading go on
+    /// meanwhile. `progress` is told each position that was reached.
+    ///
+    /// # Errors
+    /// [`LoadError`]; the catalogue stays as it was then.
+    pub async fn rebuild(
+        &self,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Rebuilt, LoadError> {
+        Ok(self.catalogue.rebuild(self.log.as_ref(), progress).await?)
+    }
+
+    /// Lets the catalogue's rows follow what is appended. An append that was
+    /// acknowledged does not fail because of its rows: whoever asks for them
+    /// next is told what is wrong.
+    pub(crate) async fn keep_up(&self) {
+        if let Err(error) = self.catalogue.keep_up(self.log.as_ref()).await {
+            tracing::debug!(%error, "the catalogue does not keep up");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `annals list`: objects of one kind.
+
+use annals::Annals;
+use annals::domain::{ActorKind, Kind};
+use annals::event_log::Position;
+use annals::projections::{CatalogueRow, ListQuery, Status};
+
+use crate::cli::List;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Column, Rows, short, when};
+
+pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader_at(&args.floor).await?;
+    let query = query(args, &annals).await?;
+    let listed = annals.list(&query).await?;
+    if context.output.is_json() {
+        return listed
+            .rows
+            .iter()
+            .try_for_each(|row| context.output.json(row));
+    }
+    let mut rows = Rows::new([
+        Column::left("ID", 8),
+        Column::left("CREATED", 20),
+        Column::left("STATUS", 10),
+        Column::left("WHO", 12),
+        Column::left("WHAT", 10),
+    ]);
+    rows.print(&mut context.output, listed.rows.iter().map(cells))?;
+    if let Some(next) = listed.next {
+        context
+            .output
+            .note(&format!("there are more; they begin with --after {next}"));
+    }
+    Ok(())
+}
+
+async fn query(args: &List, annals: &Annals) -> Result<ListQuery, CliError> {
+    let kind = args.kind.0;
+    let (actor_kind, actor_id) = match &args.actor {
+        Some(actor) => split_actor(actor),
+        None => (None, None),
+    };
+    let parent = match &args.parent {
+        Some(parent) => Some(annals.resolve(parent).await?.id),
+        None => None,
+    };
+    let tag = args.tag.as_ref().map(|tag| match tag.split_once('=') {
+        Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+        None => (tag.clone(), None),
+    });
+    Ok(ListQuery {
+        status: status(kind, args.status.as_deref())?,
+        actor_id,
+        actor_kind,
+        parent,
+        tag,
+        since: args.since,
+        until: args.until,
+        oldest_first: args.oldest,
+        after: args.after.map(Position),
+        limit: args.limit,
+        ..ListQuery::new(kind)
+    })
+}
+
+/// The kind and the id. An id may hold a colon itself, so only the listed
+/// kinds are taken for one.
+fn split_actor(actor: &str) -> (Option<String>, Option<String>) {
+    match actor.split_once(':') {
+        Some((kind, id)) if ActorKind::LISTED.iter().any(|known| known.as_str() == kind) => {
+            (Some(kind.to_owned()), Some(id.to_owned()))
+        }
+        _ => (None, Some(actor.to_owned())),
+    }
+}
+
+fn status(kind: Kind, word: Option<&str>) -> Result<Option<Status>, CliError> {
+    let Some(word) = word else {
+        return Ok(None);
+    };
+    let statuses = Status::of(kind);
+    let found = statuses
+        .iter()
+        .find(|status| status.word().eq_ignore_ascii_case(word));
+    if let Some(status) = found {
+        return Ok(Some(*status));
+    }
+    let words: Vec<&str> = statuses.iter().map(|status| status.word()).collect();
+    let known = match words.as_slice() {
+        [] => "this kind has no status".to_owned(),
+        words => format!("known are {}", words.join(", ")),
+    };
+    Err(CliError::UnknownStatus {
+        status: word.to_owned(),
+        kind: kind.object_type(),
+        known,
+    })
+}
+
+fn cells(row: &CatalogueRow) -> [String; 5] {
+    [
+        short(row.id),
+        when(row.created_at),
+        row.status.map_or("-", Status::word).to_owned(),
+        format!("{} {}", row.created_by.kind, row.created_by.id),
+        what(row),
+    ]
+}
+
+/// What an object is called by, and how much there is of it.
+pub(super) fn what(row: &CatalogueRow) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(row.aliases.first().map(|alias| format!("[{alias}]")));
+    parts.extend(row.sort.as_ref().map(|sort| format!("{sort}:")));
+    parts.extend(row.title.as_ref().map(ToString::to_string));
+    let counts = row.counts.iter().filter(|(_, count)| *count > 0);
+    let mut counts: Vec<String> = counts
+        .map(|(name, count)| format!("{} {count}", name.replace('_', " ")))
+        .collect();
+    if let Some(tokens) = row.tokens {
+        counts.push(format!("tokens {}", tokens.total_tokens));
+        counts.extend(tokens.cost_usd.map(|cost| format!("${cost:.2}")));
+    }
+    if !counts.is_empty() {
+        parts.push(format!("({})", counts.join(", ")));
+    }
+    parts.join(" ")
+}

@@ -1,0 +1,446 @@
+//! The catalogue: a small row for every object, and every list and look-up
+//! that is answered from such rows.
+//!
+//! Its rows are written rarely, and an overlay in memory has what they lack. So
+//! it is always up to date, also where the log is open for reading only, and no
+//! command waits for its rows.
+//!
+//! ```text
+//! position  1 ........ checkpoint ........ folded
+//!             in rows          in overlay
+//! ```
+//!
+//! A row is a pure function of the log's prefix. Rows that were written event
+//! by event and rows that were made anew from the whole log are the same, byte
+//! for byte. `keys.rs` has the table of all rows.
+
+mod arena;
+mod error;
+mod fold;
+mod generation;
+mod keys;
+mod layer;
+mod links;
+mod list;
+mod load;
+mod rebuild;
+mod relation;
+mod row;
+mod sight;
+mod state;
+mod status;
+mod step;
+mod tree;
+mod view;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod watched;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use annals_domain::{Kind, StreamRef};
+use annals_event_log::{CommitError, EventLog, Position, Query, Record};
+use uuid::Uuid;
+
+use self::load::Source;
+use self::sight::Sight;
+use self::state::State;
+
+pub use self::error::CatalogueError;
+pub use self::links::{LinkRow, Links, LinksQuery};
+pub use self::list::{ListQuery, Listed};
+pub use self::rebuild::Rebuilt;
+pub use self::relation::Relation;
+pub use self::status::Status;
+pub use self::tree::{Tree, TreeNode, TreeQuery};
+pub use self::view::{ActorName, CatalogueRow, Tokens};
+
+/// Records that are folded at once.
+const PAGE: usize = 1_000;
+/// Changed rows in the overlay beyond which they are written.
+const OVERLAY_ROWS: usize = 8_192;
+/// Records beyond which they are written too, however few rows there are: what
+/// the rows lack is folded at every opening.
+const BEHIND_LIMIT: u64 = 10_000;
+/// Records that a writer lets come before it folds them, though nobody asks.
+const KEEP_UP_FROM: u64 = 1_000;
+/// How often a flush starts again because another writer was faster.
+const FLUSH_ATTEMPTS: u32 = 4;
+/// How often a question is asked again because rows were written meanwhile.
+const READ_ATTEMPTS: u32 = 16;
+/// Digits by which an object can be found at least.
+const MIN_SUFFIX: usize = 8;
+
+/// Finds and lists objects. It can be shared by any number of threads.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// Held while the overlay is brought forward or written out.
+    folding: futures::lock::Mutex<()>,
+    /// Held while the rows are made anew.
+    rebuilding: futures::lock::Mutex<()>,
+    /// Never held across an await.
+    state: Mutex<State>,
+}
+
+impl Catalogue {
+    /// Nothing is folded yet; it begins where the log's rows end.
+    pub fn new() -> Catalogue {
+        Catalogue::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is whole before the lock is released.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Folds in whatever the log has by now, and says up to where.
+    ///
+    /// # Errors
+    /// [`CatalogueError`]. What was folded before it stays.
+    pub async fn catch_up(&self, log: &dyn EventLog) -> Result<Position, CatalogueError> {
+        let target = log.watermark();
+        if let Some(folded) = self.state().folded().filter(|folded| *folded >= target) {
+            return Ok(folded);
+        }
+        let _folding = self.folding.lock().await;
+        self.fold_to(log, target).await
+    }
+
+    /// Folds in a part of what the log has by now, if that is much and nobody
+    /// else does. A writer calls this after each append, so that its rows are
+    /// never far behind, whether or not anybody asks for them.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn keep_up(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        let end = log.watermark();
+        let folded = self.state().folded().unwrap_or(Position::START);
+        if end.0.saturating_sub(folded.0) < KEEP_UP_FROM {
+            return Ok(());
+        }
+        let Some(_folding) = self.folding.try_lock() else {
+            return Ok(());
+        };
+        self.begin(log).await?;
+        let folded = self.state().folded().unwrap_or(Position::START);
+        let target = end.0.min(folded.0.saturating_add(2 * KEEP_UP_FROM));
+        self.fold_to(log, Position(target)).await.map(|_| ())
+    }
+
+    /// Where an object is, as of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn find(
+        &self,
+        log: &dyn EventLog,
+        id: Uuid,
+    ) -> Result<Option<(Kind, StreamRef)>, CatalogueError> {
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let row = sight.object(id).await;
+            // Where an object is never changes, so a row that is found is
+            // right, whatever was written meanwhile.
+            if matches!(row, Ok(Some(_))) || self.is_whole(&sight, &mut attempt).await? {
+                return Ok(row?.map(|row| (row.kind, row.stream_ref())));
+            }
+        }
+    }
+
+    /// Objects whose ids end with these hex digits, at most `limit`. Hyphens
+    /// are ignored, and so is the digits' case.
+    ///
+    /// # Errors
+    /// [`CatalogueError::InvalidSuffix`] for fewer than 8 or more than 32
+    /// digits, or for other characters.
+    pub async fn by_suffix(
+        &self,
+        log: &dyn EventLog,
+        suffix_hex: &str,
+        limit: usize,
+    ) -> Result<Vec<(Kind, Uuid)>, CatalogueError> {
+        let Some(digits) = reversed_suffix(suffix_hex) else {
+            return Err(CatalogueError::InvalidSuffix {
+                suffix: suffix_hex.chars().take(64).collect(),
+            });
+        };
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let found = sight.ending(&digits, limit).await;
+            if self.is_whole(&sight, &mut attempt).await? {
+                return Ok(found?.into_iter().map(|row| (row.kind, row.id)).collect());
+            }
+        }
+    }
+
+    /// What the catalogue knows of an object, as of the last
+    /// [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn row(
+        &self,
+        log: &dyn EventLog,
+        id: Uuid,
+    ) -> Result<Option<CatalogueRow>, CatalogueError> {
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let row = view::one(&sight, id).await;
+            if self.is_whole(&sight, &mut attempt).await? {
+                return row;
+            }
+        }
+    }
+
+    /// Objects of a kind, as of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn list(
+        &self,
+        log: &dyn EventLog,
+        query: &ListQuery,
+    ) -> Result<Listed, CatalogueError> {
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let listed = list::list(&sight, query).await;
+            if self.is_whole(&sight, &mut attempt).await? {
+                return listed;
+            }
+        }
+    }
+
+    /// What an object names and what names it; `None` if there is no such
+    /// object. As of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn links(
+        &self,
+        log: &dyn EventLog,
+        query: &LinksQuery,
+    ) -> Result<Option<Links>, CatalogueError> {
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let links = links::links(&sight, query).await;
+            if self.is_whole(&sight, &mut attempt).await? {
+                return links;
+            }
+        }
+    }
+
+    /// An object with what belongs to it; `None` if there is no such object.
+    /// As of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn tree(
+        &self,
+        log: &dyn EventLog,
+        query: &TreeQuery,
+    ) -> Result<Option<Tree>, CatalogueError> {
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let tree = tree::tree(&sight, query).await;
+            if self.is_whole(&sight, &mut attempt).await? {
+                return tree;
+            }
+        }
+    }
+
+    /// The read model that holds the rows now.
+    ///
+    /// # Errors
+    /// [`CatalogueError::Read`].
+    pub async fn model(&self, log: &dyn EventLog) -> Result<String, CatalogueError> {
+        Ok(generation::current(log).await?.model())
+    }
+
+    /// Writes the overlay out as rows. On a log that is open for reading only
+    /// it does nothing.
+    ///
+    /// # Errors
+    /// [`CatalogueError`]; the overlay stays then.
+    pub async fn flush(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        let _folding = self.folding.lock().await;
+        for attempt in 1.. {
+            match self.write(log).await {
+                Err(CatalogueError::Commit(CommitError::Checkpoint { actual, .. }))
+                    if attempt < FLUSH_ATTEMPTS =>
+                {
+                    self.state().rows_moved(actual);
+                    self.fold_to(log, log.watermark()).await?;
+                }
+                result => return result,
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins where the rows end, unless it has begun. The caller holds
+    /// `folding`.
+    async fn begin(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        if self.state().folded().is_none() {
+            let (generation, checkpoint) = generation::begin(log).await?;
+            self.state().start(generation, checkpoint);
+        }
+        Ok(())
+    }
+
+    /// The rows with the overlay over them, as they are now.
+    async fn sight<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
+        loop {
+            if let Some(sight) = self.state().sight(log) {
+                return Ok(sight);
+            }
+            let _folding = self.folding.lock().await;
+            self.begin(log).await?;
+        }
+    }
+
+    /// Whether what was read through a sight is all of one moment. If not,
+    /// the overlay is brought to what the rows are now.
+    async fn is_whole(&self, sight: &Sight<'_>, attempt: &mut u32) -> Result<bool, CatalogueError> {
+        let actual = sight.log.checkpoint(&sight.model).await?;
+        if actual == sight.rows_at {
+            return Ok(true);
+        }
+        *attempt += 1;
+        if *attempt >= READ_ATTEMPTS {
+            return Err(CatalogueError::Moving { attempts: *attempt });
+        }
+        // Whoever writes rows in this process has finished when this is ours.
+        let _folding = self.folding.lock().await;
+        let log = sight.log;
+        if self.state().is_as(sight) {
+            let actual = log.checkpoint(&sight.model).await?;
+            self.state().rows_moved(actual);
+        }
+        self.fold_to(log, log.watermark()).await?;
+        Ok(false)
+    }
+
+    /// The caller holds `folding`.
+    async fn fold_to(
+        &self,
+        log: &dyn EventLog,
+        target: Position,
+    ) -> Result<Position, CatalogueError> {
+        loop {
+            self.begin(log).await?;
+            let folded = self.state().folded().unwrap_or(Position::START);
+            if folded >= target {
+                return Ok(folded);
+            }
+            let page = log.read(Query::all(folded.next()).limit(PAGE)).await?;
+            let Some(last) = page.records.last().map(Record::position) else {
+                return Ok(folded);
+            };
+            self.fold(log, &page.records, last).await?;
+            if self.state().is_over(OVERLAY_ROWS, BEHIND_LIMIT) {
+                self.write_if_possible(log).await?;
+            }
+        }
+    }
+
+    /// Folds a page in. The caller holds `folding`.
+    async fn fold(
+        &self,
+        log: &dyn EventLog,
+        records: &[Record],
+        last: Position,
+    ) -> Result<(), CatalogueError> {
+        let mut steps = step::steps(log, records).await?;
+        let loaded = {
+            let sight = self.sight_to_fold(log)?;
+            let source = Source {
+                log,
+                model: &sight.model,
+                newest: &sight.layer,
+                writing: None,
+            };
+            let loaded = source.load(&steps).await?;
+            // Rows that another process wrote meanwhile have more in them than
+            // what is folded here.
+            if !sight.is_whole().await? {
+                let actual = log.checkpoint(&sight.model).await?;
+                self.state().rows_moved(actual);
+                return Ok(());
+            }
+            loaded
+        };
+        self.state().advance(&mut steps, loaded, last);
+        Ok(())
+    }
+
+    fn sight_to_fold<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
+        // Folding has begun, so there is one.
+        self.state()
+            .sight(log)
+            .ok_or(CatalogueError::Moving { attempts: 0 })
+    }
+
+    /// As [`Catalogue::write`]; but where another writer was faster, the rows
+    /// are as good as ours, and folding goes on from what they say. Where the
+    /// log is open for reading only, what its writer has written meanwhile
+    /// needs no place in memory any more.
+    async fn write_if_possible(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        match self.write(log).await {
+            Err(CatalogueError::Commit(CommitError::Checkpoint { actual, .. })) => {
+                self.state().rows_moved(actual);
+                Ok(())
+            }
+            Ok(()) if self.state().is_read_only() => self.trim(log).await,
+            result => result,
+        }
+    }
+
+    /// Folds anew from where the rows are now, if they have moved.
+    async fn trim(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        let (generation, checkpoint) = generation::begin(log).await?;
+        self.state().trim(generation, checkpoint);
+        Ok(())
+    }
+
+    /// Commits the overlay as rows. The caller holds `folding`, so that the
+    /// overlay does not grow meanwhile.
+    async fn write(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        let Some(pending) = self.state().pending() else {
+            return Ok(());
+        };
+        let rows = pending.layer.to_rows()?;
+        match log
+            .commit(&pending.model, pending.expected, rows, pending.checkpoint)
+            .await
+        {
+            Ok(()) => self.state().written(pending.checkpoint),
+            Err(CommitError::ReadOnly) => {
+                self.state().never_write();
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if pending.expected == Position::START {
+            generation::drop_older_formats(log).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The digits of a suffix from the last to the first, as numbers.
+fn reversed_suffix(suffix: &str) -> Option<Vec<u8>> {
+    let digits = suffix.chars().rev().filter(|c| *c != '-');
+    let digits: Option<Vec<u8>> = digits
+        .map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect();
+    digits.filter(|digits| (MIN_SUFFIX..=keys::DIGITS).contains(&digits.len()))
+}

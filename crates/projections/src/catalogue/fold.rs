@@ -1,0 +1,408 @@
+//! What an event changes in the catalogue: a pure function of the event and of
+//! the rows that it concerns.
+//!
+//! Every event on an object moves its last position, its time and its count of
+//! events. Beyond that, each function below says what the events of one
+//! aggregate do. Should an id be used twice, which deciders refuse, the first
+//! object keeps it, and what the second one would have changed is left out.
+
+mod adopt;
+mod create;
+mod plan_steps;
+mod run_children;
+
+use annals_domain::metadata::MetadataSet;
+use annals_domain::{Adoption, AnyEvent, Kind, alias, intent, pipeline, plan, run, snapshot, task};
+use uuid::Uuid;
+
+use super::keys;
+use super::layer::{Changes, Objects};
+use super::relation::Relation;
+use super::row::{Counts, Link, ObjectRow};
+use super::status::Status;
+use super::step::Step;
+use crate::Text;
+use crate::header::{Common, common};
+
+/// One event about to be folded into the rows.
+pub(super) struct Fold<'a> {
+    pub(super) objects: &'a mut Objects,
+    pub(super) rows: &'a mut Changes,
+    pub(super) step: &'a Step,
+    /// The title that the event gives, until it is given to the object.
+    pub(super) title: Option<Text>,
+}
+
+impl Fold<'_> {
+    pub(super) fn apply(mut self) {
+        self.touch();
+        let step = self.step;
+        match &step.decoded.event {
+            AnyEvent::Intent(event) => self.intent(event),
+            AnyEvent::Plan(event) => self.plan(event),
+            AnyEvent::Task(event) => self.task(event),
+            AnyEvent::Run(event) => self.run(event),
+            AnyEvent::Snapshot(event) => self.snapshot(event),
+            AnyEvent::Pipeline(event) => self.pipeline(event),
+            AnyEvent::Alias(alias::Event::Reserved(event)) => self.reserved(event),
+        }
+        if let Some(Common::MetadataSet(event)) = common(&step.decoded.event) {
+            self.metadata(event);
+        }
+    }
+
+    /// The id of the stream, which is also that of its own object.
+    fn own(&self) -> Uuid {
+        self.step.decoded.stream.id
+    }
+
+    /// The row of an object in this stream.
+    fn row(&mut self, kind: Kind, id: Uuid) -> Option<&mut ObjectRow> {
+        self.objects.get_if(kind, id, self.step.decoded.stream)
+    }
+
+    /// Takes note of the event on every object that was there before and that
+    /// it is about.
+    fn touch(&mut self) {
+        for (kind, id) in &self.step.touched {
+            self.touch_one(*kind, *id);
+        }
+    }
+
+    fn touch_one(&mut self, kind: Kind, id: Uuid) {
+        let (position, time) = (self.step.position(), self.step.occurred_at());
+        // Going on with an adopted object's lists is no change of it.
+        let changes = self.step.decoded.event.adoption() != Some(Adoption::Continued);
+        if let Some(row) = self.row(kind, id) {
+            row.last = position;
+            row.events = row.events.saturating_add(1);
+            if changes {
+                row.updated_at = time;
+            }
+        }
+    }
+
+    fn set_status(&mut self, kind: Kind, id: Uuid, status: Status) {
+        let stream = self.step.decoded.stream;
+        let Some(row) = self.objects.get_if(kind, id, stream) else {
+            return;
+        };
+        if row.status == Some(status) {
+            return;
+        }
+        let before = keys::of_kind(kind, row.status);
+        row.status = Some(status);
+        let after = keys::of_kind(kind, row.status);
+        self.rows.delete(keys::listed(&before, row.first));
+        self.rows
+            .put(keys::listed(&after, row.first), id.as_bytes());
+    }
+
+    /// Replaces the title by what the event gives, if anything.
+    fn set_title(&mut self, kind: Kind, id: Uuid) {
+        let title = self.title.take();
+        if let Some(row) = self.row(kind, id) {
+            row.title = title;
+        }
+    }
+
+    /// Makes a field that holds one object name this one.
+    fn link(&mut self, id: Uuid, relation: Relation, target: Uuid) {
+        let stream = self.step.decoded.stream;
+        let Some(row) = self.objects.get_if(relation.source(), id, stream) else {
+            return;
+        };
+        let first = row.first;
+        let found = row.links.iter_mut().find(|link| link.relation == relation);
+        if let Some(link) = found {
+            let before = keys::backward(link.target, relation, first, 0);
+            link.target = target;
+            self.rows.delete(before);
+        } else {
+            row.links.push(Link { relation, target });
+        }
+        let after = keys::backward(target, relation, first, 0);
+        self.rows.put(after, id.as_bytes());
+    }
+
+    /// Appends an object to a field that holds many; `number` counts from 0.
+    fn append(&mut self, source: Uuid, relation: Relation, number: u64, target: Uuid) {
+        let stream = self.step.decoded.stream;
+        let Some(row) = self.objects.get_if(relation.source(), source, stream) else {
+            return;
+        };
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        let forward = keys::forward(source, relation, number);
+        let backward = keys::backward(target, relation, row.first, number);
+        self.rows.put(forward, target.as_bytes());
+        self.rows.put(backward, source.as_bytes());
+    }
+
+    fn metadata(&mut self, event: &MetadataSet) {
+        let Some(kind) = Kind::from_number(event.kind) else {
+            return;
+        };
+        let (stream, id) = (self.step.decoded.stream, event.object);
+        let Some(row) = self.objects.get_if(kind, id, stream) else {
+            return;
+        };
+        if let Some(visibility) = event.visibility {
+            row.visibility = visibility;
+        }
+        if event.tags.is_some() {
+            self.set_tags(kind, id);
+        }
+    }
+
+    /// Replaces the tags of an object by those that the event gives.
+    fn set_tags(&mut self, kind: Kind, id: Uuid) {
+        let stream = self.step.decoded.stream;
+        let Some(row) = self.objects.get_if(kind, id, stream) else {
+            return;
+        };
+        let (first, before) = (row.first, row.tags);
+        row.tags = u32::try_from(self.step.tags.len()).unwrap_or(u32::MAX);
+        self.remove_tags(kind, id, first, before);
+        for (number, tag) in (0..).zip(&self.step.tags) {
+            // Two texts always have a binary form.
+            let value = annals_wire::encode_row(tag).unwrap_or_default();
+            self.rows.put(keys::tag(id, number), &value);
+            for prefix in tag_prefixes(kind, &tag.0, &tag.1) {
+                self.rows.put(keys::listed(&prefix, first), id.as_bytes());
+            }
+        }
+    }
+
+    fn remove_tags(&mut self, kind: Kind, id: Uuid, first: u64, count: u32) {
+        for number in 0..count {
+            let key = keys::tag(id, number);
+            if let Some((name, value)) = self.rows.get(&key).and_then(|row| read_tag(row)) {
+                for prefix in tag_prefixes(kind, &name, &value) {
+                    self.rows.delete(keys::listed(&prefix, first));
+                }
+            }
+            self.rows.delete(key);
+        }
+    }
+
+    fn reserved(&mut self, event: &alias::Reserved) {
+        let Some(alias) = &self.step.alias else {
+            return;
+        };
+        let Some(row) = self.objects.get_mut(event.object) else {
+            return;
+        };
+        let key = keys::alias(row.id, row.aliases);
+        row.aliases = row.aliases.saturating_add(1);
+        self.rows.put(key, alias.as_bytes());
+    }
+
+    fn intent(&mut self, event: &intent::Event) {
+        use intent::Event;
+        let id = self.own();
+        match event {
+            Event::Submitted(event) => self.submitted(event),
+            Event::Adopted(event) => self.intent_adopted(event),
+            Event::PlanSelected(event) => self.link(id, Relation::IntentPlan, event.plan.0),
+            Event::Activated(_) => self.set_status(Kind::Intent, id, Status::Active),
+            Event::Completed(_) => self.set_status(Kind::Intent, id, Status::Completed),
+            Event::Cancelled(_) => self.set_status(Kind::Intent, id, Status::Cancelled),
+            Event::Analyzed(_)
+            | Event::CommitRecorded(_)
+            | Event::MetadataSet(_)
+            | Event::Sealed(_) => {}
+        }
+    }
+
+    fn plan(&mut self, event: &plan::Event) {
+        use plan::Event;
+        match event {
+            Event::Drafted(event) => self.drafted(event),
+            Event::Adopted(event) => self.plan_adopted(event),
+            Event::StepAdded(event) => {
+                if event.index == 0 {
+                    self.set_title(Kind::Plan, self.own());
+                }
+                self.step_added(event.index, &event.step);
+            }
+            Event::StepStatusChanged(event) => self.step_status(event.index, event.status),
+            Event::StepTaskSpawned(event) => self.step_task(event.index, event.task),
+            Event::StepFramesLinked(_)
+            | Event::StepOutputRecorded(_)
+            | Event::MetadataSet(_)
+            | Event::Sealed(_) => {}
+        }
+    }
+
+    fn task(&mut self, event: &task::Event) {
+        use task::Event;
+        let id = self.own();
+        match event {
+            Event::Created(event) => self.task_created(event),
+            Event::Adopted(event) => self.task_adopted(event),
+            Event::DependencyAdded(event) => self.dependency(event.dependency.0),
+            Event::RunAdded(event) => self.task_run(event.run.0),
+            Event::Started(_) => self.set_status(Kind::Task, id, Status::Running),
+            Event::Done(_) => self.set_status(Kind::Task, id, Status::Done),
+            Event::Failed(_) => self.set_status(Kind::Task, id, Status::Failed),
+            Event::Cancelled(_) => self.set_status(Kind::Task, id, Status::Cancelled),
+            Event::ConstraintAdded(_)
+            | Event::CriterionAdded(_)
+            | Event::MetadataSet(_)
+            | Event::Sealed(_) => {}
+        }
+    }
+
+    fn dependency(&mut self, task: Uuid) {
+        let Some(row) = self.row(Kind::Task, self.own()) else {
+            return;
+        };
+        if let Counts::Task { dependencies, .. } = &mut row.counts {
+            let number = *dependencies;
+            *dependencies += 1;
+            self.append(self.own(), Relation::TaskDependencies, number, task);
+        }
+    }
+
+    fn task_run(&mut self, run: Uuid) {
+        let Some(row) = self.row(Kind::Task, self.own()) else {
+            return;
+        };
+        if let Counts::Task { runs, .. } = &mut row.counts {
+            let number = *runs;
+            *runs += 1;
+            self.append(self.own(), Relation::TaskRuns, number, run);
+        }
+    }
+
+    fn run(&mut self, event: &run::Event) {
+        use run::Event;
+        let id = self.own();
+        let set = |fold: &mut Self, patch_set: Uuid, status| {
+            fold.set_status(Kind::PatchSet, patch_set, status);
+        };
+        match event {
+            Event::Created(event) => self.run_created(event),
+            Event::Adopted(event) => self.run_adopted(event),
+            Event::PatchSetAdopted(event) => self.patch_set_adopted(event),
+            Event::EvidenceAdopted(event) => self.evidence_adopted(event),
+            Event::DecisionAdopted(event) => self.decision_adopted(event),
+            Event::ProvenanceAdopted(event) => self.provenance_adopted(event),
+            Event::ToolInvocationAdopted(event) => self.tool_invocation_adopted(event),
+            Event::SnapshotAttached(event) => {
+                self.link(id, Relation::RunSnapshot, event.snapshot.0);
+            }
+            Event::PatchingStarted(_) => self.set_status(Kind::Run, id, Status::Patching),
+            Event::ValidationStarted(_) => self.set_status(Kind::Run, id, Status::Validating),
+            Event::ToolInvoked(event) => self.tool_invoked(event),
+            Event::PatchSetProposed(event) => self.patch_set_proposed(event),
+            Event::PatchSetApplied(event) => set(self, event.patch_set.0, Status::Applied),
+            Event::PatchSetRejected(event) => set(self, event.patch_set.0, Status::Rejected),
+            Event::PatchSetReverted(event) => set(self, event.patch_set.0, Status::Reverted),
+            Event::RationaleOverridden(event) => {
+                self.set_title(Kind::PatchSet, event.patch_set.0);
+            }
+            Event::EvidenceRecorded(event) => self.evidence_recorded(event),
+            Event::ProvenanceRecorded(event) => self.provenance_recorded(event),
+            Event::UsageRecorded(event) => self.usage_recorded(event),
+            Event::DecisionMade(event) => self.decision_made(event),
+            Event::Failed(_) => {
+                self.set_status(Kind::Run, id, Status::Failed);
+                self.set_title(Kind::Run, id);
+            }
+            Event::MetricsRecorded(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+        }
+    }
+
+    fn snapshot(&mut self, event: &snapshot::Event) {
+        use snapshot::Event;
+        let id = self.own();
+        match event {
+            Event::Opened(event) => self.opened(event),
+            Event::Adopted(event) => self.snapshot_adopted(event),
+            Event::ItemAdded(_) => self.items_added(1),
+            Event::Finalized(event) => {
+                self.set_status(Kind::ContextSnapshot, id, Status::Finalized);
+                if event.summary.is_some() {
+                    self.set_title(Kind::ContextSnapshot, id);
+                }
+            }
+            Event::BlobAttached(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+        }
+    }
+
+    fn items_added(&mut self, count: usize) {
+        if let Some(row) = self.row(Kind::ContextSnapshot, self.own())
+            && let Counts::Snapshot { items } = &mut row.counts
+        {
+            *items += count as u64;
+        }
+    }
+
+    fn pipeline(&mut self, event: &pipeline::Event) {
+        use pipeline::Event;
+        let id = self.own();
+        match event {
+            Event::Created(event) => self.pipeline_created(event),
+            Event::Adopted(event) => self.pipeline_adopted(event),
+            Event::FramePushed(event) => {
+                if let Some(row) = self.row(Kind::ContextPipeline, id) {
+                    push_frame(&mut row.counts, event.kind.is_protected());
+                }
+            }
+            Event::MaxFramesSet(event) => {
+                if let Some(row) = self.row(Kind::ContextPipeline, id)
+                    && let Counts::Pipeline { max_frames, .. } = &mut row.counts
+                {
+                    *max_frames = u64::from(event.max_frames);
+                }
+            }
+            Event::GlobalSummarySet(_) => self.set_title(Kind::ContextPipeline, id),
+            Event::FramesUsed(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+        }
+    }
+}
+
+/// Counts a frame that is in the window already.
+fn hold_frame(counts: &mut Counts, is_protected: bool) {
+    if let Counts::Pipeline {
+        frames,
+        protected,
+        evictable,
+        ..
+    } = counts
+    {
+        *frames += 1;
+        *if is_protected { protected } else { evictable } += 1;
+    }
+}
+
+/// Document 001's policy, as far as the number of frames goes: a push evicts
+/// frames that are not protected, until the window is no longer too large or
+/// none of them is left. Which ones go does not change how many.
+fn push_frame(counts: &mut Counts, is_protected: bool) {
+    hold_frame(counts, is_protected);
+    if let Counts::Pipeline {
+        protected,
+        evictable,
+        max_frames,
+        ..
+    } = counts
+        && *max_frames > 0
+    {
+        *evictable = (*evictable).min(max_frames.saturating_sub(*protected));
+    }
+}
+
+/// The lists that an object with a tag stands in.
+fn tag_prefixes(kind: Kind, name: &str, value: &str) -> [bytes::Bytes; 2] {
+    [
+        keys::of_tag(kind, name, None),
+        keys::of_tag(kind, name, Some(value)),
+    ]
+}
+
+/// A tag from its row. One that cannot be read has no rows in any list.
+pub(super) fn read_tag(value: &[u8]) -> Option<(String, String)> {
+    annals_wire::decode_row(value).ok()
+}

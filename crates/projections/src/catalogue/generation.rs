@@ -1,0 +1,113 @@
+//! Which rows are the current ones.
+//!
+//! Rows that are made anew go to a read model of their own, the next
+//! generation, and one commit to a small model beside them says that it is the
+//! current one:
+//!
+//! ```text
+//! model              rows
+//! catalogue.1        "current": u64, the number of the generation
+//! catalogue.1.<n>    the rows of generation n (keys.rs)
+//! ```
+//!
+//! The 1 is the version of the rows' format. Rows of another format are other
+//! models: they are made from the log by whoever writes first, and those of
+//! older formats are dropped.
+
+use annals_event_log::{CommitError, EventLog, Position};
+use bytes::Bytes;
+
+use super::CatalogueError;
+
+/// The model that names the current generation.
+const POINTER: &str = "catalogue.1";
+const CURRENT: &[u8] = b"current";
+/// Models of older formats.
+const OLDER: &[&str] = &["directory.1"];
+/// How often the number is read again because it was changed meanwhile.
+const ATTEMPTS: u32 = 16;
+
+/// The number of a generation, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Generation(u64);
+
+impl Generation {
+    /// The read model that holds its rows.
+    pub(super) fn model(self) -> String {
+        format!("{POINTER}.{}", self.0)
+    }
+
+    pub(super) fn next(self) -> Generation {
+        Generation(self.0.saturating_add(1))
+    }
+
+    /// The one before, which an interrupted change to this one can have left.
+    fn before(self) -> Generation {
+        Generation(self.0.saturating_sub(1))
+    }
+}
+
+/// The current generation.
+pub(super) async fn current(log: &dyn EventLog) -> Result<Generation, CatalogueError> {
+    let Some(value) = log.get(POINTER, CURRENT).await? else {
+        return Ok(Generation(1));
+    };
+    let number = value.as_ref().try_into().map(u64::from_be_bytes);
+    number
+        .map(Generation)
+        .map_err(|_| CatalogueError::malformed(CURRENT))
+}
+
+/// The current generation and the checkpoint of its rows.
+pub(super) async fn begin(log: &dyn EventLog) -> Result<(Generation, Position), CatalogueError> {
+    for _ in 0..ATTEMPTS {
+        let generation = current(log).await?;
+        let checkpoint = log.checkpoint(&generation.model()).await?;
+        if current(log).await? == generation {
+            return Ok((generation, checkpoint));
+        }
+    }
+    Err(CatalogueError::Moving { attempts: ATTEMPTS })
+}
+
+/// Makes a generation the current one, whose rows are those of `position`.
+pub(super) async fn make_current(
+    log: &dyn EventLog,
+    generation: Generation,
+    position: Position,
+) -> Result<(), CatalogueError> {
+    let expected = log.checkpoint(POINTER).await?;
+    let value = Bytes::copy_from_slice(&generation.0.to_be_bytes());
+    let rows = vec![(Bytes::from_static(CURRENT), Some(value))];
+    log.commit(POINTER, expected, rows, position.max(expected))
+        .await?;
+    Ok(())
+}
+
+/// Drops what interrupted changes of generation can have left beside the
+/// current one.
+pub(super) async fn drop_leftovers(
+    log: &dyn EventLog,
+    current: Generation,
+) -> Result<(), CommitError> {
+    log.drop_model(&current.before().model()).await?;
+    log.drop_model(&current.next().model()).await
+}
+
+/// Drops a generation that is no longer the current one.
+pub(super) async fn drop_rows(
+    log: &dyn EventLog,
+    generation: Generation,
+) -> Result<(), CommitError> {
+    log.drop_model(&generation.model()).await
+}
+
+/// Drops rows of older formats.
+pub(super) async fn drop_older_formats(log: &dyn EventLog) -> Result<(), CatalogueError> {
+    for model in OLDER {
+        if log.checkpoint(model).await? > Position::START {
+            log.drop_model(model).await?;
+        }
+    }
+    Ok(())
+}

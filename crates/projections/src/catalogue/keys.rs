@@ -1,0 +1,204 @@
+//! The keys of the catalogue's rows, byte for byte.
+//!
+//! ```text
+//! key                                                    value
+//! "o", id's digits from the last to the first (16)       the object: row.rs
+//! "k", kind, status, position                            id
+//! "a", kind, length of actor id (u16), actor id, block   nothing
+//! "t", kind, tag (16), position                          id
+//! "b", target (16), relation, position, number (u32)     id of the source
+//! "f", source (16), relation, number (u32)               id of the target
+//! "s", plan (16), step (u32)                             u8 status, id of its task
+//! "l", id (16), number (u32)                             a tag: name, value
+//! "n", id (16), number (u32)                             an alias
+//! ```
+//!
+//! A block is 256 positions. "a" says that among the objects that began within
+//! a block there is one that the actor created: one row serves all of them.
+//! Numbers are big-endian, a position is a u64: that of the first event on the
+//! object that the row leads to, so that every list comes in the order in which
+//! its objects were created. A kind is its number in document 000's registry, a
+//! status and a relation are the numbers in status.rs and relation.rs. A tag is
+//! the first half of the SHA-256 of its name, or of its name, a zero byte and
+//! its value. "b" has every relation, "f" only those of one object to many.
+
+use annals_domain::Kind;
+use annals_event_log::Digest;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::relation::Relation;
+use super::row::label;
+use super::status::Status;
+
+/// Hex digits of an id.
+pub(super) const DIGITS: usize = 32;
+/// Bytes of an id.
+const ID: usize = 16;
+/// Bytes of a position.
+const POSITION: usize = 8;
+
+/// Positions of a block are those that differ in this many bits at most.
+pub(super) const BLOCK_BITS: u32 = 8;
+
+const OBJECT: u8 = b'o';
+const BY_KIND: u8 = b'k';
+const BY_ACTOR: u8 = b'a';
+const BY_TAG: u8 = b't';
+const BACKWARD: u8 = b'b';
+const FORWARD: u8 = b'f';
+const STEP: u8 = b's';
+const TAG: u8 = b'l';
+const ALIAS: u8 = b'n';
+
+fn key(table: u8, parts: &[&[u8]]) -> Bytes {
+    let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
+    let mut key = Vec::with_capacity(length);
+    key.push(table);
+    parts.iter().for_each(|part| key.extend_from_slice(part));
+    key.into()
+}
+
+/// The key of an object.
+pub(super) fn object(id: Uuid) -> Bytes {
+    key(OBJECT, &[&reversed(id)])
+}
+
+/// What the keys of objects begin with whose ids end with digits: those digits
+/// from the last to the first, as numbers below 16. Of an odd number of digits
+/// the last one is left to [`ends_with`].
+pub(super) fn objects_ending(reversed: &[u8]) -> Bytes {
+    let (pairs, _) = reversed.as_chunks::<2>();
+    let bytes: Vec<u8> = pairs.iter().map(|[a, b]| a << 4 | b).collect();
+    key(OBJECT, &[&bytes])
+}
+
+/// Whether an id's digits from the last to the first begin with these.
+pub(super) fn ends_with(id: Uuid, reversed_digits: &[u8]) -> bool {
+    let bytes = reversed(id);
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.zip(reversed_digits).all(|(a, b)| a == *b)
+}
+
+/// The id in an object's key.
+pub(super) fn object_id(key: &[u8]) -> Option<Uuid> {
+    let (table, bytes) = key.split_first()?;
+    let id = Uuid::from_slice(bytes).ok().filter(|_| *table == OBJECT)?;
+    Some(Uuid::from_bytes(reversed(id)))
+}
+
+/// An id's digits from the last to the first. Twice is the id again.
+pub(super) fn reversed(id: Uuid) -> [u8; ID] {
+    let mut bytes = id.into_bytes();
+    bytes.reverse();
+    bytes.map(|byte| byte.rotate_left(4))
+}
+
+/// The prefix of the objects of a kind in a status.
+pub(super) fn of_kind(kind: Kind, status: Option<Status>) -> Bytes {
+    key(BY_KIND, &[&[kind.number(), status.map_or(0, Status::code)]])
+}
+
+/// The prefix of the blocks with objects of a kind that an actor created.
+pub(super) fn of_actor(kind: Kind, actor_id: &str) -> Bytes {
+    // A header cannot hold a longer id, so nothing is lost by saturating.
+    let length = u16::try_from(actor_id.len()).unwrap_or(u16::MAX);
+    let parts: [&[u8]; 3] = [&[kind.number()], &length.to_be_bytes(), actor_id.as_bytes()];
+    key(BY_ACTOR, &parts)
+}
+
+/// The prefix of the objects of a kind that have a tag, with any value or with
+/// this one.
+pub(super) fn of_tag(kind: Kind, name: &str, value: Option<&str>) -> Bytes {
+    let mut tag = label(name).as_bytes().to_vec();
+    if let Some(value) = value {
+        tag.push(0);
+        tag.extend_from_slice(label(value).as_bytes());
+    }
+    let Digest(digest) = Digest::of(&tag);
+    let (half, _) = digest.split_at(ID);
+    key(BY_TAG, &[&[kind.number()], half])
+}
+
+/// The prefix of the objects that name a target in a field.
+pub(super) fn naming(target: Uuid, relation: Relation) -> Bytes {
+    key(BACKWARD, &[target.as_bytes(), &[relation.code()]])
+}
+
+/// The prefix of all objects that name a target.
+pub(super) fn naming_anyhow(target: Uuid) -> Bytes {
+    key(BACKWARD, &[target.as_bytes()])
+}
+
+/// A row of a list: one of the prefixes above, and where the object began.
+pub(super) fn listed(prefix: &Bytes, first: u64) -> Bytes {
+    [prefix.as_ref(), &first.to_be_bytes()].concat().into()
+}
+
+/// The row of a block in such a list.
+pub(super) fn block(prefix: &Bytes, first: u64) -> Bytes {
+    listed(prefix, first >> BLOCK_BITS)
+}
+
+/// The row of a source among those that name a target.
+pub(super) fn backward(target: Uuid, relation: Relation, first: u64, number: u32) -> Bytes {
+    let place = (first.to_be_bytes(), number.to_be_bytes());
+    key(
+        BACKWARD,
+        &[target.as_bytes(), &[relation.code()], &place.0, &place.1],
+    )
+}
+
+/// The position in a row of a list, which stands behind the prefix.
+pub(super) fn position_in(key: &[u8], prefix: &[u8]) -> Option<u64> {
+    let (position, _) = key.get(prefix.len()..)?.split_first_chunk::<POSITION>()?;
+    Some(u64::from_be_bytes(*position))
+}
+
+/// The relation in a row of those that name a target.
+pub(super) fn relation_in(key: &[u8]) -> Option<Relation> {
+    Relation::from_code(*key.get(1 + ID)?)
+}
+
+/// The prefix of what an object names in fields that hold many.
+pub(super) fn named_by(source: Uuid) -> Bytes {
+    key(FORWARD, &[source.as_bytes()])
+}
+
+/// What an object names in a field that holds many.
+pub(super) fn forward(source: Uuid, relation: Relation, number: u32) -> Bytes {
+    key(
+        FORWARD,
+        &[source.as_bytes(), &[relation.code()], &number.to_be_bytes()],
+    )
+}
+
+/// A step of a plan.
+pub(super) fn step(plan: Uuid, index: u32) -> Bytes {
+    key(STEP, &[plan.as_bytes(), &index.to_be_bytes()])
+}
+
+/// One of an object's tags.
+pub(super) fn tag(id: Uuid, number: u32) -> Bytes {
+    key(TAG, &[id.as_bytes(), &number.to_be_bytes()])
+}
+
+/// The prefix of an object's tags.
+pub(super) fn tags(id: Uuid) -> Bytes {
+    key(TAG, &[id.as_bytes()])
+}
+
+/// One of an object's aliases.
+pub(super) fn alias(id: Uuid, number: u32) -> Bytes {
+    key(ALIAS, &[id.as_bytes(), &number.to_be_bytes()])
+}
+
+/// The prefix of an object's aliases.
+pub(super) fn aliases(id: Uuid) -> Bytes {
+    key(ALIAS, &[id.as_bytes()])
+}
+
+/// Whether folds look at rows of this table. The others they only write.
+pub(super) fn is_looked_at(key: &[u8]) -> bool {
+    matches!(key.first(), Some(&(STEP | TAG | FORWARD | BY_ACTOR)))
+}

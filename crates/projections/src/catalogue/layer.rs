@@ -1,0 +1,298 @@
+//! Rows in memory over the stored ones: what was changed and not yet written,
+//! and what had to be looked at to change it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+
+use annals_domain::{Kind, StreamRef};
+use annals_event_log::Rows;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::arena::Arena;
+use super::fold::Fold;
+use super::keys;
+use super::row::ObjectRow;
+use super::step::Step;
+
+/// Bytes that a row takes in memory beside its key and value, roughly.
+const ROW_OVERHEAD: usize = 96;
+/// Bytes that an object's row takes in memory, roughly.
+const OBJECT_BYTES: usize = 400;
+
+/// Rows in memory.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layer {
+    pub(super) objects: Objects,
+    pub(super) rows: Changes,
+}
+
+/// Objects by their ids, as they are now.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Objects {
+    known: HashMap<Uuid, Known>,
+    changed: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    row: Option<Box<ObjectRow>>,
+    changed: bool,
+}
+
+/// Changed rows of every other table, and those that folds look at.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Changes {
+    changed: Changed,
+    /// The newest form of rows that folds look at.
+    seen: HashMap<Bytes, Option<Bytes>>,
+    bytes: usize,
+}
+
+/// Changed rows: a key with its new value, or with `None` where the row is
+/// gone.
+#[derive(Debug, Clone)]
+enum Changed {
+    /// For those who ask for ranges of them.
+    Ordered(BTreeMap<Bytes, Option<Bytes>>),
+    /// One after the other as they were changed, which costs less where they
+    /// are only written: of two changes of one row the later one counts.
+    InTurn(Rows, Arena),
+}
+
+impl Default for Changed {
+    fn default() -> Changed {
+        Changed::Ordered(BTreeMap::new())
+    }
+}
+
+/// What was read for a fold. The objects are in the order of their ids.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    pub(super) objects: Vec<(Uuid, Option<Box<ObjectRow>>)>,
+    pub(super) rows: Vec<(Bytes, Option<Bytes>)>,
+}
+
+impl Loaded {
+    /// An object as far as it was read.
+    pub(super) fn object(&self, id: Uuid) -> Option<Option<&ObjectRow>> {
+        let place = self.objects.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.objects.get(place).map(|(_, row)| row.as_deref())
+    }
+}
+
+impl Objects {
+    /// An object as far as it is known here: not at all, or that there is
+    /// none, or its row.
+    pub(super) fn known(&self, id: Uuid) -> Option<Option<&ObjectRow>> {
+        self.known.get(&id).map(|known| known.row.as_deref())
+    }
+
+    /// The row of an object, to be changed.
+    pub(super) fn get_mut(&mut self, id: Uuid) -> Option<&mut ObjectRow> {
+        let known = self.known.get_mut(&id)?;
+        let row = known.row.as_deref_mut()?;
+        if !known.changed {
+            known.changed = true;
+            self.changed += 1;
+        }
+        Some(row)
+    }
+
+    /// The same, if it is this object in this stream.
+    pub(super) fn get_if(
+        &mut self,
+        kind: Kind,
+        id: Uuid,
+        stream: StreamRef,
+    ) -> Option<&mut ObjectRow> {
+        let known = self.known.get_mut(&id)?;
+        let row = known.row.as_deref_mut()?;
+        if !row.is(kind, stream) {
+            return None;
+        }
+        if !known.changed {
+            known.changed = true;
+            self.changed += 1;
+        }
+        Some(row)
+    }
+
+    pub(super) fn insert(&mut self, row: ObjectRow) {
+        let known = Known {
+            changed: true,
+            row: None,
+        };
+        let slot = self.known.entry(row.id).or_insert_with(|| {
+            self.changed += 1;
+            known
+        });
+        if !slot.changed {
+            slot.changed = true;
+            self.changed += 1;
+        }
+        slot.row = Some(Box::new(row));
+    }
+
+    /// Whether an object was changed, and not just looked at.
+    pub(super) fn is_changed(&self, id: Uuid) -> bool {
+        self.known.get(&id).is_some_and(|known| known.changed)
+    }
+
+    /// Objects that were changed, in no order.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &ObjectRow> {
+        self.known
+            .values()
+            .filter(|known| known.changed)
+            .filter_map(|known| known.row.as_deref())
+    }
+}
+
+impl Changes {
+    pub(super) fn put(&mut self, key: Bytes, value: &[u8]) {
+        self.change(key, Some(value));
+    }
+
+    pub(super) fn delete(&mut self, key: Bytes) {
+        self.change(key, None);
+    }
+
+    fn change(&mut self, key: Bytes, value: Option<&[u8]>) {
+        self.bytes += ROW_OVERHEAD + key.len() + value.map_or(0, <[u8]>::len);
+        if keys::is_looked_at(&key) {
+            let value = value.map(Bytes::copy_from_slice);
+            self.seen.insert(key.clone(), value);
+        }
+        match &mut self.changed {
+            Changed::Ordered(rows) => {
+                rows.insert(key, value.map(Bytes::copy_from_slice));
+            }
+            Changed::InTurn(rows, arena) => {
+                let value = value.map(|value| arena.copy(value));
+                rows.push((arena.copy(&key), value));
+            }
+        }
+    }
+
+    /// A row as it is now. It must have been loaded, and be one of a table
+    /// that folds look at.
+    pub(super) fn get(&self, key: &[u8]) -> Option<&Bytes> {
+        self.known(key).flatten()
+    }
+
+    /// A row as far as it is known here.
+    pub(super) fn known(&self, key: &[u8]) -> Option<Option<&Bytes>> {
+        self.seen.get(key).map(Option::as_ref)
+    }
+
+    fn len(&self) -> usize {
+        match &self.changed {
+            Changed::Ordered(rows) => rows.len(),
+            Changed::InTurn(rows, _) => rows.len(),
+        }
+    }
+
+    /// Changed rows within bounds, in the order of their keys. There are none
+    /// to be had from a layer that is only written.
+    pub(super) fn range(
+        &self,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+    ) -> impl DoubleEndedIterator<Item = (&Bytes, &Option<Bytes>)> {
+        let rows = match &self.changed {
+            Changed::Ordered(rows) => Some(rows),
+            Changed::InTurn(..) => None,
+        };
+        rows.into_iter()
+            .flat_map(move |rows| rows.range::<[u8], _>((from, to)))
+    }
+}
+
+impl Layer {
+    /// A layer whose rows are only written and never asked for in ranges.
+    pub(super) fn to_be_written() -> Layer {
+        let mut layer = Layer::default();
+        layer.rows.changed = Changed::InTurn(Vec::new(), Arena::default());
+        layer
+    }
+
+    /// Folds steps in. Everything that they look at is known here or in
+    /// `loaded`.
+    pub(super) fn fold(&mut self, steps: &mut [Step], loaded: Loaded) {
+        for (id, row) in loaded.objects {
+            self.objects.known.entry(id).or_insert_with(|| Known {
+                row,
+                changed: false,
+            });
+        }
+        for (key, value) in loaded.rows {
+            self.rows.seen.entry(key).or_insert(value);
+        }
+        for step in steps {
+            let title = step.title.take();
+            Fold {
+                objects: &mut self.objects,
+                rows: &mut self.rows,
+                step,
+                title,
+            }
+            .apply();
+        }
+    }
+
+    /// How many rows were changed.
+    pub(super) fn changes(&self) -> usize {
+        self.objects.changed + self.rows.len()
+    }
+
+    /// How much memory it takes, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        self.objects.known.len() * OBJECT_BYTES + self.rows.bytes
+    }
+
+    /// The changed rows as they are written.
+    pub(super) fn to_rows(&self) -> Result<Rows, CatalogueError> {
+        let mut rows = self.object_rows()?;
+        match &self.rows.changed {
+            Changed::Ordered(changed) => {
+                rows.extend(changed.iter().map(|(k, v)| (k.clone(), v.clone())));
+            }
+            Changed::InTurn(changed, _) => rows.extend_from_slice(changed),
+        }
+        Ok(rows)
+    }
+
+    /// The same, taken out of the layer, which still knows everything that
+    /// folds look at.
+    pub(super) fn take_rows(&mut self) -> Result<Rows, CatalogueError> {
+        let mut rows = self.object_rows()?;
+        match &mut self.rows.changed {
+            Changed::Ordered(changed) => rows.extend(std::mem::take(changed)),
+            Changed::InTurn(changed, _) => rows.append(changed),
+        }
+        Ok(rows)
+    }
+
+    fn object_rows(&self) -> Result<Rows, CatalogueError> {
+        let changed = self.objects.changed();
+        let mut objects: Vec<_> = changed.map(|row| (keys::reversed(row.id), row)).collect();
+        // Stores take rows that come in the order of their keys more easily.
+        objects.sort_unstable_by_key(|(key, _)| *key);
+        let mut rows: Rows = Vec::with_capacity(objects.len() + self.rows.len());
+        let mut arena = Arena::default();
+        for (_, row) in objects {
+            let value = arena.copy(&annals_wire::encode_row(row)?);
+            rows.push((arena.copy(&keys::object(row.id)), Some(value)));
+        }
+        Ok(rows)
+    }
+}
+
+/// An object from its row.
+pub(super) fn read_object(key: &[u8], value: &[u8]) -> Result<ObjectRow, CatalogueError> {
+    let malformed = || CatalogueError::malformed(key);
+    let id = keys::object_id(key).ok_or_else(malformed)?;
+    let row: ObjectRow = annals_wire::decode_row(value).map_err(|_| malformed())?;
+    Ok(ObjectRow { id, ..row })
+}

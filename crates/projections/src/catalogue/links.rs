@@ -1,0 +1,119 @@
+//! What an object names, and what names it.
+
+use annals_domain::Kind;
+use annals_event_log::Direction;
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::keys;
+use super::relation::Relation;
+use super::sight::Sight;
+use super::status::Status;
+use super::view::{kind_word, status_word};
+use crate::Text;
+
+/// Of which object to show the links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinksQuery {
+    /// The object.
+    pub id: Uuid,
+    /// At most so many in each direction.
+    pub limit: usize,
+}
+
+/// What an object names, and what names it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Links {
+    /// Objects that it names, by field and then in the order given.
+    pub forward: Vec<LinkRow>,
+    /// Objects that name it, by field and then by their age, the oldest first.
+    pub backward: Vec<LinkRow>,
+    /// Whether there are more than were asked for.
+    pub more: bool,
+}
+
+/// One end of a link.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct LinkRow {
+    /// The field that makes the link.
+    #[serde(serialize_with = "relation_name")]
+    pub relation: Relation,
+    /// The object at the other end.
+    pub id: Uuid,
+    /// What it is.
+    #[serde(serialize_with = "kind_word")]
+    pub kind: Kind,
+    /// Whether it exists. What another system recorded may name what it did
+    /// not hand over.
+    pub exists: bool,
+    /// What it is called by.
+    pub title: Option<Text>,
+    /// Where it is in its life.
+    #[serde(serialize_with = "status_word")]
+    pub status: Option<Status>,
+}
+
+fn relation_name<S: Serializer>(relation: &Relation, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(relation.name())
+}
+
+/// Both directions; `None` if there is no such object.
+pub(super) async fn links(
+    sight: &Sight<'_>,
+    query: &LinksQuery,
+) -> Result<Option<Links>, CatalogueError> {
+    let Some(row) = sight.object(query.id).await? else {
+        return Ok(None);
+    };
+    let limit = query.limit.max(1);
+    let mut forward: Vec<(Relation, Uuid)> = row
+        .to_one()
+        .map(|link| (link.relation, link.target))
+        .collect();
+    forward.extend(ends(sight, &keys::named_by(query.id), limit + 1).await?);
+    forward.sort_by_key(|(relation, _)| *relation);
+    let mut backward = ends(sight, &keys::naming_anyhow(query.id), limit + 1).await?;
+    let more = forward.len() > limit || backward.len() > limit;
+    forward.truncate(limit);
+    backward.truncate(limit);
+    Ok(Some(Links {
+        forward: rows(sight, forward, Relation::target).await?,
+        backward: rows(sight, backward, Relation::source).await?,
+        more,
+    }))
+}
+
+async fn ends(
+    sight: &Sight<'_>,
+    prefix: &[u8],
+    limit: usize,
+) -> Result<Vec<(Relation, Uuid)>, CatalogueError> {
+    let mut ends = Vec::new();
+    for (key, value) in sight.scan(prefix, None, Direction::Forward, limit).await? {
+        let malformed = || CatalogueError::malformed(&key);
+        let relation = keys::relation_in(&key).ok_or_else(malformed)?;
+        ends.push((relation, Uuid::from_slice(&value).map_err(|_| malformed())?));
+    }
+    Ok(ends)
+}
+
+async fn rows(
+    sight: &Sight<'_>,
+    ends: Vec<(Relation, Uuid)>,
+    kind: impl Fn(Relation) -> Kind,
+) -> Result<Vec<LinkRow>, CatalogueError> {
+    let ids: Vec<Uuid> = ends.iter().map(|(_, id)| *id).collect();
+    let found = sight.objects(&ids).await?;
+    let row = |((relation, id), row): ((Relation, Uuid), Option<super::row::ObjectRow>)| LinkRow {
+        relation,
+        id,
+        kind: row.as_ref().map_or(kind(relation), |row| row.kind),
+        exists: row.is_some(),
+        status: row.as_ref().and_then(|row| row.status),
+        title: row.and_then(|row| row.title),
+    };
+    Ok(ends.into_iter().zip(found).map(row).collect())
+}

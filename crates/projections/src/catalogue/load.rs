@@ -1,0 +1,173 @@
+//! Reading the rows that events concern, a page of events at once.
+
+use std::sync::Arc;
+
+use annals_domain::{Adoption, AnyEvent, StreamKind, alias, plan, run};
+use annals_event_log::EventLog;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::keys;
+use super::layer::{Layer, Loaded, read_object};
+use super::row::ObjectRow;
+use super::step::Step;
+use crate::header::{Common, common};
+
+/// Rows that are asked for at once.
+const AT_ONCE: usize = 4_096;
+
+/// Where rows are: in memory first, the newest layer before those that are
+/// being written, and then in the store.
+pub(super) struct Source<'a> {
+    pub(super) log: &'a dyn EventLog,
+    pub(super) model: &'a str,
+    /// The layer that is folded into. What it knows need not be loaded.
+    pub(super) newest: &'a Layer,
+    /// A layer that is being written.
+    pub(super) writing: Option<&'a Arc<Layer>>,
+}
+
+impl Source<'_> {
+    /// Everything that folding these steps looks at and that the newest layer
+    /// does not know.
+    pub(super) async fn load(&self, steps: &[Step]) -> Result<Loaded, CatalogueError> {
+        let mut loaded = Loaded::default();
+        let ids = steps.iter().flat_map(concerned).collect();
+        self.load_objects(ids, &mut loaded).await?;
+        // What a row says that was loaded, or that is in the layer.
+        let more = steps
+            .iter()
+            .filter(|step| is_usage(step))
+            .filter_map(|step| self.row(step.decoded.stream.id, &loaded)?.provenance)
+            .collect();
+        self.load_objects(more, &mut loaded).await?;
+        let mut keys: Vec<Bytes> = steps
+            .iter()
+            .flat_map(|step| self.keys(step, &loaded))
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        self.load_rows(keys, &mut loaded).await?;
+        Ok(loaded)
+    }
+
+    fn row<'l>(&'l self, id: Uuid, loaded: &'l Loaded) -> Option<&'l ObjectRow> {
+        let known = self.newest.objects.known(id);
+        known.or_else(|| loaded.object(id)).flatten()
+    }
+
+    /// Rows of other tables that a step looks at.
+    fn keys(&self, step: &Step, loaded: &Loaded) -> Vec<Bytes> {
+        let own = step.decoded.stream.id;
+        match &step.decoded.event {
+            AnyEvent::Plan(plan::Event::StepStatusChanged(event)) => {
+                vec![keys::step(own, event.index)]
+            }
+            AnyEvent::Plan(plan::Event::StepTaskSpawned(event)) => {
+                vec![keys::step(own, event.index)]
+            }
+            event => match (common(event), event.adoption()) {
+                (Some(Common::MetadataSet(event)), _) if event.tags.is_some() => {
+                    let row = self.row(event.object, loaded);
+                    row.map(tags).into_iter().flatten().collect()
+                }
+                (_, Some(Adoption::Begun(_))) => {
+                    let row = |(_, id): &(_, Uuid)| self.row(*id, loaded);
+                    let rows = step.touched.iter().filter_map(row);
+                    rows.flat_map(everything_of).collect()
+                }
+                (Some(_) | None, Some(Adoption::Continued) | None) => Vec::new(),
+            },
+        }
+    }
+
+    async fn load_objects(
+        &self,
+        mut ids: Vec<Uuid>,
+        loaded: &mut Loaded,
+    ) -> Result<(), CatalogueError> {
+        ids.sort_unstable();
+        ids.dedup();
+        let mut stored = Vec::new();
+        let mut found = Vec::new();
+        for id in ids {
+            if self.newest.objects.known(id).is_some() || loaded.object(id).is_some() {
+                continue;
+            }
+            let writing = self.writing.and_then(|layer| layer.objects.known(id));
+            match writing {
+                Some(row) => found.push((id, row.cloned().map(Box::new))),
+                None => stored.push(id),
+            }
+        }
+        for ids in stored.chunks(AT_ONCE) {
+            let keys: Vec<Bytes> = ids.iter().map(|id| keys::object(*id)).collect();
+            let values = self.log.get_many(self.model, &keys).await?;
+            for ((id, key), value) in ids.iter().zip(&keys).zip(values) {
+                let row = value.map(|value| read_object(key, &value)).transpose()?;
+                found.push((*id, row.map(Box::new)));
+            }
+        }
+        if !found.is_empty() {
+            loaded.objects.append(&mut found);
+            loaded.objects.sort_unstable_by_key(|(id, _)| *id);
+        }
+        Ok(())
+    }
+
+    async fn load_rows(&self, keys: Vec<Bytes>, loaded: &mut Loaded) -> Result<(), CatalogueError> {
+        let mut stored = Vec::new();
+        for key in keys {
+            if self.newest.rows.known(&key).is_some() {
+                continue;
+            }
+            let writing = self.writing.and_then(|layer| layer.rows.known(&key));
+            match writing.map(Option::<&Bytes>::cloned) {
+                Some(value) => loaded.rows.push((key, value)),
+                None => stored.push(key),
+            }
+        }
+        for keys in stored.chunks(AT_ONCE) {
+            let values = self.log.get_many(self.model, keys).await?;
+            loaded.rows.extend(keys.iter().cloned().zip(values));
+        }
+        Ok(())
+    }
+}
+
+/// The objects that a step concerns: those that it is about, and the run that
+/// it happened in.
+fn concerned(step: &Step) -> impl Iterator<Item = Uuid> + '_ {
+    let stream = step.decoded.stream;
+    let run = (stream.kind == StreamKind::Run).then_some(stream.id);
+    let named = match &step.decoded.event {
+        AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.object),
+        _ => None,
+    };
+    let touched = step.touched.iter().map(|(_, id)| *id);
+    touched.chain(run).chain(named)
+}
+
+fn tags(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {
+    let id = row.id;
+    (0..row.tags).map(move |number| keys::tag(id, number))
+}
+
+/// The rows that an object has beside its own, which go when it is adopted
+/// anew.
+fn everything_of(row: &ObjectRow) -> impl Iterator<Item = Bytes> {
+    let id = row.id;
+    let named = row.named().into_iter().flat_map(move |(relation, count)| {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        (0..count).map(move |number| keys::forward(id, relation, number))
+    });
+    tags(row).chain(named)
+}
+
+fn is_usage(step: &Step) -> bool {
+    matches!(
+        step.decoded.event,
+        AnyEvent::Run(run::Event::UsageRecorded(_))
+    )
+}

@@ -1,0 +1,146 @@
+//! What the catalogue has in memory: the overlay, and which rows it lies over.
+
+use std::sync::Arc;
+
+use annals_event_log::{EventLog, Position};
+
+use super::generation::Generation;
+use super::layer::{Layer, Loaded};
+use super::sight::Sight;
+use super::step::Step;
+
+/// The overlay and its place.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// `None` before folding has begun.
+    begun: Option<Begun>,
+    /// Whether the log is open for reading only.
+    read_only: bool,
+}
+
+#[derive(Debug)]
+struct Begun {
+    model: Arc<str>,
+    /// The checkpoint of the rows, as it was last seen.
+    rows_at: Position,
+    /// Up to where the log is folded.
+    folded: Position,
+    /// Whoever reads holds on to the layer as it was; a fold then goes on with
+    /// a copy.
+    layer: Arc<Layer>,
+}
+
+/// What is to be committed.
+pub(super) struct Pending {
+    pub(super) model: Arc<str>,
+    pub(super) expected: Position,
+    pub(super) layer: Arc<Layer>,
+    pub(super) checkpoint: Position,
+}
+
+impl State {
+    pub(super) fn folded(&self) -> Option<Position> {
+        self.begun.as_ref().map(|begun| begun.folded)
+    }
+
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Folding begins where the rows of a generation end.
+    pub(super) fn start(&mut self, generation: Generation, checkpoint: Position) {
+        self.begun = Some(Begun {
+            model: generation.model().into(),
+            rows_at: checkpoint,
+            folded: checkpoint,
+            layer: Arc::default(),
+        });
+    }
+
+    /// Begins anew where the rows end, if that is further on or in another
+    /// generation.
+    pub(super) fn trim(&mut self, generation: Generation, checkpoint: Position) {
+        let moved =
+            |begun: &Begun| checkpoint != begun.rows_at || *begun.model != *generation.model();
+        if self.begun.as_ref().is_some_and(moved) {
+            self.start(generation, checkpoint);
+        }
+    }
+
+    /// The rows as they are now, if folding has begun.
+    pub(super) fn sight<'l>(&self, log: &'l dyn EventLog) -> Option<Sight<'l>> {
+        self.begun.as_ref().map(|begun| Sight {
+            log,
+            model: Arc::clone(&begun.model),
+            layer: Arc::clone(&begun.layer),
+            rows_at: begun.rows_at,
+        })
+    }
+
+    /// Whether it still takes the stored rows for what a sight took them for.
+    pub(super) fn is_as(&self, sight: &Sight<'_>) -> bool {
+        let same = |begun: &Begun| begun.model == sight.model && begun.rows_at == sight.rows_at;
+        self.begun.as_ref().is_some_and(same)
+    }
+
+    /// Folds steps in, up to `last`.
+    pub(super) fn advance(&mut self, steps: &mut [Step], loaded: Loaded, last: Position) {
+        if let Some(begun) = &mut self.begun {
+            Arc::make_mut(&mut begun.layer).fold(steps, loaded);
+            begun.folded = last;
+        }
+    }
+
+    pub(super) fn is_over(&self, rows: usize, records: u64) -> bool {
+        self.begun.as_ref().is_some_and(|begun| {
+            let behind = begun.folded.0.saturating_sub(begun.rows_at.0);
+            begun.layer.changes() > rows || behind > records
+        })
+    }
+
+    /// What is to be committed, if there is anything and it can be.
+    pub(super) fn pending(&self) -> Option<Pending> {
+        let begun = self.begun.as_ref()?;
+        let behind = begun.folded > begun.rows_at && !self.read_only;
+        behind.then(|| Pending {
+            model: Arc::clone(&begun.model),
+            expected: begun.rows_at,
+            layer: Arc::clone(&begun.layer),
+            checkpoint: begun.folded,
+        })
+    }
+
+    /// Everything is in the rows now.
+    pub(super) fn written(&mut self, checkpoint: Position) {
+        if let Some(begun) = &mut self.begun {
+            begun.rows_at = checkpoint;
+            begun.layer = Arc::default();
+        }
+    }
+
+    /// The log is open for reading only: its writer writes the rows.
+    pub(super) fn never_write(&mut self) {
+        self.read_only = true;
+    }
+
+    /// Another writer moved the rows' checkpoint to `actual`.
+    ///
+    /// If the rows are ahead of us, they have all that the overlay has. If they
+    /// are between, the overlay is right over them too: it has the newest form
+    /// of every row that changed since. If they went back, or are gone, because
+    /// they were made anew, all begins again.
+    pub(super) fn rows_moved(&mut self, actual: Position) {
+        let Some(begun) = &mut self.begun else {
+            return;
+        };
+        if actual < begun.rows_at {
+            self.begun = None;
+        } else if actual >= begun.folded {
+            begun.layer = Arc::default();
+            begun.folded = actual;
+            begun.rows_at = actual;
+        } else {
+            begun.rows_at = actual;
+        }
+    }
+}

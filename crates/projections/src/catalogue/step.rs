@@ -1,0 +1,298 @@
+//! A record as the catalogue's fold takes it: decoded, with the little content
+//! that rows show.
+
+use std::collections::HashMap;
+
+use annals_domain::{Adoption, AnyEvent, Kind, Slot, Timestamp};
+use annals_domain::{alias, intent, pipeline, plan, run, snapshot, task};
+use annals_event_log::{Content, Digest, EventLog, Record};
+use annals_wire::Decoded;
+use bytes::Bytes;
+use rayon::prelude::*;
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::row::{label, title};
+use crate::Text;
+use crate::header::{Common, common};
+
+/// From this many records on they are decoded on all processors.
+const PARALLEL_FROM: usize = 256;
+
+/// One record.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) decoded: Decoded,
+    /// The objects that it is about.
+    pub(super) touched: Vec<(Kind, Uuid)>,
+    /// The title that the event gives to its object, if it gives one.
+    pub(super) title: Option<Text>,
+    /// The tags that the event gives to its object; those that were removed
+    /// are left out.
+    pub(super) tags: Vec<(String, String)>,
+    /// The alias that the event gives to an object, unless it was removed.
+    pub(super) alias: Option<String>,
+    /// Blobs without which its content is not whole.
+    missing: Vec<Digest>,
+}
+
+impl Step {
+    pub(super) fn position(&self) -> u64 {
+        self.decoded.record.position().0
+    }
+
+    pub(super) fn occurred_at(&self) -> Timestamp {
+        self.decoded.record.occurred_at().into()
+    }
+}
+
+/// Records as steps. Large content is fetched only where a title is in it.
+///
+/// # Errors
+/// [`CatalogueError::Decode`], [`CatalogueError::MissingBlob`], and what the
+/// log cannot read.
+pub(super) async fn steps(
+    log: &dyn EventLog,
+    records: &[Record],
+) -> Result<Vec<Step>, CatalogueError> {
+    let none = HashMap::new();
+    let made: Vec<Result<Step, CatalogueError>> = if records.len() < PARALLEL_FROM {
+        records.iter().map(|record| step(record, &none)).collect()
+    } else {
+        let records = records.par_iter();
+        records.map(|record| step(record, &none)).collect()
+    };
+    // A step is large, so they stay where they are.
+    let mut steps = made.into_iter().collect::<Result<Vec<Step>, _>>()?;
+    for (made, record) in steps.iter_mut().zip(records) {
+        if !made.missing.is_empty() {
+            let blobs = fetch(log, record, &made.missing).await?;
+            *made = step(record, &blobs)?;
+        }
+    }
+    Ok(steps)
+}
+
+async fn fetch(
+    log: &dyn EventLog,
+    record: &Record,
+    digests: &[Digest],
+) -> Result<HashMap<Digest, Bytes>, CatalogueError> {
+    let mut blobs = HashMap::new();
+    for digest in digests {
+        let blob = log.blob(*digest).await?;
+        let blob = blob.ok_or(CatalogueError::MissingBlob {
+            position: record.position(),
+            digest: *digest,
+        })?;
+        blobs.insert(*digest, blob);
+    }
+    Ok(blobs)
+}
+
+/// A record as a step, with the content that is in it or in `blobs`.
+fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, CatalogueError> {
+    let decoded = annals_wire::decode(record).map_err(|source| CatalogueError::Decode {
+        position: record.position(),
+        source,
+    })?;
+    let title_slot = title_slot(&decoded.event);
+    let tag_slots = tag_slots(&decoded.event);
+    let alias_slot = alias_slot(&decoded.event);
+    let shows_content = title_slot.is_some() || alias_slot.is_some() || !tag_slots.is_empty();
+    let mut texts = Texts {
+        pieces: if shows_content {
+            record.content()
+        } else {
+            Vec::new()
+        },
+        blobs,
+        missing: Vec::new(),
+    };
+    let title = title_slot.map(|slot| title(texts.text(slot)));
+    let mut tags = Vec::new();
+    for (name, value) in tag_slots {
+        if let (Text::Present(name), Text::Present(value)) = (texts.text(*name), texts.text(*value))
+        {
+            tags.push((label(&name).to_owned(), label(&value).to_owned()));
+        }
+    }
+    let alias = alias_slot.and_then(|slot| match texts.text(slot) {
+        Text::Present(alias) => Some(alias),
+        Text::Removed => None,
+    });
+    let missing = texts.missing;
+    Ok(Step {
+        touched: decoded.event.touches(decoded.stream.id),
+        decoded,
+        title,
+        tags,
+        alias,
+        missing,
+    })
+}
+
+/// Content of one record, where it is at hand.
+struct Texts<'a> {
+    pieces: Vec<Content>,
+    blobs: &'a HashMap<Digest, Bytes>,
+    missing: Vec<Digest>,
+}
+
+impl Texts<'_> {
+    fn text(&mut self, slot: Slot) -> Text {
+        let text = |bytes: &Bytes| Text::Present(String::from_utf8_lossy(bytes).into_owned());
+        match self.pieces.get(usize::from(slot.0)) {
+            Some(Content::Inline { bytes, .. }) => text(bytes),
+            Some(Content::Blob { digest, .. }) => match self.blobs.get(digest) {
+                Some(bytes) => text(bytes),
+                None => {
+                    self.missing.push(*digest);
+                    Text::Removed
+                }
+            },
+            Some(Content::Attachment { .. } | Content::Removed { .. }) | None => Text::Removed,
+        }
+    }
+}
+
+/// The content that becomes the title of the event's principal object.
+fn title_slot(event: &AnyEvent) -> Option<Slot> {
+    match event {
+        AnyEvent::Intent(event) => intent_title(event),
+        AnyEvent::Plan(event) => plan_title(event),
+        AnyEvent::Task(event) => task_title(event),
+        AnyEvent::Run(event) => run_title(event),
+        AnyEvent::Snapshot(event) => snapshot_title(event),
+        AnyEvent::Pipeline(event) => pipeline_title(event),
+        AnyEvent::Alias(alias::Event::Reserved(_)) => None,
+    }
+}
+
+fn alias_slot(event: &AnyEvent) -> Option<Slot> {
+    match event {
+        AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.alias),
+        AnyEvent::Intent(_)
+        | AnyEvent::Plan(_)
+        | AnyEvent::Task(_)
+        | AnyEvent::Run(_)
+        | AnyEvent::Snapshot(_)
+        | AnyEvent::Pipeline(_) => None,
+    }
+}
+
+fn intent_title(event: &intent::Event) -> Option<Slot> {
+    use intent::Event;
+    match event {
+        Event::Submitted(event) => Some(event.prompt),
+        Event::Adopted(event) => Some(event.prompt),
+        Event::Analyzed(_)
+        | Event::Activated(_)
+        | Event::PlanSelected(_)
+        | Event::CommitRecorded(_)
+        | Event::Completed(_)
+        | Event::Cancelled(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => None,
+    }
+}
+
+/// A plan is called by its first step.
+fn plan_title(event: &plan::Event) -> Option<Slot> {
+    use plan::Event;
+    match event {
+        Event::Drafted(event) => event.steps.first().map(|step| step.description),
+        Event::StepAdded(event) => (event.index == 0).then_some(event.step.description),
+        Event::Adopted(event) => event.steps.first().map(|step| step.step.description),
+        Event::StepStatusChanged(_)
+        | Event::StepFramesLinked(_)
+        | Event::StepTaskSpawned(_)
+        | Event::StepOutputRecorded(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => None,
+    }
+}
+
+fn task_title(event: &task::Event) -> Option<Slot> {
+    use task::Event;
+    match event {
+        Event::Created(event) => Some(event.title),
+        Event::Adopted(event) => event.object.as_ref().map(|task| task.title),
+        Event::ConstraintAdded(_)
+        | Event::CriterionAdded(_)
+        | Event::DependencyAdded(_)
+        | Event::RunAdded(_)
+        | Event::Started(_)
+        | Event::Done(_)
+        | Event::Failed(_)
+        | Event::Cancelled(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => None,
+    }
+}
+
+fn run_title(event: &run::Event) -> Option<Slot> {
+    use run::Event;
+    match event {
+        Event::ToolInvoked(event) => Some(event.tool_name),
+        Event::PatchSetProposed(event) => event.rationale,
+        Event::RationaleOverridden(event) => event.rationale,
+        Event::EvidenceRecorded(event) => Some(event.tool),
+        Event::ProvenanceRecorded(event) => Some(event.model),
+        Event::DecisionMade(event) => event.rationale,
+        Event::Failed(event) => Some(event.error),
+        Event::Adopted(event) => event.object.as_ref()?.error,
+        Event::PatchSetAdopted(event) => event.object.as_ref()?.rationale,
+        Event::EvidenceAdopted(event) => Some(event.evidence.tool),
+        Event::DecisionAdopted(event) => event.decision.rationale,
+        Event::ProvenanceAdopted(event) => Some(event.model),
+        Event::ToolInvocationAdopted(event) => Some(event.invocation.tool_name),
+        Event::Created(_)
+        | Event::SnapshotAttached(_)
+        | Event::PatchingStarted(_)
+        | Event::ValidationStarted(_)
+        | Event::PatchSetApplied(_)
+        | Event::PatchSetRejected(_)
+        | Event::PatchSetReverted(_)
+        | Event::UsageRecorded(_)
+        | Event::MetricsRecorded(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => None,
+    }
+}
+
+fn snapshot_title(event: &snapshot::Event) -> Option<Slot> {
+    use snapshot::Event;
+    match event {
+        Event::Opened(event) => event.summary,
+        Event::Finalized(event) => event.summary,
+        Event::Adopted(event) => event.object.as_ref()?.summary,
+        Event::ItemAdded(_) | Event::BlobAttached(_) | Event::MetadataSet(_) | Event::Sealed(_) => {
+            None
+        }
+    }
+}
+
+fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
+    use pipeline::Event;
+    match event {
+        Event::GlobalSummarySet(event) => event.summary,
+        Event::Adopted(event) => event.object.as_ref()?.global_summary,
+        Event::Created(_)
+        | Event::FramePushed(_)
+        | Event::FramesUsed(_)
+        | Event::MaxFramesSet(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_) => None,
+    }
+}
+
+fn tag_slots(event: &AnyEvent) -> &[(Slot, Slot)] {
+    if let Some(Adoption::Begun(header)) = event.adoption() {
+        return &header.tags;
+    }
+    match common(event) {
+        Some(Common::MetadataSet(event)) => event.tags.as_deref().unwrap_or_default(),
+        Some(Common::Sealed(_)) | None => &[],
+    }
+}

@@ -1,0 +1,253 @@
+//! What the catalogue shows of an object.
+
+use annals_domain::{Kind, Timestamp, Visibility};
+use annals_event_log::{Direction, Position};
+use bytes::Bytes;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::fold::read_tag;
+use super::keys;
+use super::relation::Relation;
+use super::row::{Counts, ObjectRow, Usage};
+use super::sight::Sight;
+use super::status::Status;
+use crate::Text;
+
+/// Tags that are shown of one object.
+const TAGS_SHOWN: usize = 1_000;
+/// Aliases that are shown of one object.
+const ALIASES_SHOWN: usize = 100;
+
+/// An object in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CatalogueRow {
+    /// The object.
+    pub id: Uuid,
+    /// What it is.
+    #[serde(serialize_with = "kind_word")]
+    pub kind: Kind,
+    /// Its aliases, oldest first; those whose text was removed are left out.
+    pub aliases: Vec<String>,
+    /// The first line of what it is called by, cut to 100 characters: an
+    /// intent's prompt, a task's title, a tool's or model's name, a plan's first
+    /// step, a rationale, a summary, a failed run's error.
+    pub title: Option<Text>,
+    /// Where it is in its life, if its kind has a life.
+    #[serde(serialize_with = "status_word")]
+    pub status: Option<Status>,
+    /// What sort of its kind it is: a task's goal, evidence's kind, a decision's
+    /// type, how a snapshot's items were selected.
+    pub sort: Option<String>,
+    /// Who caused its first event.
+    pub created_by: ActorName,
+    /// When its first event happened.
+    pub created_at: Timestamp,
+    /// When the last event on it happened.
+    pub updated_at: Timestamp,
+    /// Who may see it.
+    pub visibility: Visibility,
+    /// Its tags, in the order given, at most a thousand; those whose text was
+    /// removed are left out.
+    #[serde(serialize_with = "pairs")]
+    pub tags: Vec<(String, String)>,
+    /// What it names in fields that hold one object, by the field's name.
+    #[serde(serialize_with = "links")]
+    pub links: Vec<(Relation, Uuid)>,
+    /// How much there is of what it consists of, by name.
+    #[serde(serialize_with = "counts")]
+    pub counts: Vec<(&'static str, u64)>,
+    /// Tokens that a run used, or that are known to its provenance.
+    pub tokens: Option<Tokens>,
+    /// How many events there were on it.
+    pub events: u64,
+    /// The position of the first event on it.
+    #[serde(serialize_with = "position")]
+    pub first_position: Position,
+    /// The position of the last event on it.
+    #[serde(serialize_with = "position")]
+    pub last_position: Position,
+}
+
+/// Who did something, without what may be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ActorName {
+    /// The actor's kind.
+    pub kind: String,
+    /// The actor's id.
+    pub id: String,
+}
+
+/// Tokens by what they were, and what they cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tokens {
+    /// Prompt tokens that came neither from a cache nor went into one, and those
+    /// of which that is not known.
+    pub uncached_input_tokens: u64,
+    /// Prompt tokens read from a cache.
+    pub cache_read_tokens: u64,
+    /// Prompt tokens written to a cache.
+    pub cache_write_tokens: u64,
+    /// Completion tokens.
+    pub output_tokens: u64,
+    /// Their sum, at most 2^64 - 1.
+    pub total_tokens: u64,
+    /// The sum of the costs that are known, in USD; null if none is.
+    pub cost_usd: Option<f64>,
+}
+
+impl From<Usage> for Tokens {
+    fn from(usage: Usage) -> Tokens {
+        let sorts = [
+            usage.uncached_input,
+            usage.cache_read,
+            usage.cache_write,
+            usage.output,
+        ];
+        Tokens {
+            uncached_input_tokens: usage.uncached_input,
+            cache_read_tokens: usage.cache_read,
+            cache_write_tokens: usage.cache_write,
+            output_tokens: usage.output,
+            total_tokens: sorts.into_iter().fold(0, u64::saturating_add),
+            cost_usd: usage.cost_usd,
+        }
+    }
+}
+
+/// One object, if it exists.
+pub(super) async fn one(
+    sight: &Sight<'_>,
+    id: Uuid,
+) -> Result<Option<CatalogueRow>, CatalogueError> {
+    match sight.object(id).await? {
+        Some(row) => Ok(Some(view(sight, row).await?)),
+        None => Ok(None),
+    }
+}
+
+/// An object with what stands in other rows.
+pub(super) async fn view(
+    sight: &Sight<'_>,
+    row: ObjectRow,
+) -> Result<CatalogueRow, CatalogueError> {
+    let mut tags = Vec::new();
+    if row.tags > 0 {
+        let prefix = keys::tags(row.id);
+        let rows = sight
+            .scan(&prefix, None, Direction::Forward, TAGS_SHOWN)
+            .await?;
+        for (key, value) in rows {
+            tags.push(read_tag(&value).ok_or_else(|| CatalogueError::malformed(&key))?);
+        }
+    }
+    let mut aliases = Vec::new();
+    if row.aliases > 0 {
+        let prefix = keys::aliases(row.id);
+        let rows = sight
+            .scan(&prefix, None, Direction::Forward, ALIASES_SHOWN)
+            .await?;
+        let text = |(_, value): &(_, Bytes)| String::from_utf8_lossy(value).into_owned();
+        aliases = rows.iter().map(text).collect();
+    }
+    Ok(CatalogueRow {
+        id: row.id,
+        aliases,
+        kind: row.kind,
+        links: row
+            .to_one()
+            .map(|link| (link.relation, link.target))
+            .collect(),
+        counts: shown(row.counts),
+        tokens: row.tokens().map(Tokens::from),
+        title: row.title,
+        status: row.status,
+        sort: row.sort,
+        created_by: ActorName {
+            kind: row.actor_kind.as_str().to_owned(),
+            id: row.actor_id,
+        },
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+        visibility: row.visibility,
+        tags,
+        events: row.events,
+        first_position: Position(row.first),
+        last_position: Position(row.last),
+    })
+}
+
+fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
+    match counts {
+        Counts::None => Vec::new(),
+        Counts::Run {
+            tool_invocations,
+            errors,
+            patch_sets,
+            evidence,
+            named_patch_sets: _,
+        } => vec![
+            ("tool_invocations", tool_invocations),
+            ("tool_errors", errors),
+            ("patch_sets", patch_sets),
+            ("evidence", evidence),
+        ],
+        Counts::Task { runs, dependencies } => vec![("runs", runs), ("dependencies", dependencies)],
+        Counts::Plan {
+            pending,
+            progressing,
+            completed,
+            failed,
+            skipped,
+        } => vec![
+            ("pending_steps", pending),
+            ("progressing_steps", progressing),
+            ("completed_steps", completed),
+            ("failed_steps", failed),
+            ("skipped_steps", skipped),
+        ],
+        Counts::Pipeline {
+            frames,
+            protected,
+            evictable,
+            max_frames,
+        } => vec![
+            ("frames_pushed", frames),
+            ("frames_in_window", protected.saturating_add(evictable)),
+            ("max_frames", max_frames),
+        ],
+        Counts::Snapshot { items } => vec![("items", items)],
+    }
+}
+
+pub(super) fn kind_word<S: Serializer>(kind: &Kind, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_str(kind.object_type())
+}
+
+pub(super) fn status_word<S: Serializer>(status: &Option<Status>, s: S) -> Result<S::Ok, S::Error> {
+    status.map(Status::word).serialize(s)
+}
+
+fn position<S: Serializer>(position: &Position, s: S) -> Result<S::Ok, S::Error> {
+    s.serialize_u64(position.0)
+}
+
+fn pairs<S: Serializer>(pairs: &[(String, String)], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}
+
+fn links<S: Serializer>(links: &[(Relation, Uuid)], s: S) -> Result<S::Ok, S::Error> {
+    let mut map = s.serialize_map(Some(links.len()))?;
+    for (relation, target) in links {
+        let (_, field) = relation.name().split_once('.').unwrap_or_default();
+        map.serialize_entry(field, target)?;
+    }
+    map.end()
+}
+
+fn counts<S: Serializer>(counts: &[(&'static str, u64)], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_map(counts.iter().map(|(name, count)| (name, count)))
+}
