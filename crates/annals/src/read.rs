@@ -107,7 +107,10 @@ impl fmt::Display for ObjectRef {
 #[non_exhaustive]
 pub enum ViewError {
     /// No object has the id.
-    #[error("there is no object {id:?}; check it, or look with `annals list`")]
+    #[error(
+        "there is no object {id:?}: its UUID, at least its last 8 hex digits or an alias is \
+         expected; look with `annals list`"
+    )]
     NotFound {
         /// What was asked for.
         id: String,

@@ -241,7 +241,8 @@ fn unknown_and_ambiguous_ids() {
     };
     assert_eq!(code("deadbeef"), "not_found");
     assert_eq!(code("00000001"), "ambiguous");
-    assert_eq!(code("x"), "invalid_id");
+    assert_eq!(code("x"), "not_found", "an alias that nobody has");
+    assert_eq!(code("a b"), "invalid_id");
 }
 
 #[test]
