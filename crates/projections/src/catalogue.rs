@@ -30,6 +30,7 @@ mod sight;
 mod state;
 mod status;
 mod step;
+mod taken;
 mod tree;
 mod view;
 mod walk;
@@ -367,6 +368,7 @@ impl Catalogue {
                 model: &sight.model,
                 newest: &sight.layer,
                 writing: None,
+                taken: None,
             };
             let loaded = source.load(&steps).await?;
             // Rows that another process wrote meanwhile have more in them than

@@ -217,6 +217,11 @@ impl Layer {
         layer
     }
 
+    /// The ids of objects that were changed, new ones among them.
+    pub(super) fn changed_ids(&self) -> impl Iterator<Item = Uuid> {
+        self.objects.changed().map(|row| row.id)
+    }
+
     /// Folds steps in. Everything that they look at is known here or in
     /// `loaded`.
     pub(super) fn fold(&mut self, steps: &mut [Step], loaded: Loaded) {
@@ -269,7 +274,12 @@ impl Layer {
         let mut rows = self.object_rows()?;
         match &mut self.rows.changed {
             Changed::Ordered(changed) => rows.extend(std::mem::take(changed)),
-            Changed::InTurn(changed, _) => rows.append(changed),
+            Changed::InTurn(changed, _) => {
+                // In the order of the keys, and of two with one key the later
+                // one stays the later one.
+                changed.sort_by(|(a, _), (b, _)| a.cmp(b));
+                rows.append(changed);
+            }
         }
         Ok(rows)
     }

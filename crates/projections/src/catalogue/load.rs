@@ -12,6 +12,7 @@ use super::keys;
 use super::layer::{Layer, Loaded, read_object};
 use super::row::ObjectRow;
 use super::step::Step;
+use super::taken::Taken;
 use crate::header::{Common, common};
 
 /// Rows that are asked for at once.
@@ -26,6 +27,8 @@ pub(super) struct Source<'a> {
     pub(super) newest: &'a Layer,
     /// A layer that is being written.
     pub(super) writing: Option<&'a Arc<Layer>>,
+    /// The ids that the store may have, if that is known.
+    pub(super) taken: Option<&'a Taken>,
 }
 
 impl Source<'_> {
@@ -98,7 +101,8 @@ impl Source<'_> {
             let writing = self.writing.and_then(|layer| layer.objects.known(id));
             match writing {
                 Some(row) => found.push((id, row.cloned().map(Box::new))),
-                None => stored.push(id),
+                None if self.taken.is_none_or(|taken| taken.may_have(id)) => stored.push(id),
+                None => found.push((id, None)),
             }
         }
         for ids in stored.chunks(AT_ONCE) {

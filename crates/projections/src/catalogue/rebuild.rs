@@ -5,6 +5,7 @@
 //! takes its place in one commit. Where that is interrupted, one of the two is
 //! current and whole; what is left of the other is dropped the next time.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use annals_event_log::{EventLog, Position, Query, Record, Rows};
@@ -13,6 +14,7 @@ use futures::future::join;
 use super::generation::{self, Generation};
 use super::layer::Layer;
 use super::load::Source;
+use super::taken::Taken;
 use super::{Catalogue, CatalogueError, step};
 
 /// Records that are folded at once.
@@ -41,12 +43,19 @@ struct Batch {
     to: Position,
 }
 
+/// What was folded before.
+struct Before<'a> {
+    writing: Option<Arc<Layer>>,
+    taken: &'a Taken,
+}
+
 /// The rows of a new generation as they come into being.
 struct Building<'a> {
     log: &'a dyn EventLog,
     model: String,
     folded: Position,
     rows: u64,
+    taken: Taken,
     progress: &'a mut (dyn FnMut(Position) + Send),
 }
 
@@ -72,6 +81,7 @@ impl Catalogue {
             model: new.model(),
             folded: Position::START,
             rows: 0,
+            taken: Taken::new(),
             progress,
         };
         building.build_to(log.watermark()).await?;
@@ -108,11 +118,14 @@ impl Building<'_> {
             let batch = {
                 let before = writing.as_ref().map(|batch| Arc::clone(&batch.layer));
                 let write = write(self.log, &self.model, writing.take());
+                let before = Before {
+                    writing: before,
+                    taken: &self.taken,
+                };
                 let fold = fold(
                     self.log,
                     &self.model,
-                    self.folded,
-                    target,
+                    self.folded..target,
                     before,
                     &mut *self.progress,
                 );
@@ -126,6 +139,10 @@ impl Building<'_> {
                 return Ok(());
             }
             self.folded = batch.to;
+            batch
+                .layer
+                .changed_ids()
+                .for_each(|id| self.taken.insert(id));
             writing = Some(batch);
         }
     }
@@ -145,16 +162,20 @@ async fn write(
     Ok(count)
 }
 
-/// Folds records behind `from`, until there are many or `target` is reached.
+/// Folds records behind the range's start, until there are many or its end is
+/// reached.
 async fn fold(
     log: &dyn EventLog,
     model: &str,
-    from: Position,
-    target: Position,
-    writing: Option<Arc<Layer>>,
+    range: Range<Position>,
+    before: Before<'_>,
     progress: &mut (dyn FnMut(Position) + Send),
 ) -> Result<Batch, CatalogueError> {
     let mut layer = Layer::to_be_written();
+    let Range {
+        start: from,
+        end: target,
+    } = range;
     let mut folded = from;
     while folded < target && folded.0 - from.0 < BATCH_RECORDS && layer.bytes() < BATCH_BYTES {
         let page = log.read(Query::all(folded.next()).limit(PAGE)).await?;
@@ -166,7 +187,8 @@ async fn fold(
             log,
             model,
             newest: &layer,
-            writing: writing.as_ref(),
+            writing: before.writing.as_ref(),
+            taken: Some(before.taken),
         };
         let loaded = source.load(&steps).await?;
         layer.fold(&mut steps, loaded);
