@@ -10,6 +10,8 @@ mod writer;
 use std::path::{Path, PathBuf};
 
 use annals::Annals;
+use annals::event_log::Row;
+use annals::projections::Catalogue;
 use annals_dialects::ImportReport;
 use annals_dialects::git_internal::{self, Rendered, each_object};
 use futures::executor::block_on;
@@ -43,6 +45,22 @@ fn export(annals: &Annals) -> Vec<Rendered> {
     let mut all = Vec::new();
     block_on(each_object(annals, &mut |_| {}, &mut |one| all.push(one))).unwrap();
     all
+}
+
+/// Every row of the catalogue, as it is stored.
+fn catalogue(annals: &Annals) -> Vec<Row> {
+    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    let log = annals.log().as_ref();
+    let model = block_on(Catalogue::new().model(log)).unwrap();
+    let mut rows: Vec<Row> = Vec::new();
+    loop {
+        let after = rows.last().map(|(key, _)| key.clone());
+        let page = block_on(log.scan(&model, b"", after.as_deref(), 1_000)).unwrap();
+        if page.is_empty() {
+            return rows;
+        }
+        rows.extend(page);
+    }
 }
 
 fn text(all: &[Rendered]) -> String {

@@ -5,7 +5,7 @@ use annals_domain::Kind;
 use proptest::prelude::*;
 
 use super::writer::{KINDS, Writer};
-use super::{export, file, import, import_text, log, text};
+use super::{catalogue, export, file, import, import_text, log, text};
 
 fn cases() -> u32 {
     let asked = std::env::var("PROPTEST_CASES").ok();
@@ -35,6 +35,9 @@ proptest! {
         let second = log();
         import_text(&second, text(&exported));
         prop_assert_eq!(text(&export(&second)), written);
+        let rows = catalogue(&first);
+        prop_assert!(rows.len() > count, "{} rows", rows.len());
+        prop_assert_eq!(rows, catalogue(&second));
     }
 }
 
