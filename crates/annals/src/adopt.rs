@@ -58,7 +58,7 @@ pub enum Adopted {
 #[non_exhaustive]
 pub enum AdoptRefusal {
     /// An object of another kind has the id.
-    #[error("{id} is the id of a {found} already")]
+    #[error("{id} is already the id of an object of the kind {found}")]
     Taken {
         /// The id.
         id: Uuid,

@@ -183,7 +183,7 @@ read, and the exit status is then 1.
 
 Examples:
   annals import git-internal objects.jsonl
-  annals import git-internal .libra/objects/
+  annals import git-internal exported/
   annals import git-internal objects.jsonl --json")]
 pub(crate) struct ImportGitInternal {
     /// A file, or a folder whose .json, .jsonl and .ndjson files are read
@@ -493,6 +493,9 @@ pub(crate) struct Tree {
     /// At most N objects of one sort below each
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub(crate) limit: usize,
+    /// At most N objects in all
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = at_least_one)]
+    pub(crate) objects: usize,
     #[command(flatten)]
     pub(crate) floor: Floor,
 }

@@ -62,8 +62,10 @@ impl Fold {
 
     fn create(&mut self, entry: &Entry) {
         self.view = ObjectView::create(self.kind, self.id, entry);
-        if let (Some(ObjectView::Provenance(view)), Some(early)) =
-            (&mut self.view, self.early_usage)
+        // What was adopted is as it came, whatever was used here before.
+        let adopted = entry.event.adoption().is_some();
+        if let (false, Some(ObjectView::Provenance(view)), Some(early)) =
+            (adopted, &mut self.view, self.early_usage)
         {
             TokenUsageView::add(&mut view.token_usage, early);
         }

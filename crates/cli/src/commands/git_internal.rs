@@ -110,6 +110,9 @@ pub(crate) fn show(
         ObjectHash::Sha256 => HashKind::Sha256,
     };
     match object_hash(rendered.kind, &rendered.json, hash) {
+        Some(oid) if context.output.is_json() => context
+            .output
+            .json(&serde_json::json!({ "object_id": rendered.id, "hash": oid.to_string() })),
         Some(oid) => context.output.line(&oid.to_string()),
         None => Err(CliError::NoHash { id: rendered.id }),
     }

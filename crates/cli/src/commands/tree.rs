@@ -14,6 +14,7 @@ pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliErr
     let query = TreeQuery {
         depth: args.depth,
         breadth: args.limit,
+        objects: args.objects,
         ..TreeQuery::new(object.id)
     };
     let tree = annals.tree(&query).await?;
@@ -27,7 +28,9 @@ pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliErr
         output.line(&line(node, &kind, &id))?;
     }
     if tree.more {
-        output.note("something was left out, where it says so; --limit and --depth show more");
+        output.note(
+            "something was left out, where it says so; --limit, --depth and --objects show more",
+        );
     }
     Ok(())
 }

@@ -344,3 +344,19 @@ fn what_cannot_be_listed_is_explained() {
     let error = place.run(&["list", "intent", "--parent", &uuid(RUN), "--json"]);
     assert_eq!(error.error_code(), "not_a_parent");
 }
+
+#[test]
+fn the_largest_limits_are_limits() {
+    let place = Place::with_log();
+    let story = story(&place);
+    let most = usize::MAX.to_string();
+    for args in [
+        ["list", "runs", "--limit", most.as_str()],
+        ["refs", story.run.as_str(), "--limit", most.as_str()],
+        ["tree", story.run.as_str(), "--limit", most.as_str()],
+    ] {
+        place.run(&args).ok();
+    }
+    let tree = ["tree", story.intent.as_str(), "--objects", "1", "--json"];
+    assert_eq!(place.run(&tree).json()["nodes"][0]["more"], true);
+}

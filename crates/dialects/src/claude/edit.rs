@@ -5,8 +5,11 @@
 //! has none (older versions, refused edits), the diff compares the texts that
 //! the call names; its line numbers then count from the texts' beginnings.
 
+use std::collections::HashMap;
+
 use annals_domain::run::ChangeType;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::diff::{Lines, Sink, hunks, names};
@@ -33,21 +36,14 @@ pub(super) fn access(tool: &str) -> Option<(&'static str, Access)> {
 }
 
 /// The arguments of the tools that read and write files.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default)]
 pub(super) struct Input {
-    #[serde(default)]
     file_path: Option<String>,
-    #[serde(default)]
     notebook_path: Option<String>,
-    #[serde(default)]
     old_string: Option<String>,
-    #[serde(default)]
     new_string: Option<String>,
-    #[serde(default)]
     edits: Option<Vec<Replacement>>,
-    #[serde(default)]
     content: Option<String>,
-    #[serde(default)]
     new_source: Option<String>,
 }
 
@@ -63,8 +59,22 @@ impl Input {
     /// Reads the arguments of a tool; what is not as expected is as if it
     /// were not there.
     pub(super) fn of(input: Option<&RawValue>) -> Input {
-        let read = input.and_then(|input| serde_json::from_str(input.get()).ok());
-        read.unwrap_or_default()
+        let fields: HashMap<String, &RawValue> = input
+            .and_then(|input| serde_json::from_str(input.get()).ok())
+            .unwrap_or_default();
+        // Each by itself: an odd one does not keep the others out.
+        fn field<T: DeserializeOwned>(from: &HashMap<String, &RawValue>, name: &str) -> Option<T> {
+            serde_json::from_str(from.get(name)?.get()).ok()
+        }
+        Input {
+            file_path: field(&fields, "file_path"),
+            notebook_path: field(&fields, "notebook_path"),
+            old_string: field(&fields, "old_string"),
+            new_string: field(&fields, "new_string"),
+            edits: field(&fields, "edits"),
+            content: field(&fields, "content"),
+            new_source: field(&fields, "new_source"),
+        }
     }
 
     /// The file that the call names, relative to `cwd` if it is below.
@@ -126,6 +136,8 @@ pub(super) fn change(path: &str, input: &Input, result: Option<&RawValue>) -> Ch
     let recorded: Recorded = result
         .and_then(|result| serde_json::from_str(result.get()).ok())
         .unwrap_or_default();
+    // What an update replaced is not always said.
+    let updates = recorded.kind.as_deref() == Some("update");
     let is_new = recorded.kind.as_deref() == Some("create");
     match recorded.structured_patch {
         Some(patch) if !patch.is_empty() => from_patch(path, &patch, is_new),
@@ -135,7 +147,7 @@ pub(super) fn change(path: &str, input: &Input, result: Option<&RawValue>) -> Ch
             diff: None,
             made: false,
         },
-        _ => from_input(path, input, is_new),
+        _ => from_input(path, input, is_new, updates),
     }
 }
 
@@ -165,10 +177,10 @@ fn from_patch(path: &str, patch: &[PatchHunk], is_new: bool) -> Change {
     }
 }
 
-fn from_input(path: &str, input: &Input, is_new: bool) -> Change {
+fn from_input(path: &str, input: &Input, is_new: bool, updates: bool) -> Change {
     let mut sink = Sink::new(DIFF_LIMIT);
     let mut pairs: Vec<(&str, &str)> = Vec::new();
-    let is_new = is_new || input.content.is_some();
+    let is_new = is_new || (input.content.is_some() && !updates);
     if let Some(content) = &input.content {
         pairs.push(("", content));
     }

@@ -38,7 +38,12 @@ pub(super) fn find(path: &Path) -> Result<Vec<Recording>, ClaudeImportError> {
     if fs::metadata(path).map_err(failed(path))?.is_dir() {
         let mut folders = vec![path.to_owned()];
         while let Some(folder) = folders.pop() {
-            list(&folder, &mut folders, &mut paths).map_err(failed(&folder))?;
+            match list(&folder, &mut folders, &mut paths) {
+                Ok(()) => {}
+                Err(error) if folder == path => return Err(failed(path)(error)),
+                // Whoever reads it says what is wrong with it.
+                Err(_) => paths.push(folder),
+            }
         }
     } else {
         paths.push(path.to_owned());
@@ -47,11 +52,7 @@ pub(super) fn find(path: &Path) -> Result<Vec<Recording>, ClaudeImportError> {
         let path = path.to_owned();
         return Err(ClaudeImportError::NoRecordings { path });
     }
-    let recording = |path: PathBuf| recording(&path).map_err(failed(&path));
-    let mut files = paths
-        .into_iter()
-        .map(recording)
-        .collect::<Result<Vec<Recording>, ClaudeImportError>>()?;
+    let mut files: Vec<Recording> = paths.into_iter().map(recording).collect();
     files.sort_by(order);
     Ok(files)
 }
@@ -75,7 +76,22 @@ fn order(a: &Recording, b: &Recording) -> Ordering {
     begins(a).cmp(&begins(b)).then_with(|| a.path.cmp(&b.path))
 }
 
-fn recording(path: &Path) -> io::Result<Recording> {
+/// What is to be known of a file before it is read. One that cannot be read is
+/// named when it is its turn, and the others are read all the same.
+fn recording(path: PathBuf) -> Recording {
+    let (bytes, begins) = probe(&path).unwrap_or_default();
+    Recording {
+        path,
+        bytes,
+        begins,
+    }
+}
+
+fn probe(path: &Path) -> io::Result<(u64, Option<Timestamp>)> {
+    // What is read from a pipe cannot be read again.
+    if !fs::metadata(path)?.is_file() {
+        return Ok((0, None));
+    }
     let file = File::open(path)?;
     let bytes = file.metadata()?.len();
     let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
@@ -83,11 +99,7 @@ fn recording(path: &Path) -> io::Result<Recording> {
         .take(PROBED)
         .filter_map(|line| line.bytes.ok())
         .find_map(|line| time_of(&line));
-    Ok(Recording {
-        path: path.to_owned(),
-        bytes,
-        begins,
-    })
+    Ok((bytes, begins))
 }
 
 fn time_of(line: &[u8]) -> Option<Timestamp> {

@@ -132,6 +132,7 @@ impl Talk {
         Message {
             id: message
                 .and_then(|message| message.id.as_deref())
+                .filter(|id| !id.trim().is_empty())
                 .unwrap_or(self.name()),
             model: message.and_then(|message| message.model.as_deref()),
             usage: message.and_then(|message| message.usage.as_ref()),
@@ -256,6 +257,41 @@ pub(super) struct Summary {
     pub(super) leaf_uuid: Option<String>,
 }
 
+/// A JSON text with U+FFFD for every half of a surrogate pair. JavaScript
+/// writes such halves where it cuts a text within a character.
+fn whole_characters(text: String) -> String {
+    let is_escape = |at: usize, halves: [u8; 2]| {
+        let Some([b'\\', b'u', d, half, rest @ ..]) = text.as_bytes().get(at..at + 6) else {
+            return false;
+        };
+        d.eq_ignore_ascii_case(&b'd')
+            && (halves[0]..=halves[1]).contains(&half.to_ascii_lowercase())
+            && rest.iter().all(u8::is_ascii_hexdigit)
+    };
+    let (high, low) = ([b'8', b'b'], [b'c', b'f']);
+    if !text.contains("\\ud") && !text.contains("\\uD") {
+        return text;
+    }
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = 0;
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|left| left.find('\\')) {
+        at += found;
+        if is_escape(at, high) && is_escape(at + 6, low) {
+            at += 12;
+        } else if is_escape(at, high) || is_escape(at, low) {
+            whole.push_str(text.get(rest..at).unwrap_or_default());
+            whole.push_str("\\ufffd");
+            at = (at + 6).min(text.len());
+            rest = at;
+        } else {
+            at += 2;
+        }
+    }
+    whole.push_str(text.get(rest..).unwrap_or_default());
+    whole
+}
+
 /// Reads a line; the error says what is wrong with it.
 pub(super) fn parse(bytes: Vec<u8>) -> Result<Line, BadLine> {
     #[derive(Deserialize)]
@@ -266,6 +302,7 @@ pub(super) fn parse(bytes: Vec<u8>) -> Result<Line, BadLine> {
     let text = String::from_utf8(bytes).map_err(|error| BadLine::NotUtf8 {
         byte: error.utf8_error().valid_up_to() + 1,
     })?;
+    let text = whole_characters(text);
     // serde would read a list as an object's fields in their order.
     if !text.trim_start().starts_with('{') {
         // What is no JSON at all is better called so.
@@ -430,5 +467,16 @@ mod tests {
             r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","input":{deep}}}]}}}}"#
         );
         assert!(parse(line.into_bytes()).is_ok());
+    }
+
+    #[test]
+    fn half_characters_are_replaced() {
+        let whole = |text: &str| whole_characters(text.to_owned());
+        assert_eq!(whole(r#""a\ud83d\ude00""#), r#""a\ud83d\ude00""#);
+        assert_eq!(whole(r#""a\ud83d""#), r#""a\ufffd""#);
+        assert_eq!(whole(r#""\uDE00\ud83dx""#), r#""\ufffd\ufffdx""#);
+        // A backslash that is escaped begins nothing.
+        assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
+        assert_eq!(whole("\\ud8\\"), "\\ud8\\");
     }
 }

@@ -6,6 +6,7 @@
 //! (`steps[].colour`).
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 
 use annals_domain::Json;
@@ -227,12 +228,16 @@ impl<'a> Fields<'a> {
     /// All that is left, as names and free JSON.
     pub(super) fn rest(&mut self) -> Read<Vec<(String, Json)>> {
         let mut pairs: Vec<(String, Json)> = Vec::with_capacity(self.left.len());
+        let mut places: HashMap<String, usize> = HashMap::new();
         for (name, value) in std::mem::take(&mut self.left) {
             let json = self.free(&name, value.get())?;
             self.tally.borrow_mut().kept(&below(&self.path, "*"));
-            match pairs.iter_mut().find(|(there, _)| *there == name) {
+            match places.get(&name).and_then(|place| pairs.get_mut(*place)) {
                 Some(pair) => pair.1 = json,
-                None => pairs.push((name, json)),
+                None => {
+                    places.insert(name.clone(), pairs.len());
+                    pairs.push((name, json));
+                }
             }
         }
         Ok(pairs)

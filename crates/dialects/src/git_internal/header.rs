@@ -96,7 +96,7 @@ fn version(fields: &mut Fields<'_>, name: &str, missing: Option<u32>) -> Read<u3
 
 /// Who created or requested something.
 pub(super) fn actor(fields: &mut Fields<'_>) -> Read<ActorRef> {
-    let kind = fields.not_blank(&["kind"])?;
+    let kind: String = fields.required(&["kind"])?;
     Ok(ActorRef {
         kind: ActorKind::from_word(&kind),
         id: fields.not_blank(&["id"])?,

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use annals::{Adopted, Adoptee, Annals};
+use annals::{Adopted, Adoptee, Annals, ExecuteError};
+use annals_event_log::{AppendError, limits};
 use futures::StreamExt;
 use uuid::Uuid;
 
@@ -111,6 +112,8 @@ impl Import<'_> {
         }
         let violations = self.all_violations(&found).await?;
         let (events, digest) = found.object.adoption(&violations);
+        // Long lists of ids and numbers are in the structure, up to its limit.
+        self.bytes += (events.len() - 1) * limits::STRUCTURE;
         let pieces = events.iter().flat_map(|event| event.pieces.list());
         self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
         self.ids.insert(id);
@@ -161,7 +164,19 @@ impl Import<'_> {
         if adoptees.is_empty() {
             return Ok(());
         }
-        let answers = self.annals.adopt(&adoptees).await.map_err(Box::new)?;
+        let answers = match self.annals.adopt(&adoptees).await {
+            // Together they are too large for an append; each alone is, or
+            // says why not.
+            Err(ExecuteError::Append(AppendError::TooLarge { .. })) => {
+                let mut answers = Vec::with_capacity(adoptees.len());
+                for adoptee in &adoptees {
+                    let alone = self.annals.adopt(std::slice::from_ref(adoptee)).await;
+                    answers.extend(alone.map_err(Box::new)?);
+                }
+                answers
+            }
+            answers => answers.map_err(Box::new)?,
+        };
         for (one, answer) in waiting.into_iter().zip(answers) {
             self.note(one, answer);
         }

@@ -33,7 +33,12 @@ pub(super) struct Known {
     provenances: HashMap<Uuid, Uuid>,
     decisions: HashMap<Uuid, Uuid>,
     pipelines: HashMap<Uuid, u64>,
+    in_parent_cycles: HashSet<Uuid>,
+    in_dependency_cycles: HashSet<Uuid>,
 }
+
+/// The longest cycle that is looked for and shown.
+const MAX_CYCLE: usize = 1_000;
 
 impl Known {
     /// Takes note of an object. Should its id be another kind's, where that
@@ -121,18 +126,24 @@ impl Known {
         self.pipelines.get(&pipeline).copied()
     }
 
+    /// Finds the objects that their own parents or dependencies may lead back
+    /// to: few or none, so that no other object's links need be followed.
+    pub(super) fn close(&mut self) {
+        let parents = self.parents.iter();
+        self.in_parent_cycles = undecided(parents.map(|(id, parent)| (*id, vec![*parent])));
+        let dependencies = self.dependencies.iter();
+        self.in_dependency_cycles = undecided(dependencies.map(|(id, all)| (*id, all.clone())));
+    }
+
     /// The cycle that an object's parents lead back to it by, if they do.
     pub(super) fn parent_cycle(&self, id: Uuid) -> Option<Vec<Uuid>> {
         let mut path = vec![id];
-        let mut seen = HashSet::from([id]);
-        while let Some(parent) = self.parents.get(path.last()?) {
+        let links = self.in_parent_cycles.contains(&id).then_some(MAX_CYCLE)?;
+        for _ in 0..links {
+            let parent = self.parents.get(path.last()?)?;
             path.push(*parent);
             if *parent == id {
                 return Some(path);
-            }
-            // A cycle further up is its own objects' violation.
-            if !seen.insert(*parent) {
-                return None;
             }
         }
         None
@@ -140,29 +151,69 @@ impl Known {
 
     /// The cycle that a task's dependencies lead back to it by, if they do.
     pub(super) fn dependency_cycle(&self, task: Uuid) -> Option<Vec<Uuid>> {
+        self.in_dependency_cycles.contains(&task).then_some(())?;
         let mut came_from: HashMap<Uuid, Uuid> = HashMap::new();
         let mut open = vec![task];
         while let Some(at) = open.pop() {
             for next in self.dependencies.get(&at).into_iter().flatten() {
                 if *next == task {
-                    let mut path = vec![task, at];
-                    let mut before = at;
-                    while let Some(earlier) = came_from.get(&before) {
-                        path.push(*earlier);
-                        before = *earlier;
-                    }
-                    if path.last() != Some(&task) {
-                        path.push(task);
-                    }
-                    path.reverse();
-                    return Some(path);
+                    return Some(way_round(task, at, &came_from));
                 }
-                if let std::collections::hash_map::Entry::Vacant(entry) = came_from.entry(*next) {
-                    entry.insert(at);
+                let known = came_from.contains_key(next) || came_from.len() > MAX_CYCLE;
+                if !known && self.in_dependency_cycles.contains(next) {
+                    came_from.insert(*next, at);
                     open.push(*next);
                 }
             }
         }
         None
     }
+}
+
+/// Objects that lead to a cycle, or stand in one: those that are left when
+/// every object is taken away that leads to none that is left.
+fn undecided(links: impl Iterator<Item = (Uuid, Vec<Uuid>)>) -> HashSet<Uuid> {
+    let links: HashMap<Uuid, Vec<Uuid>> = links.collect();
+    let mut named_by: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
+    let mut ahead: HashMap<Uuid, usize> = HashMap::new();
+    let mut done = Vec::new();
+    for (id, targets) in &links {
+        let inside = targets.iter().filter(|target| links.contains_key(target));
+        let mut count = 0;
+        for target in inside {
+            named_by.entry(*target).or_default().push(*id);
+            count += 1;
+        }
+        if count == 0 {
+            done.push(*id);
+        }
+        ahead.insert(*id, count);
+    }
+    while let Some(id) = done.pop() {
+        ahead.remove(&id);
+        for namer in named_by.remove(&id).unwrap_or_default() {
+            if let Some(count) = ahead.get_mut(&namer) {
+                *count -= 1;
+                if *count == 0 {
+                    done.push(namer);
+                }
+            }
+        }
+    }
+    ahead.into_keys().collect()
+}
+
+/// The cycle from a task back to it, whose last link is from `at`.
+fn way_round(task: Uuid, at: Uuid, came_from: &HashMap<Uuid, Uuid>) -> Vec<Uuid> {
+    let mut path = vec![task, at];
+    let mut before = at;
+    while let Some(earlier) = came_from.get(&before) {
+        path.push(*earlier);
+        before = *earlier;
+    }
+    if path.last() != Some(&task) {
+        path.push(task);
+    }
+    path.reverse();
+    path
 }

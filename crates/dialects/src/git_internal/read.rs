@@ -140,6 +140,7 @@ fn known(files: &[PathBuf]) -> Result<Known, GitInternalImportError> {
         })
         .map_err(|source| unreadable(file, source))?;
     }
+    known.close();
     Ok(known)
 }
 
@@ -197,5 +198,5 @@ fn news(text: Text, place: Place, files: &[PathBuf], known: &Known, done: u64) -
 /// What is to be said where an object of another kind is named.
 pub(super) fn wrong_kind(reference: &Reference, found: annals_domain::Kind) -> String {
     let Reference { field, kind, id } = reference;
-    format!("{field}: {id} is a {found}, not a {kind}")
+    format!("{field}: {id} is of the kind {found}, not {kind}")
 }

@@ -31,7 +31,12 @@ pub(super) fn files(path: &Path) -> Result<(Vec<PathBuf>, u64), GitInternalImpor
         source,
     };
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
-    if metadata.is_file() {
+    if !metadata.is_dir() {
+        if !metadata.is_file() {
+            let what = "it is neither a file nor a folder, and it is read twice";
+            let source = io::Error::new(io::ErrorKind::InvalidInput, what);
+            return Err(unreadable(path, source));
+        }
         return Ok((vec![path.to_owned()], metadata.len()));
     }
     let (mut found, mut bytes) = (Vec::new(), 0);

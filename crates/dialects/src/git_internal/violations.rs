@@ -307,7 +307,9 @@ impl Against<'_> {
                 self.say("patchsets", foreign);
             }
         }
-        if self.known.kind(of.task.0).is_some() && !self.known.lists_run(of.task.0, self.id) {
+        if self.known.kind(of.task.0) == Some(Kind::Task)
+            && !self.known.lists_run(of.task.0, self.id)
+        {
             self.say("task", "the task's runs do not have this one");
         }
         let decided = self.known.decision_of(self.id).is_some();
@@ -321,7 +323,9 @@ impl Against<'_> {
 
     fn patch_set(&mut self, of: &PatchSet) {
         self.commit(of.commit);
-        if self.known.kind(of.run).is_some() && !self.known.lists_patch_set(of.run, self.id) {
+        if self.known.kind(of.run) == Some(Kind::Run)
+            && !self.known.lists_patch_set(of.run, self.id)
+        {
             self.say("run", "the run's patchsets do not have this one");
         }
     }

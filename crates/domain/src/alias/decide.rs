@@ -33,15 +33,24 @@ pub fn check(alias: &str) -> Result<(), Refusal> {
     }
     if alias
         .chars()
-        .any(|c| c.is_whitespace() || c.is_control() || c == '/' || c == '\\')
+        .any(|c| c.is_whitespace() || c.is_control() || is_hidden(c) || c == '/' || c == '\\')
     {
-        return refuse("it must not hold white space, slashes or control characters");
+        return refuse(
+            "it must not hold white space, slashes, control characters or invisible ones",
+        );
     }
     let digits = alias.chars().filter(|c| *c != '-').count();
     if digits >= ID_DIGITS && alias.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
         return refuse("8 or more hex digits would be taken for the end of an id");
     }
     Ok(())
+}
+
+/// Characters that cannot be seen or that reorder others: two aliases that look
+/// alike would be two for ever.
+fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 pub(crate) fn reserve(world: &mut World, command: &ReserveAlias, _: &Meta) -> Decided {

@@ -71,6 +71,8 @@ fn what_could_be_taken_for_an_id_or_a_path_is_no_alias() {
         "a\n",
         "deadbeef",
         "DEAD-BEEF-0",
+        "a\u{200b}",
+        "\u{202e}a",
         &long,
     ] {
         assert!(check(bad).is_err(), "{bad}");

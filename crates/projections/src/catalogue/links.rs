@@ -73,9 +73,14 @@ pub(super) async fn links(
         .to_one()
         .map(|link| (link.relation, link.target))
         .collect();
-    forward.extend(ends(sight, &keys::named_by(query.id), limit + 1).await?);
+    forward.extend(ends(sight, &keys::named_by(query.id), limit.saturating_add(1)).await?);
     forward.sort_by_key(|(relation, _)| *relation);
-    let mut backward = ends(sight, &keys::naming_anyhow(query.id), limit + 1).await?;
+    let mut backward = ends(
+        sight,
+        &keys::naming_anyhow(query.id),
+        limit.saturating_add(1),
+    )
+    .await?;
     let more = forward.len() > limit || backward.len() > limit;
     forward.truncate(limit);
     backward.truncate(limit);

@@ -92,7 +92,7 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
         let wanted = if query.looks_at_rows() {
             PAGE
         } else {
-            limit + 1
+            limit.saturating_add(1)
         };
         while ids.len() < wanted.min(PAGE) {
             match next_of_all(&mut walks, sight).await? {

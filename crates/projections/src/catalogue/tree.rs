@@ -102,11 +102,17 @@ fn branches(kind: Kind) -> &'static [Relation] {
     }
 }
 
+/// A run is at home below its task; below a plan it is shown where the plan is
+/// what was asked for.
+const ROOT_PLAN: &[Relation] = &[Relation::RunPlan];
+
 /// An object that is still to be shown.
 struct Waiting {
     depth: usize,
     relation: Option<Relation>,
     id: Uuid,
+    /// The place of the object above it among the nodes.
+    above: usize,
 }
 
 /// The tree below an object; `None` if there is no such object.
@@ -128,10 +134,16 @@ pub(super) async fn tree(
         depth: 0,
         relation: None,
         id: query.id,
+        above: 0,
     }];
     while let Some(next) = waiting.pop() {
         if growing.tree.nodes.len() >= query.objects {
             growing.tree.more = true;
+            for left in waiting.iter().chain([&next]) {
+                if let Some(above) = growing.tree.nodes.get_mut(left.above) {
+                    above.more = true;
+                }
+            }
             break;
         }
         let children = growing.show(&next).await?;
@@ -174,7 +186,12 @@ impl Growing<'_> {
         if !is_circle {
             self.path.push(next.id);
             let below = next.depth.saturating_add(1);
-            for relation in branches(kind) {
+            let more = if kind == Kind::Plan && next.depth == 0 {
+                ROOT_PLAN
+            } else {
+                &[]
+            };
+            for relation in branches(kind).iter().chain(more) {
                 let breadth = self.breadth(below);
                 let (ids, more) = self.children(next.id, *relation, breadth).await?;
                 node.more |= more;
@@ -182,6 +199,7 @@ impl Growing<'_> {
                     depth: below,
                     relation: Some(*relation),
                     id,
+                    above: self.tree.nodes.len(),
                 }));
             }
         }

@@ -102,12 +102,17 @@ fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item 
     sets_line(out, doc.event_type);
     if doc.fields.is_empty() {
         out.push_str("It has no fields: that it happened is all it says.\n");
+        examples_of(out, examples);
         return;
     }
     out.push_str("| Field | Type | Part | Meaning |\n| --- | --- | --- | --- |\n");
     for field in doc.fields {
         field_rows(out, "", field);
     }
+    examples_of(out, examples);
+}
+
+fn examples_of<'a>(out: &mut String, examples: impl Iterator<Item = &'a Emitted>) {
     for example in examples {
         out.push_str("\n```json\n");
         out.push_str(&example_json(example));

@@ -129,9 +129,7 @@ fn an_id_of_two_kinds_belongs_to_the_first() {
     // The same against what the log has from before.
     let report = import_text(&log, task);
     assert!(
-        report.broken[0]
-            .reason
-            .contains("is the id of a intent already"),
+        report.broken[0].reason.contains("of the kind intent"),
         "{report}"
     );
 }

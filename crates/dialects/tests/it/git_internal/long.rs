@@ -118,3 +118,37 @@ fn what_no_event_can_hold_is_refused() {
     assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");
     assert!(report.broken[0].reason.contains("too large"), "{report}");
 }
+
+/// Together they are beyond what one append takes; each alone is not.
+#[test]
+fn many_objects_with_long_lists_are_adopted() {
+    let frames: Vec<u64> = (1 << 40..(1 << 40) + 3_000).collect();
+    let step = |_| json!({ "description": "d", "iframes": &frames, "statuses": [] });
+    let plan = |number| object("plan", number, json!({ "steps": many(100, step) }));
+    let objects: Vec<Value> = (1..=40).map(plan).collect();
+    let log = log();
+    let report = import_text(&log, lines(&objects));
+    assert_eq!((report.imported, report.broken_count), (40, 0), "{report}");
+}
+
+/// Nobody waits for the square of a chain's length.
+#[test]
+fn long_chains_are_followed_once() {
+    let plan = |number: u128| {
+        object(
+            "plan",
+            number,
+            json!({ "previous": id(number + 1), "steps": [] }),
+        )
+    };
+    let objects: Vec<Value> = (1..=20_000).map(plan).collect();
+    let begun = std::time::Instant::now();
+    let log = log();
+    let report = import_text(&log, lines(&objects));
+    assert_eq!(
+        (report.imported, report.violations_count),
+        (20_000, 1),
+        "the end names nobody"
+    );
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}

@@ -3,7 +3,7 @@
 use annals::{Annals, Request};
 use annals_domain::intent::CancelIntent;
 use annals_domain::pipeline::{FrameKind, PushFrame};
-use annals_domain::run::{Decide, DecisionType, StartValidation};
+use annals_domain::run::{Decide, DecisionType, RecordUsage, StartValidation};
 use annals_domain::{ActorRef, IntentId, PipelineId, RunId};
 use annals_projections::{ContextPipelineView, IntentView, RunView};
 use futures::executor::block_on;
@@ -201,7 +201,7 @@ fn links_to_nobody_and_to_other_kinds_are_said() {
         &[
             (
                 1,
-                "intent: 0198c0de-0000-7000-8000-000000000002 is a evidence, not a intent",
+                "intent: 0198c0de-0000-7000-8000-000000000002 is of the kind evidence, not intent",
             ),
             (
                 2,
@@ -325,4 +325,35 @@ fn our_rules_apply_from_there_on() {
     let numbers: Vec<u64> = view.frames().map(|frame| frame.frame_id.0).collect();
     // 8 is new, since 7 was there; the checkpoint is protected, the rest goes.
     assert_eq!((numbers, view.next_frame_id.0), (vec![7], 9));
+}
+
+/// Tokens that were used here before do not change what comes from elsewhere.
+#[test]
+fn an_adopted_provenance_is_as_it_came() {
+    let log = log();
+    let actor = me();
+    let me = log.by(&actor);
+    let intent = block_on(me.submit("p")).unwrap();
+    let task = block_on(me.task(intent, "t")).unwrap();
+    let run = block_on(me.start_run(task, None, None)).unwrap();
+    let usage = RecordUsage {
+        run,
+        model: None,
+        uncached_input_tokens: 10,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 5,
+        cost_usd: None,
+    };
+    execute(&log, usage).unwrap();
+    let tokens = json!({ "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 });
+    let provenance = object(
+        "provenance",
+        1,
+        json!({ "run_id": run, "provider": "p",
+        "model": "m", "token_usage": tokens }),
+    );
+    import_text(&log, lines(&[provenance]));
+    let json = block_on(log.view(id(1))).unwrap().to_json().unwrap();
+    assert!(json.contains("\"total_tokens\":2"), "{json}");
 }
