@@ -1,6 +1,8 @@
 //! Recording units: each once, after what it stands on.
 
-use annals::projections::TaskView;
+use std::collections::HashSet;
+
+use annals::projections::{Relation, TaskView};
 use annals::{BatchOutcome, ExecuteError, ViewError};
 use annals_domain::{IntentId, Timestamp};
 use annals_event_log::{AppendError, BatchStatus};
@@ -19,6 +21,9 @@ const HELD: (usize, usize) = (1_000, 16 * 1024 * 1024);
 
 /// The name that recordings give a message which no model made.
 const NO_MODEL: &str = "<synthetic>";
+
+/// So many links to an intent are looked at for the one that refines it.
+const REFINING: usize = 1_000;
 
 type Done = Result<(), ClaudeImportError>;
 
@@ -48,9 +53,31 @@ impl Importer<'_> {
             return Ok(None);
         }
         match self.annals.get::<TaskView>(ids.task).await {
-            Ok(task) => Ok(task.intent.filter(|first| *first != intent)),
+            Ok(task) => match task.intent.filter(|first| *first != intent) {
+                Some(first) => self.newest(first, intent).await.map(Some),
+                None => Ok(None),
+            },
             Err(ViewError::NotFound { .. }) => Ok(None),
             Err(error) => Err(ClaudeImportError::View(Box::new(error))),
+        }
+    }
+
+    /// The newest intent of the chain that begins with `first` and does not
+    /// have `new` yet: each refines the one before.
+    async fn newest(&self, first: IntentId, new: IntentId) -> Result<IntentId, ClaudeImportError> {
+        let mut newest = first;
+        let mut seen = HashSet::from([first.0]);
+        loop {
+            let links = self.annals.refs(newest.0, REFINING).await;
+            let links = links.map_err(|error| ClaudeImportError::View(Box::new(error)))?;
+            let refining = links.backward.into_iter().rev();
+            let next = refining
+                .filter(|link| link.relation == Relation::IntentParent && link.id != new.0)
+                .find(|link| seen.insert(link.id));
+            match next {
+                Some(link) => newest = IntentId(link.id),
+                None => return Ok(newest),
+            }
         }
     }
 

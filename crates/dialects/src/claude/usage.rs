@@ -2,6 +2,7 @@
 //! from one to the next: the last line counts, once.
 
 use annals_domain::Timestamp;
+use uuid::Uuid;
 
 use super::error::ClaudeImportError;
 use super::ids;
@@ -39,6 +40,7 @@ impl Importer<'_> {
             Some((_, last)) => Some(*last),
             None => None,
         };
+        let name = chain.to_owned();
         let chain = self.session(session).chain(chain);
         let open = chain.usage.get_or_insert_with(|| OpenUsage {
             message: message.id.to_owned(),
@@ -51,8 +53,27 @@ impl Importer<'_> {
         if open.totals.last() != Some(&totals) {
             open.totals.push(totals);
             if open.totals.len() > TOTALS {
-                open.totals.remove(0);
+                let oldest = open.totals.first().copied().unwrap_or_default();
+                let key = ids::usage_batch(message.id, &oldest);
+                self.forget_total(session, &name, key).await?;
             }
+        }
+        Ok(())
+    }
+
+    /// Drops the oldest total of a message; but one that an import has recorded
+    /// is what the difference is to, so the one after it goes instead.
+    async fn forget_total(
+        &mut self,
+        session: &str,
+        chain: &str,
+        oldest: Uuid,
+    ) -> Result<(), ClaudeImportError> {
+        let at = usize::from(self.is_known(oldest).await?);
+        if let Some(open) = &mut self.session(session).chain(chain).usage
+            && open.totals.len() > at
+        {
+            open.totals.remove(at);
         }
         Ok(())
     }

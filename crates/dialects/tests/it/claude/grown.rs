@@ -193,3 +193,38 @@ proptest! {
         check_cuts(&recording, &cuts);
     }
 }
+
+/// A recording that goes on in another file: what it refines is in the log.
+#[test]
+fn prompts_refine_the_one_before_also_across_files() {
+    let mut recording = Recording::of("s");
+    for prompt in ["one", "two", "three", "four"] {
+        recording.user(json!(prompt)).says(
+            prompt,
+            json!({ "type": "text", "text": "done" }),
+            [1, 0, 0, 1],
+        );
+    }
+    let mut log = Log::empty();
+    for piece in recording.lines.chunks(4) {
+        let mut part = Recording::of("s");
+        for line in piece {
+            part.raw(line.clone());
+        }
+        log.grow(&part, part.lines.len());
+    }
+    let intents = log
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match entry.event {
+            AnyEvent::Intent(annals_domain::intent::Event::Submitted(event)) => {
+                Some((entry.stream.id, event.refines.map(|id| id.0)))
+            }
+            _ => None,
+        });
+    let intents: Vec<_> = intents.collect();
+    assert_eq!(intents.len(), 4);
+    for pair in intents.windows(2) {
+        assert_eq!(pair[1].1, Some(pair[0].0), "{intents:?}");
+    }
+}

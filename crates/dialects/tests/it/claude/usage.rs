@@ -78,3 +78,17 @@ fn messages_without_tokens_record_none() {
     recording.says("m2", text(), [1; 4]).lines[2]["message"]["usage"] = json!(null);
     assert_eq!(Log::of(&recording).count("run.usage_recorded"), 0);
 }
+
+#[test]
+fn a_message_may_grow_by_many_lines_between_imports() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go"));
+    for output in 1..=200 {
+        recording.says("m1", text(), [10, 0, 0, output]);
+    }
+    let mut log = Log::empty();
+    for lines in [3, 201] {
+        log.grow(&recording, lines);
+    }
+    assert_eq!(log.tokens(), [10, 0, 0, 200]);
+}
