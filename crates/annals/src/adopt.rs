@@ -7,14 +7,13 @@
 use std::collections::BTreeSet;
 
 use annals_domain::{
-    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, StreamRef, Timestamp,
+    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, StreamRef, Timestamp, cut,
 };
 use annals_event_log::{
-    Append, AppendError, Blob, Expectation, Expected, NewEvent, Position, Query, Version, limits,
+    Append, AppendError, Blob, Expectation, Expected, NewEvent, Position, Version, limits,
 };
-use annals_wire::{EncodeError, Envelope};
+use annals_wire::{EncodeError, Envelope, random_salt};
 use bytes::Bytes;
-use rand::RngCore;
 use uuid::Uuid;
 
 use crate::names::stream_name;
@@ -179,11 +178,10 @@ impl Annals {
     ) -> Result<Option<IntegrityHash>, LoadError> {
         let mut at = last;
         loop {
-            let page = self.log.read(Query::all(at).limit(1)).await?;
-            let Some(record) = page.records.first() else {
+            let Some(record) = self.record(at).await? else {
                 return Ok(None);
             };
-            let decoded = annals_wire::decode(record)?;
+            let decoded = annals_wire::decode(&record)?;
             let touched = decoded.event.touches(decoded.stream.id);
             if touched.first().is_none_or(|(_, touched)| *touched != id) {
                 return Ok(None);
@@ -253,25 +251,13 @@ fn prepare(adoptees: &[Adoptee], answers: &mut [Adopted]) -> Prepared {
 /// Who made an object, as far as a record's header has room. The object's own
 /// header has it all.
 fn short(actor: &ActorRef) -> ActorRef {
-    let cut = |text: &str, most: usize| -> String {
-        let end = (0..=text.len().min(most))
-            .rev()
-            .find(|end| text.is_char_boundary(*end));
-        text.get(..end.unwrap_or(0)).unwrap_or_default().to_owned()
-    };
     ActorRef::new(
-        ActorKind::from_word(&cut(actor.kind.as_str(), limits::ACTOR_KIND)),
+        ActorKind::from_word(cut(actor.kind.as_str(), limits::ACTOR_KIND)),
         cut(&actor.id, limits::ACTOR_ID),
     )
 }
 
 fn encode(adoptee: &Adoptee) -> Result<(Vec<NewEvent>, Vec<Blob>), EncodeError> {
-    let mut rng = rand::rng();
-    let mut salts = || {
-        let mut salt = [0; 16];
-        rng.fill_bytes(&mut salt);
-        salt
-    };
     let (mut events, mut blobs) = (Vec::new(), Vec::new());
     for emitted in &adoptee.events {
         let envelope = Envelope {
@@ -281,7 +267,7 @@ fn encode(adoptee: &Adoptee) -> Result<(Vec<NewEvent>, Vec<Blob>), EncodeError> 
             correlation: None,
             causation: None,
         };
-        let encoded = annals_wire::encode(emitted, &envelope, &mut salts)?;
+        let encoded = annals_wire::encode(emitted, &envelope, &mut random_salt)?;
         events.push(encoded.event);
         blobs.extend(encoded.blobs);
     }

@@ -5,12 +5,11 @@ use annals_domain::{
     World, pipeline,
 };
 use annals_event_log::{
-    Append, AppendError, Appended, BatchStatus, Expectation, Expected, Query, Version,
+    Append, AppendError, Appended, BatchStatus, Expectation, Expected, Version,
 };
-use annals_wire::Envelope;
+use annals_wire::{Envelope, random_salt};
 use bytes::Bytes;
 use chrono::Utc;
-use rand::RngCore;
 use uuid::Uuid;
 
 use crate::names::stream_name;
@@ -164,11 +163,7 @@ impl Annals {
 
     /// The outcome of a batch of one command, from its first event.
     async fn first_outcome(&self, appended: Appended) -> Result<Outcome, ExecuteError> {
-        let page = self
-            .log
-            .read(Query::all(appended.first).limit(1))
-            .await
-            .map_err(LoadError::from)?;
+        let first = self.record(appended.first).await.map_err(LoadError::from)?;
         let events = usize::try_from(appended.last.0 - appended.first.0 + 1).unwrap_or(usize::MAX);
         let mut outcome = Outcome {
             id: None,
@@ -176,8 +171,8 @@ impl Annals {
             position: appended.last,
             events,
         };
-        if let Some(record) = page.records.first() {
-            let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+        if let Some(record) = first {
+            let decoded = annals_wire::decode(&record).map_err(LoadError::from)?;
             (outcome.id, outcome.frame_id) = principal(decoded.stream, &decoded.event);
         }
         Ok(outcome)
@@ -352,12 +347,6 @@ impl Batch {
     fn encode(&self, world: &World, decided: &[Vec<Emitted>]) -> Result<Append, ExecuteError> {
         let mut events = Vec::new();
         let mut blobs = Vec::new();
-        let mut rng = rand::rng();
-        let mut salts = || {
-            let mut salt = [0; 16];
-            rng.fill_bytes(&mut salt);
-            salt
-        };
         for ((request, meta), emitted) in self.requests.iter().zip(&self.metas).zip(decided) {
             for event in emitted {
                 let envelope = Envelope {
@@ -367,7 +356,7 @@ impl Batch {
                     correlation: request.correlation,
                     causation: request.causation,
                 };
-                let encoded = annals_wire::encode(event, &envelope, &mut salts)?;
+                let encoded = annals_wire::encode(event, &envelope, &mut random_salt)?;
                 events.push(encoded.event);
                 blobs.extend(encoded.blobs);
             }

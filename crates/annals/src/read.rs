@@ -363,6 +363,15 @@ impl Annals {
         Ok(last)
     }
 
+    /// The record at a position, unless the log ends before it.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn record(&self, position: Position) -> Result<Option<Record>, ReadError> {
+        let page = self.log.read(Query::all(position).limit(1)).await?;
+        Ok(page.records.into_iter().next())
+    }
+
     /// Content by its digest: a diff, a report.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! Maps that keep the order in which they were read.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -54,37 +55,69 @@ impl<V: Serialize> Serialize for Ordered<V> {
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Ordered<V>, D::Error> {
-        struct Pairs<V>(PhantomData<V>);
+        Pairs::deserialize(deserializer).map(Ordered::from)
+    }
+}
 
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Pairs<V> {
-            type Value = Ordered<V>;
+/// A JSON object as all its pairs, in the order given, also where a key stands
+/// twice.
+///
+/// ```
+/// use annals_domain::Pairs;
+/// let pairs: Pairs<u8> = serde_json::from_str(r#"{"b":1,"a":2,"b":3}"#)?;
+/// assert_eq!(pairs.twice(), Some("b"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairs<V>(pub Vec<(String, V)>);
+
+impl<V> Pairs<V> {
+    /// The first key that stands there for the second time.
+    pub fn twice(&self) -> Option<&str> {
+        let mut keys = HashSet::new();
+        let mut all = self.0.iter().map(|(key, _)| key.as_str());
+        all.find(|key| !keys.insert(*key))
+    }
+}
+
+impl<V> From<Pairs<V>> for Ordered<V> {
+    fn from(all: Pairs<V>) -> Ordered<V> {
+        let mut pairs: Vec<(String, V)> = Vec::with_capacity(all.0.len());
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (key, value) in all.0 {
+            match places.get(&key).and_then(|place| pairs.get_mut(*place)) {
+                Some(pair) => pair.1 = value,
+                None => {
+                    places.insert(key.clone(), pairs.len());
+                    pairs.push((key, value));
+                }
+            }
+        }
+        Ordered(pairs)
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Pairs<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<V>, D::Error> {
+        struct All<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for All<V> {
+            type Value = Pairs<V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<V>, A::Error> {
-                let mut pairs: Vec<(String, V)> = Vec::new();
-                let mut places = std::collections::HashMap::new();
-                while let Some((key, value)) = map.next_entry::<String, V>()? {
-                    match places.get(&key) {
-                        Some(&place) => {
-                            let pair: Option<&mut (String, V)> = pairs.get_mut(place);
-                            if let Some(pair) = pair {
-                                pair.1 = value;
-                            }
-                        }
-                        None => {
-                            places.insert(key.clone(), pairs.len());
-                            pairs.push((key, value));
-                        }
-                    }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<V>, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
                 }
-                Ok(Ordered(pairs))
+                Ok(Pairs(pairs))
             }
         }
 
-        deserializer.deserialize_map(Pairs(PhantomData))
+        deserializer.deserialize_map(All(PhantomData))
     }
 }
 

@@ -56,6 +56,14 @@ impl RequestDigest {
     }
 }
 
+/// The first key behind all that begin with `prefix`; `None` if it is all 0xff.
+pub fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
+    let mut behind = prefix.get(..=last)?.to_vec();
+    *behind.last_mut()? += 1;
+    Some(behind)
+}
+
 /// Checks the name of a read model.
 ///
 /// # Errors

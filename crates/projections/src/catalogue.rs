@@ -169,14 +169,13 @@ impl Catalogue {
                 suffix: suffix_hex.chars().take(64).collect(),
             });
         };
-        let mut attempt = 0;
-        loop {
-            let sight = self.sight(log).await?;
-            let found = sight.ending(&digits, limit).await;
-            if self.is_whole(&sight, &mut attempt).await? {
-                return Ok(found?.into_iter().map(|row| (row.kind, row.id)).collect());
-            }
-        }
+        let digits = digits.as_slice();
+        let found = self.ask(
+            log,
+            |sight| async move { sight.ending(digits, limit).await },
+        );
+        let found = found.await?;
+        Ok(found.into_iter().map(|row| (row.kind, row.id)).collect())
     }
 
     /// What the catalogue knows of an object, as of the last
@@ -189,14 +188,8 @@ impl Catalogue {
         log: &dyn EventLog,
         id: Uuid,
     ) -> Result<Option<CatalogueRow>, CatalogueError> {
-        let mut attempt = 0;
-        loop {
-            let sight = self.sight(log).await?;
-            let row = view::one(&sight, id).await;
-            if self.is_whole(&sight, &mut attempt).await? {
-                return row;
-            }
-        }
+        self.ask(log, |sight| async move { view::one(&sight, id).await })
+            .await
     }
 
     /// Objects of a kind, as of the last [`Catalogue::catch_up`] or later.
@@ -208,14 +201,8 @@ impl Catalogue {
         log: &dyn EventLog,
         query: &ListQuery,
     ) -> Result<Listed, CatalogueError> {
-        let mut attempt = 0;
-        loop {
-            let sight = self.sight(log).await?;
-            let listed = list::list(&sight, query).await;
-            if self.is_whole(&sight, &mut attempt).await? {
-                return listed;
-            }
-        }
+        self.ask(log, |sight| async move { list::list(&sight, query).await })
+            .await
     }
 
     /// What an object names and what names it; `None` if there is no such
@@ -228,14 +215,11 @@ impl Catalogue {
         log: &dyn EventLog,
         query: &LinksQuery,
     ) -> Result<Option<Links>, CatalogueError> {
-        let mut attempt = 0;
-        loop {
-            let sight = self.sight(log).await?;
-            let links = links::links(&sight, query).await;
-            if self.is_whole(&sight, &mut attempt).await? {
-                return links;
-            }
-        }
+        self.ask(
+            log,
+            |sight| async move { links::links(&sight, query).await },
+        )
+        .await
     }
 
     /// An object with what belongs to it; `None` if there is no such object.
@@ -248,14 +232,8 @@ impl Catalogue {
         log: &dyn EventLog,
         query: &TreeQuery,
     ) -> Result<Option<Tree>, CatalogueError> {
-        let mut attempt = 0;
-        loop {
-            let sight = self.sight(log).await?;
-            let tree = tree::tree(&sight, query).await;
-            if self.is_whole(&sight, &mut attempt).await? {
-                return tree;
-            }
-        }
+        self.ask(log, |sight| async move { tree::tree(&sight, query).await })
+            .await
     }
 
     /// The read model that holds the rows now.
@@ -305,6 +283,26 @@ impl Catalogue {
             }
             let _folding = self.folding.lock().await;
             self.begin(log).await?;
+        }
+    }
+
+    /// What `read` answers from rows that are all of one moment: it is asked
+    /// again while they are not.
+    async fn ask<'l, T, F>(
+        &self,
+        log: &'l dyn EventLog,
+        read: impl Fn(Sight<'l>) -> F,
+    ) -> Result<T, CatalogueError>
+    where
+        F: Future<Output = Result<T, CatalogueError>>,
+    {
+        let mut attempt = 0;
+        loop {
+            let sight = self.sight(log).await?;
+            let answer = read(sight.clone()).await;
+            if self.is_whole(&sight, &mut attempt).await? {
+                return answer;
+            }
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use annals_event_log::store_support::{check_model_name, clamp_limit};
+use annals_event_log::store_support::{behind, check_model_name, clamp_limit};
 use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
 use bytes::Bytes;
 use rocksdb::{DBPinnableSlice, WriteBatch};
@@ -198,16 +198,6 @@ pub(crate) fn scan_back(
     }
     view.db.check(&iterator)?;
     Ok(rows)
-}
-
-/// The first key behind all that begin with `prefix`; `None` if it is all 0xff.
-fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
-    let mut behind = prefix.get(..=last)?.to_vec();
-    if let Some(byte) = behind.last_mut() {
-        *byte += 1;
-    }
-    Some(behind)
 }
 
 /// Removes a model with everything of it.

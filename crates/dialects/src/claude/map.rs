@@ -27,6 +27,7 @@ use annals_domain::run::{CreateRun, RecordProvenance, RecordUsage, StartPatching
 use annals_domain::task::CreateTask;
 use annals_domain::{
     ActorRef, Command, Environment, IntentId, Json, Ordered, PipelineId, RunId, TaskId, Timestamp,
+    cut,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -88,11 +89,7 @@ pub(super) fn beginning(text: &str, characters: usize) -> &str {
 
 /// A text as far as it is kept.
 pub(super) fn bounded(text: &str) -> &str {
-    let mut end = TEXT_LIMIT.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or(text)
+    cut(text, TEXT_LIMIT)
 }
 
 /// Free JSON, unless it is too long to be kept.

@@ -1,6 +1,6 @@
 //! One commit's own words and people, in the forms that a log takes.
 
-use annals_domain::{ActorRef, GitOid, Timestamp};
+use annals_domain::{ActorRef, GitOid, Timestamp, cut};
 use chrono::DateTime;
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
@@ -112,15 +112,6 @@ fn message(id: ObjectId, commit: &CommitRef<'_>, tally: &mut Tally) -> (String, 
         None => tally.fields.inferred("body, from the subject"),
     }
     (subject, body)
-}
-
-/// The longest beginning of a text that has at most `limit` bytes.
-fn cut(text: &str, limit: usize) -> &str {
-    let end = (0..=limit)
-        .rev()
-        .find(|end| text.is_char_boundary(*end))
-        .unwrap_or(0);
-    text.get(..end.min(text.len())).unwrap_or(text)
 }
 
 fn split(text: &str) -> (String, Option<String>) {

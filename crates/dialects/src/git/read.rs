@@ -1,8 +1,5 @@
-//! Reading a repository, commit by commit, on a thread of its own.
-//!
-//! Git's objects are read with blocking calls and comparing trees takes time;
-//! the thread that appends need not wait for either. The two are joined by a
-//! short queue, so that only few diffs are in memory at once.
+//! Reading a repository, commit by commit, on a thread of its own: git's
+//! objects are read with blocking calls, and comparing trees takes time.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +7,6 @@ use std::sync::Arc;
 use annals::Request;
 use annals_domain::GitOid;
 use annals_event_log::{BatchStatus, EventLog};
-use futures::SinkExt;
-use futures::channel::mpsc;
 use futures::executor::block_on;
 use gix::discover::upwards;
 use gix::{ObjectId, Repository};
@@ -23,6 +18,7 @@ use super::error::{GitImportError, Trouble};
 use super::map::{self, CommitIds};
 use super::remark::Remark;
 use super::walk::{self, Baseline, Step};
+use crate::reading;
 
 /// Commits that may be ready before they are appended.
 const READY: usize = 4;
@@ -50,69 +46,42 @@ pub(super) struct Prepared {
     pub(super) tally: Tally,
 }
 
-pub(super) type Received = Result<News, GitImportError>;
+type Stop = reading::Stop<GitImportError>;
+type Outlet = reading::Outlet<News, GitImportError>;
 
-/// Starts reading. The thread ends by itself when the receiver is dropped.
+/// Starts reading.
 pub(super) fn start(
     path: &Path,
     limit: Option<usize>,
     log: Arc<dyn EventLog>,
-) -> Result<mpsc::Receiver<Received>, GitImportError> {
-    let (sender, receiver) = mpsc::channel(READY);
-    let mut reader = Reader {
+) -> Result<reading::News<News, GitImportError>, GitImportError> {
+    let reader = Reader {
         path: path.to_owned(),
         limit,
         log,
-        sender,
     };
-    std::thread::Builder::new()
-        .name("annals-git".to_owned())
-        .spawn(move || {
-            let last = match reader.run() {
-                Ok(()) => Ok(News::End),
-                Err(Stop::Failed(error)) => Err(error),
-                Err(Stop::NobodyListens) => return,
-            };
-            // Nobody is left to hear that nobody listens.
-            let _ = reader.send(last);
-        })
-        .map_err(GitImportError::Thread)?;
-    Ok(receiver)
-}
-
-/// Why reading stopped early.
-enum Stop {
-    Failed(GitImportError),
-    NobodyListens,
-}
-
-impl From<GitImportError> for Stop {
-    fn from(error: GitImportError) -> Stop {
-        Stop::Failed(error)
-    }
+    reading::start("annals-git", READY, News::End, move |outlet| {
+        reader.run(outlet)
+    })
+    .map_err(GitImportError::Thread)
 }
 
 struct Reader {
     path: PathBuf,
     limit: Option<usize>,
     log: Arc<dyn EventLog>,
-    sender: mpsc::Sender<Received>,
 }
 
 impl Reader {
-    fn send(&mut self, news: Received) -> Result<(), Stop> {
-        block_on(self.sender.send(news)).map_err(|_| Stop::NobodyListens)
-    }
-
-    fn run(&mut self) -> Result<(), Stop> {
+    fn run(&self, outlet: &mut Outlet) -> Result<(), Stop> {
         let mut repo = open(&self.path)?;
         repo.object_cache_size_if_unset(OBJECT_CACHE);
         let history = walk::history(&repo, self.limit).map_err(|trouble| trouble.at(&self.path))?;
         let commits = history.steps.len() as u64;
-        self.send(Ok(News::Found {
+        outlet.send(News::Found {
             commits,
             shallow: history.shallow,
-        }))?;
+        })?;
         let mut differ = Differ::new(&repo);
         for step in &history.steps {
             let oid = git_oid(step.commit).map_err(|trouble| trouble.at(&self.path))?;
@@ -127,7 +96,7 @@ impl Reader {
                     ))
                 }
             };
-            self.send(Ok(news))?;
+            outlet.send(news)?;
         }
         Ok(())
     }

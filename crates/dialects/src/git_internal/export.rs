@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use annals::{Annals, At, LoadError};
 use annals_domain::{AnyEvent, GitOid, Kind, run};
-use annals_event_log::{Position, Query};
+use annals_event_log::{Position, Query, ReadError, Record};
 use annals_projections::{Entry, Fold, ObjectView};
 use annals_wire::Decoded;
 use serde::Serialize;
@@ -145,27 +145,32 @@ pub async fn each_object(
     };
     let mut next = Some(1).filter(|from| *from <= end.0);
     while let Some(from) = next {
-        let page = annals
-            .log()
-            .read(Query::all(Position(from)).limit(PAGE))
-            .await?;
-        for record in page
-            .records
-            .iter()
-            .take_while(|record| record.position() <= end)
-        {
+        let records;
+        (records, next) = page(annals, from, end).await?;
+        for record in &records {
             let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
             if let Some(view) = walk.created(&decoded).await? {
                 each(render(&view)?);
             }
         }
-        next = page.next.filter(|next| *next <= end.0);
         progress(Progress {
             done: next.unwrap_or(end.0),
             total: end.0,
         });
     }
     Ok(())
+}
+
+/// Records from a position on, none behind the end, and where to go on.
+async fn page(
+    annals: &Annals,
+    from: u64,
+    end: Position,
+) -> Result<(Vec<Record>, Option<u64>), ReadError> {
+    let query = Query::all(Position(from)).limit(PAGE);
+    let mut page = annals.log().read(query).await?;
+    page.records.retain(|record| record.position() <= end);
+    Ok((page.records, page.next.filter(|next| *next <= end.0)))
 }
 
 /// Where later events on a run's objects are: few objects have any, and to look
@@ -180,24 +185,17 @@ struct Later {
 
 async fn later(annals: &Annals, end: Position) -> Result<Later, GitInternalExportError> {
     let mut later = Later::default();
-    let mut next = Some(1);
-    while let Some(from) = next.filter(|from| *from <= end.0) {
-        let page = annals
-            .log()
-            .read(Query::all(Position(from)).limit(PAGE))
-            .await?;
-        for record in page
-            .records
-            .iter()
-            .take_while(|record| record.position() <= end)
-        {
+    let mut next = Some(1).filter(|from| *from <= end.0);
+    while let Some(from) = next {
+        let records;
+        (records, next) = page(annals, from, end).await?;
+        for record in &records {
             if !record.event_type().starts_with("run.") {
                 continue;
             }
             let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
             later.note(&decoded);
         }
-        next = page.next;
     }
     Ok(later)
 }
@@ -261,15 +259,10 @@ impl Walk<'_> {
     }
 
     async fn entry(&self, position: Position) -> Result<Entry, GitInternalExportError> {
-        let page = self
-            .annals
-            .log()
-            .read(Query::all(position).limit(1))
-            .await?;
-        let record = page.records.first().ok_or_else(|| {
+        let record = self.annals.record(position).await?.ok_or_else(|| {
             let reason = format!("record {position} is not there");
-            annals_event_log::ReadError::Corrupt { reason }
+            ReadError::Corrupt { reason }
         })?;
-        Ok(self.annals.entry(record).await?)
+        Ok(self.annals.entry(&record).await?)
     }
 }

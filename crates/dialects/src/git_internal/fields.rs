@@ -6,10 +6,9 @@
 //! (`steps[].colour`).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt;
 
-use annals_domain::Json;
+use annals_domain::{Json, Ordered, Pairs};
 use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -27,31 +26,6 @@ pub(super) struct FieldError {
 }
 
 pub(super) type Read<T> = Result<T, FieldError>;
-
-/// The fields of an object as texts, in the order given.
-struct RawFields<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for RawFields<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawFields<'a>, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(fields)
-            }
-        }
-        deserializer.deserialize_map(Fields).map(RawFields)
-    }
-}
 
 /// A JSON object that is being read.
 pub(super) struct Fields<'a> {
@@ -83,8 +57,8 @@ impl<'a> Fields<'a> {
         path: String,
         tally: &'a RefCell<report::Fields>,
     ) -> Read<Fields<'a>> {
-        match serde_json::from_str::<RawFields<'a>>(text) {
-            Ok(RawFields(left)) => Ok(Fields {
+        match serde_json::from_str::<Pairs<&'a RawValue>>(text) {
+            Ok(Pairs(left)) => Ok(Fields {
                 place,
                 path,
                 left,
@@ -226,21 +200,14 @@ impl<'a> Fields<'a> {
     }
 
     /// All that is left, as names and free JSON.
-    pub(super) fn rest(&mut self) -> Read<Vec<(String, Json)>> {
-        let mut pairs: Vec<(String, Json)> = Vec::with_capacity(self.left.len());
-        let mut places: HashMap<String, usize> = HashMap::new();
+    pub(super) fn rest(&mut self) -> Read<Ordered<Json>> {
+        let mut pairs = Vec::with_capacity(self.left.len());
         for (name, value) in std::mem::take(&mut self.left) {
             let json = self.free(&name, value.get())?;
             self.tally.borrow_mut().kept(&below(&self.path, "*"));
-            match places.get(&name).and_then(|place| pairs.get_mut(*place)) {
-                Some(pair) => pair.1 = json,
-                None => {
-                    places.insert(name.clone(), pairs.len());
-                    pairs.push((name, json));
-                }
-            }
+            pairs.push((name, json));
         }
-        Ok(pairs)
+        Ok(Pairs(pairs).into())
     }
 
     /// Counts what nothing has read.

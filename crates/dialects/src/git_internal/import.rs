@@ -44,13 +44,21 @@ pub async fn import(
             ..ImportReport::default()
         },
         fields: report::Fields::default(),
+        adoptees: Vec::new(),
         waiting: Vec::new(),
         ids: HashSet::new(),
         bytes: 0,
     };
     let (mut total, mut done) = (0, 0);
     while let Some(received) = news.next().await {
-        match received {
+        let news = match received {
+            Ok(news) => news,
+            Err(error) => {
+                import.flush().await?;
+                return Err(error);
+            }
+        };
+        match news {
             News::Found { bytes } => total = bytes,
             News::Object(found) => {
                 done = found.done;
@@ -66,10 +74,6 @@ pub async fn import(
                 import.report.records_read += 1;
                 import.report.add_broken(&file, line, reason);
             }
-            News::Failed(error) => {
-                import.flush().await?;
-                return Err(error);
-            }
             News::End => {
                 import.flush().await?;
                 import.fields.report(&mut import.report);
@@ -83,9 +87,8 @@ pub async fn import(
     })
 }
 
-/// An object that waits for the next append.
+/// What is to be reported of an object that waits for the next append.
 struct Waiting {
-    adoptee: Adoptee,
     file: String,
     line: u64,
     fields: report::Fields,
@@ -96,6 +99,8 @@ struct Import<'a> {
     annals: &'a Annals,
     report: ImportReport,
     fields: report::Fields,
+    /// Objects that wait for the next append, and what to report of each.
+    adoptees: Vec<Adoptee>,
     waiting: Vec<Waiting>,
     ids: HashSet<Uuid>,
     bytes: usize,
@@ -113,19 +118,19 @@ impl Import<'_> {
         let violations = self.all_violations(&found).await?;
         let (events, digest) = found.object.adoption(&violations);
         // Long lists of ids and numbers are in the structure, up to its limit.
-        self.bytes += (events.len() - 1) * limits::STRUCTURE;
+        self.bytes += events.len().saturating_sub(1) * limits::STRUCTURE;
         let pieces = events.iter().flat_map(|event| event.pieces.list());
         self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
         self.ids.insert(id);
+        self.adoptees.push(Adoptee {
+            kind,
+            id,
+            actor: header.created_by.clone(),
+            at: header.updated_at,
+            digest,
+            events,
+        });
         self.waiting.push(Waiting {
-            adoptee: Adoptee {
-                kind,
-                id,
-                actor: header.created_by.clone(),
-                at: header.updated_at,
-                digest,
-                events,
-            },
             file: found.file,
             line: found.line,
             fields: found.fields,
@@ -157,10 +162,10 @@ impl Import<'_> {
 
     /// Adopts what waits.
     async fn flush(&mut self) -> Result<(), GitInternalImportError> {
+        let adoptees = std::mem::take(&mut self.adoptees);
         let waiting = std::mem::take(&mut self.waiting);
         self.ids.clear();
         self.bytes = 0;
-        let adoptees: Vec<Adoptee> = waiting.iter().map(|one| one.adoptee.clone()).collect();
         if adoptees.is_empty() {
             return Ok(());
         }
@@ -177,13 +182,13 @@ impl Import<'_> {
             }
             answers => answers.map_err(Box::new)?,
         };
-        for (one, answer) in waiting.into_iter().zip(answers) {
-            self.note(one, answer);
+        for ((adoptee, one), answer) in adoptees.iter().zip(waiting).zip(answers) {
+            self.note(adoptee, one, answer);
         }
         Ok(())
     }
 
-    fn note(&mut self, one: Waiting, answer: Adopted) {
+    fn note(&mut self, adoptee: &Adoptee, one: Waiting, answer: Adopted) {
         let report = &mut self.report;
         match answer {
             Adopted::Unchanged => report.already_there += 1,
@@ -192,12 +197,12 @@ impl Import<'_> {
             }
             Adopted::New | Adopted::Replaced => {
                 report.imported += 1;
-                report.events_made += one.adoptee.events.len() as u64;
+                report.events_made += adoptee.events.len() as u64;
                 self.fields.add(&one.fields);
                 if !one.violations.is_empty() {
                     report.add_violations(Violations {
-                        object_type: one.adoptee.kind.to_string(),
-                        object_id: one.adoptee.id,
+                        object_type: adoptee.kind.to_string(),
+                        object_id: adoptee.id,
                         file: one.file,
                         line: one.line,
                         violations: one.violations,

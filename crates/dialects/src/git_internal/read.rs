@@ -4,18 +4,16 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-
-use futures::SinkExt;
-use futures::channel::mpsc;
-use futures::executor::block_on;
 
 use super::error::GitInternalImportError;
 use super::known::{Known, Place};
 use super::object::Object;
 use super::source::{Text, files, texts};
 use super::violations::{Reference, references, violations};
-use crate::report;
+use crate::{reading, report};
+
+type Stop = reading::Stop<GitInternalImportError>;
+type Outlet = reading::Outlet<News, GitInternalImportError>;
 
 /// Objects that wait to be adopted. Each may be large.
 const WAITING: usize = 8;
@@ -33,8 +31,6 @@ pub(super) enum News {
         reason: String,
         done: u64,
     },
-    /// Reading ended before the source did.
-    Failed(GitInternalImportError),
     /// All is read.
     End,
 }
@@ -52,67 +48,39 @@ pub(super) struct Found {
     pub(super) done: u64,
 }
 
-/// Begins to read. Whoever drops the receiver ends it.
-pub(super) fn start(path: &Path) -> Result<mpsc::Receiver<News>, GitInternalImportError> {
-    let (sender, receiver) = mpsc::channel(WAITING);
-    let path = path.to_owned();
-    let spawned = thread::Builder::new()
-        .name("annals-git-internal".to_owned())
-        .spawn({
-            let path = path.clone();
-            move || Reading { sender }.run(&path)
-        });
-    match spawned {
-        Ok(_) => Ok(receiver),
-        Err(source) => Err(GitInternalImportError::Unreadable { path, source }),
-    }
+/// Begins to read.
+pub(super) fn start(
+    path: &Path,
+) -> Result<reading::News<News, GitInternalImportError>, GitInternalImportError> {
+    let source = path.to_owned();
+    reading::start("annals-git-internal", WAITING, News::End, move |outlet| {
+        read(&source, outlet)
+    })
+    .map_err(|error| unreadable(path, error))
 }
 
-struct Reading {
-    sender: mpsc::Sender<News>,
-}
-
-impl Reading {
-    /// Whether anybody still listens.
-    fn send(&mut self, news: News) -> bool {
-        block_on(self.sender.send(news)).is_ok()
+fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
+    let (files, bytes) = files(path)?;
+    outlet.send(News::Found { bytes })?;
+    let known = known(&files)?;
+    let mut before = 0;
+    for (number, file) in files.iter().enumerate() {
+        let mut read = 0;
+        let mut sent = Ok(());
+        texts(file, &mut |text| {
+            read = text.bytes_read;
+            let place = Place {
+                file: number,
+                line: text.line,
+            };
+            sent = outlet.send(news(text, place, &files, &known, before + read));
+            sent.is_ok()
+        })
+        .map_err(|source| unreadable(file, source))?;
+        sent?;
+        before += read;
     }
-
-    fn run(mut self, path: &Path) {
-        let last = match self.read(path) {
-            Ok(()) => News::End,
-            Err(error) => News::Failed(error),
-        };
-        self.send(last);
-    }
-
-    fn read(&mut self, path: &Path) -> Result<(), GitInternalImportError> {
-        let (files, bytes) = files(path)?;
-        if !self.send(News::Found { bytes }) {
-            return Ok(());
-        }
-        let known = known(&files)?;
-        let mut before = 0;
-        for (number, file) in files.iter().enumerate() {
-            let mut read = 0;
-            let mut open = true;
-            texts(file, &mut |text| {
-                read = text.bytes_read;
-                let place = Place {
-                    file: number,
-                    line: text.line,
-                };
-                open = self.send(news(text, place, &files, &known, before + read));
-                open
-            })
-            .map_err(|source| unreadable(file, source))?;
-            if !open {
-                return Ok(());
-            }
-            before += read;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn unreadable(path: &Path, source: io::Error) -> GitInternalImportError {
@@ -153,7 +121,8 @@ fn news(text: Text, place: Place, files: &[PathBuf], known: &Known, done: u64) -
     };
     let file = name(place.file);
     let tally = RefCell::default();
-    let read = text.text.and_then(|text| {
+    let read = text.text.map_err(|error| error.to_string());
+    let read = read.and_then(|text| {
         let object = Object::read(&text, &tally).map_err(|error| error.to_string())?;
         match known.holder(object.header.id) {
             Some((kind, first)) if kind != object.header.kind => Err(format!(

@@ -7,9 +7,8 @@ use annals_domain::run::{
     ToolInvocationAdopted, ToolInvoked, ToolStatus,
 };
 use annals_domain::{
-    AnyEvent, ArtifactRef, DecisionId, Environment, EvidenceId, GitOid, Json, Ordered, PatchSetId,
-    Pieces, PlanId, ProvenanceId, SnapshotId, StoredArtifact, StoredEnvironment, TaskId,
-    ToolInvocationId,
+    AnyEvent, ArtifactRef, DecisionId, Environment, EvidenceId, GitOid, Json, PatchSetId, Pieces,
+    PlanId, ProvenanceId, SnapshotId, StoredArtifact, StoredEnvironment, TaskId, ToolInvocationId,
 };
 use uuid::Uuid;
 
@@ -23,7 +22,7 @@ fn environment(fields: &mut Fields<'_>) -> Read<Environment> {
         os: fields.required(&["os"])?,
         arch: fields.required(&["arch"])?,
         cwd: fields.required(&["cwd"])?,
-        extra: Ordered(fields.rest()?),
+        extra: fields.rest()?,
     })
 }
 

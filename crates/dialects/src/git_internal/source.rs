@@ -6,7 +6,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::error::GitInternalImportError;
-use crate::lines::Lines;
+use crate::lines::{LineError, Lines};
 
 /// The most bytes of one object's JSON.
 pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
@@ -14,12 +14,21 @@ pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
 /// What names of files end with that may hold objects.
 const ENDINGS: [&str; 3] = ["json", "jsonl", "ndjson"];
 
+/// Why there is no text.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TextError {
+    #[error("it is no UTF-8 from byte {byte} of the line on")]
+    NotUtf8 { byte: usize },
+    #[error(transparent)]
+    Line(#[from] LineError),
+}
+
 /// One text that should be an object.
 pub(super) struct Text {
     /// Its line in the file, from 1.
     pub(super) line: u64,
     /// The text, or why there is none.
-    pub(super) text: Result<String, String>,
+    pub(super) text: Result<String, TextError>,
     /// Bytes of the file that are read by now.
     pub(super) bytes_read: u64,
 }
@@ -95,11 +104,10 @@ pub(super) fn texts(path: &Path, each: &mut dyn FnMut(Text) -> bool) -> io::Resu
             continue;
         }
         let text = match line.bytes {
-            Ok(bytes) => String::from_utf8(bytes).map_err(|error| {
-                let at = error.utf8_error().valid_up_to() + 1;
-                format!("it is no UTF-8 from byte {at} of the line on")
+            Ok(bytes) => String::from_utf8(bytes).map_err(|error| TextError::NotUtf8 {
+                byte: error.utf8_error().valid_up_to() + 1,
             }),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(error.into()),
         };
         let more = each(Text {
             line: line.number,

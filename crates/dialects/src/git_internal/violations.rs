@@ -131,14 +131,6 @@ fn join(path: &[Uuid]) -> String {
     ids.join(" -> ")
 }
 
-fn intent_may(from: IntentStatus, to: IntentStatus) -> bool {
-    use IntentStatus::{Active, Cancelled, Completed, Draft};
-    matches!(
-        (from, to),
-        (Draft, Active | Cancelled) | (Active, Completed | Cancelled)
-    )
-}
-
 impl Against<'_> {
     fn say(&mut self, field: &str, what: impl Display) {
         self.said.push(format!("{field}: {what}"));
@@ -209,7 +201,12 @@ impl Against<'_> {
     fn intent(&mut self, of: &Intent) {
         self.not_blank("prompt", &of.prompt);
         self.no_cycle("parent");
-        self.history("statuses", &of.statuses, IntentStatus::Draft, intent_may);
+        self.history(
+            "statuses",
+            &of.statuses,
+            IntentStatus::Draft,
+            IntentStatus::may_become,
+        );
         let was_active = of
             .statuses
             .iter()

@@ -6,6 +6,26 @@
     clippy::print_stdout
 )]
 
+use proptest::test_runner::{Config, RngSeed};
+
 mod claude;
 mod git;
 mod git_internal;
+
+/// The same `count` cases each time, unless the environment asks for others
+/// with `PROPTEST_CASES` and `PROPTEST_RNG_SEED`.
+fn cases(count: u32) -> Config {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    let asked = asked.and_then(|cases| cases.parse().ok());
+    let config = Config {
+        cases: asked.unwrap_or(count),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let rng_seed = match config.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(20_260_102),
+        fixed @ RngSeed::Fixed(_) => fixed,
+    };
+    println!("{} cases, {rng_seed:?}", config.cases);
+    Config { rng_seed, ..config }
+}

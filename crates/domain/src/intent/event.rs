@@ -24,6 +24,19 @@ coded_enum! {
     }
 }
 
+impl IntentStatus {
+    /// Whether an intent in this status may go to that one.
+    pub fn may_become(self, to: IntentStatus) -> bool {
+        match self {
+            IntentStatus::Draft => matches!(to, IntentStatus::Active | IntentStatus::Cancelled),
+            IntentStatus::Active => {
+                matches!(to, IntentStatus::Completed | IntentStatus::Cancelled)
+            }
+            IntentStatus::Completed | IntentStatus::Cancelled => false,
+        }
+    }
+}
+
 events! {
     /// An event of an intent's stream.
     pub enum Event {
@@ -118,6 +131,14 @@ pub struct Adopted {
     pub plan: Option<PlanId>,
     /// Every status that it had, oldest first.
     pub statuses: Vec<AdoptedStatus>,
+}
+
+impl Adopted {
+    /// The status that it had last; one without any is a Draft.
+    pub fn status(&self) -> IntentStatus {
+        let last = self.statuses.last();
+        last.map_or(IntentStatus::Draft, |last| last.status)
+    }
 }
 
 /// One status of an adopted intent's history.

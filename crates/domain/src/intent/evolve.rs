@@ -41,13 +41,13 @@ impl State {
 
 /// The state that an adopted intent's last status puts it into.
 fn adopted(event: &Adopted) -> State {
-    match event.statuses.last().map(|entry| entry.status) {
-        None | Some(IntentStatus::Draft) => State::Draft {
+    match event.status() {
+        IntentStatus::Draft => State::Draft {
             analyzed: event.content.is_some(),
         },
-        Some(IntentStatus::Active) => State::Active,
-        Some(IntentStatus::Completed) => State::Completed,
-        Some(IntentStatus::Cancelled) => State::Cancelled,
+        IntentStatus::Active => State::Active,
+        IntentStatus::Completed => State::Completed,
+        IntentStatus::Cancelled => State::Cancelled,
     }
 }
 

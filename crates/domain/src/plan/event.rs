@@ -183,6 +183,14 @@ pub struct AdoptedStep {
     pub statuses: Vec<AdoptedStepStatus>,
 }
 
+impl AdoptedStep {
+    /// The status that it had last; one without any is Pending.
+    pub fn status(&self) -> StepStatus {
+        let last = self.statuses.last();
+        last.map_or(StepStatus::Pending, |last| last.status)
+    }
+}
+
 /// One status of an adopted step's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedStepStatus {

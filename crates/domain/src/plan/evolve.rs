@@ -50,9 +50,8 @@ impl StepState {
     }
 
     fn adopted(adopted: &AdoptedStep) -> StepState {
-        let last = adopted.statuses.last();
         StepState {
-            status: last.map_or(StepStatus::Pending, |entry| entry.status),
+            status: adopted.status(),
             ..StepState::new(&adopted.step)
         }
     }

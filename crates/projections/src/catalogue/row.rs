@@ -4,7 +4,7 @@
 //! costs the same however large the object is. What does grow (a task's runs, a
 //! plan's steps, labels) has rows of its own.
 
-use annals_domain::{ActorKind, Kind, StreamKind, StreamRef, Timestamp, Visibility};
+use annals_domain::{ActorKind, Kind, StreamKind, StreamRef, Timestamp, Visibility, cut};
 use annals_event_log::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
@@ -263,11 +263,7 @@ pub(super) fn title(text: Text) -> Text {
 
 /// A label's name or value as it is kept and compared.
 pub(super) fn label(text: &str) -> &str {
-    let mut end = text.len().min(LABEL_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    cut(text, LABEL_BYTES)
 }
 
 mod kind_number {

@@ -4,7 +4,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use annals_event_log::{Direction, EventLog, Position, Row};
+use annals_event_log::{Direction, EventLog, Position, Row, store_support};
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -123,7 +123,7 @@ impl Sight<'_> {
                 rows.take_while(begins).map(copy).collect()
             }
             Direction::Backward => {
-                let beyond = beyond(prefix);
+                let beyond = store_support::behind(prefix);
                 let end = beyond.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
                 let to = match (after, beyond.as_deref()) {
                     (Some(after), Some(beyond)) if after >= beyond => end,
@@ -180,14 +180,6 @@ impl Sight<'_> {
 
 /// Objects that are looked through at once for the end of their ids.
 const PAGE: usize = 64;
-
-/// The first key behind all that begin with `prefix`.
-fn beyond(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte != 0xff)?;
-    let mut beyond = prefix.get(..=last)?.to_vec();
-    *beyond.last_mut()? += 1;
-    Some(beyond)
-}
 
 /// Whether no key can be within bounds; a map panics over such bounds.
 fn is_empty(from: Bound<&[u8]>, to: Bound<&[u8]>) -> bool {

@@ -1,8 +1,10 @@
 //! The words for where an object is in its life, as document 000 has them.
 
 use annals_domain::Kind;
+use annals_domain::intent::IntentStatus;
 use annals_domain::plan::StepStatus;
-use annals_domain::run::{ApplyStatus, ToolStatus};
+use annals_domain::run::{ApplyStatus, RunStatus, ToolStatus};
+use annals_domain::task::TaskStatus;
 
 macro_rules! statuses {
     ($($variant:ident = $code:literal, $word:literal;)+) => {
@@ -95,6 +97,41 @@ impl Status {
             .iter()
             .copied()
             .find(|status| status.code() == code)
+    }
+}
+
+impl From<IntentStatus> for Status {
+    fn from(status: IntentStatus) -> Status {
+        match status {
+            IntentStatus::Draft => Status::Draft,
+            IntentStatus::Active => Status::Active,
+            IntentStatus::Completed => Status::Completed,
+            IntentStatus::Cancelled => Status::Cancelled,
+        }
+    }
+}
+
+impl From<TaskStatus> for Status {
+    fn from(status: TaskStatus) -> Status {
+        match status {
+            TaskStatus::Draft => Status::Draft,
+            TaskStatus::Running => Status::Running,
+            TaskStatus::Done => Status::Done,
+            TaskStatus::Failed => Status::Failed,
+            TaskStatus::Cancelled => Status::Cancelled,
+        }
+    }
+}
+
+impl From<RunStatus> for Status {
+    fn from(status: RunStatus) -> Status {
+        match status {
+            RunStatus::Created => Status::Created,
+            RunStatus::Patching => Status::Patching,
+            RunStatus::Validating => Status::Validating,
+            RunStatus::Completed => Status::Completed,
+            RunStatus::Failed => Status::Failed,
+        }
     }
 }
 

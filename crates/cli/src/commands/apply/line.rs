@@ -1,12 +1,8 @@
 //! One line of `apply`: the command's fields, and what comes with every command.
 
-use std::collections::HashSet;
-use std::fmt;
-
 use annals::Request;
-use annals::domain::{Command, CommandError, Json, Ordered};
-use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use annals::domain::{Command, CommandError, Json, Ordered, Pairs};
+use serde::de::DeserializeOwned;
 
 use super::input::MAX_LINE;
 
@@ -44,41 +40,18 @@ impl BadLine {
     }
 }
 
-/// A line's fields in their order. None may stand twice: whichever were taken,
-/// the other one would be lost without a word.
-struct Fields(Vec<(String, Json)>);
-
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields, D::Error> {
-        struct Pairs;
-
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Fields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-                let mut fields = Vec::new();
-                let mut names = HashSet::new();
-                while let Some((name, value)) = map.next_entry::<String, Json>()? {
-                    if !names.insert(name.clone()) {
-                        return Err(A::Error::custom(format!("the field {name:?} stands twice")));
-                    }
-                    fields.push((name, value));
-                }
-                Ok(Fields(fields))
-            }
-        }
-
-        deserializer.deserialize_map(Pairs)
-    }
-}
+/// A line's fields in their order.
+type Fields = Pairs<Json>;
 
 /// Reads a line.
 pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
     let mut fields: Fields = serde_json::from_slice(line).map_err(|error| not_json(&error))?;
+    // Whichever were taken, the other one would be lost without a word.
+    if let Some(name) = fields.twice() {
+        return Err(BadLine::invalid(format!(
+            "the field {name:?} stands twice; a line is one JSON object, {EXAMPLE}"
+        )));
+    }
     let example =
         r#"a command's name, such as "create_intent"; `annals commands --list` names them all"#;
     let name: String = required(&mut fields, "command", example)?;

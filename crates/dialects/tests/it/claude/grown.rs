@@ -165,22 +165,8 @@ fn recording(steps: &[Step]) -> Recording {
     recording
 }
 
-/// `PROPTEST_CASES` makes it longer.
-fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let cases = match std::env::var_os("PROPTEST_CASES") {
-        Some(_) => default.cases,
-        None => 64,
-    };
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..default
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::cases(64))]
 
     #[test]
     fn random_sessions_cut_anywhere_are_the_same(

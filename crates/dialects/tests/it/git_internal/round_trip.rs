@@ -3,30 +3,14 @@
 use annals_dialects::git_internal::{HashKind, object_hash};
 use annals_domain::Kind;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
 
 use super::writer::{KINDS, Writer};
+use crate::cases;
+
 use super::{catalogue, export, file, import, import_text, log, text};
 
-/// The same cases each time, unless the environment asks for others.
-fn config() -> Config {
-    let asked = std::env::var("PROPTEST_CASES").ok();
-    let asked = asked.and_then(|cases| cases.parse().ok());
-    let config = Config {
-        cases: asked.unwrap_or(192),
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let rng_seed = match config.rng_seed {
-        RngSeed::Random => RngSeed::Fixed(20_260_102),
-        fixed @ RngSeed::Fixed(_) => fixed,
-    };
-    println!("{} cases, {rng_seed:?}", config.cases);
-    Config { rng_seed, ..config }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(cases(192))]
 
     #[test]
     fn import_and_export_twice_give_the_same_bytes(seed: u64, count in 1..24_usize) {

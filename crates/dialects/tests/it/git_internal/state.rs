@@ -1,6 +1,6 @@
 //! Objects in states that no decider of ours would lead to, and what follows.
 
-use annals::{Annals, Request};
+use annals::{Annals, ExecuteError, Request};
 use annals_domain::intent::CancelIntent;
 use annals_domain::pipeline::{FrameKind, PushFrame};
 use annals_domain::run::{Decide, DecisionType, RecordUsage, StartValidation};
@@ -262,9 +262,9 @@ fn totals_that_do_not_add_up_stay_as_they_are() {
     assert!(export(&log)[0].json.contains("\"total_tokens\":7"));
 }
 
-fn execute(log: &Annals, command: impl Into<annals_domain::Command>) -> Result<(), String> {
+fn execute(log: &Annals, command: impl Into<annals_domain::Command>) -> Result<(), ExecuteError> {
     let executed = block_on(log.execute(Request::new(me(), command)));
-    executed.map(|_| ()).map_err(|error| error.to_string())
+    executed.map(|_| ())
 }
 
 /// From the adopted state on, our deciders apply; what was kept as a fact of
@@ -304,7 +304,8 @@ fn our_rules_apply_from_there_on() {
         (view.header.schema_version, view.header.checksum),
         (1, None)
     );
-    assert!(execute(&log, cancel).unwrap_err().contains("cancelled"));
+    let refused = execute(&log, cancel).unwrap_err().to_string();
+    assert!(refused.contains("cancelled"));
 
     let run = RunId(id(2));
     execute(&log, StartValidation { run }).unwrap();

@@ -4,12 +4,8 @@
 //! adopted again takes its own place: what it had is taken out first. Children
 //! of a run count to it, whether or not the run was adopted.
 
-use annals_domain::plan::StepStatus;
-use annals_domain::run::{RunStatus, ToolStatus};
-use annals_domain::task::TaskStatus;
-use annals_domain::{
-    AdoptedHeader, Kind, intent, intent::IntentStatus, pipeline, plan, run, snapshot, task,
-};
+use annals_domain::run::ToolStatus;
+use annals_domain::{AdoptedHeader, Kind, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
 use super::create::{Beginning, keep_children, link};
@@ -105,18 +101,12 @@ impl Fold<'_> {
     }
 
     pub(super) fn intent_adopted(&mut self, event: &intent::Adopted) {
-        let status = match event.statuses.last().map(|last| last.status) {
-            None | Some(IntentStatus::Draft) => Status::Draft,
-            Some(IntentStatus::Active) => Status::Active,
-            Some(IntentStatus::Completed) => Status::Completed,
-            Some(IntentStatus::Cancelled) => Status::Cancelled,
-        };
         let links = [
             link(Relation::IntentParent, event.parent),
             link(Relation::IntentPlan, event.plan),
         ];
         let beginning = Beginning {
-            status: Some(status),
+            status: Some(event.status().into()),
             links: links.into_iter().flatten().collect(),
             ..Beginning::default()
         };
@@ -150,9 +140,7 @@ impl Fold<'_> {
         }
         let first = u32::try_from(begun).unwrap_or(u32::MAX);
         for (index, adopted) in (first..).zip(&event.steps) {
-            let status = adopted.statuses.last().map(|last| last.status);
-            let status = status.unwrap_or(StepStatus::Pending);
-            self.step_in_status(index, &adopted.step, status);
+            self.step_in_status(index, &adopted.step, adopted.status());
         }
     }
 
@@ -163,15 +151,8 @@ impl Fold<'_> {
                 link(Relation::TaskParent, object.parent),
                 link(Relation::TaskIntent, object.intent),
             ];
-            let status = match object.status {
-                TaskStatus::Draft => Status::Draft,
-                TaskStatus::Running => Status::Running,
-                TaskStatus::Done => Status::Done,
-                TaskStatus::Failed => Status::Failed,
-                TaskStatus::Cancelled => Status::Cancelled,
-            };
             let beginning = Beginning {
-                status: Some(status),
+                status: Some(object.status.into()),
                 sort: object.goal.as_ref().map(|goal| goal.as_str().to_owned()),
                 links: links.into_iter().flatten().collect(),
                 counts: Counts::Task {
@@ -197,15 +178,8 @@ impl Fold<'_> {
                 link(Relation::RunPlan, object.plan),
                 link(Relation::RunSnapshot, object.snapshot),
             ];
-            let status = match object.status {
-                RunStatus::Created => Status::Created,
-                RunStatus::Patching => Status::Patching,
-                RunStatus::Validating => Status::Validating,
-                RunStatus::Completed => Status::Completed,
-                RunStatus::Failed => Status::Failed,
-            };
             let beginning = Beginning {
-                status: Some(status),
+                status: Some(object.status.into()),
                 links: links.into_iter().flatten().collect(),
                 counts: super::run_children::NONE_YET,
                 ..Beginning::default()
