@@ -208,9 +208,11 @@ impl FromStr for StreamRef {
                 .copied()
                 .find(|kind| kind.as_str() == word)?;
             // Uuid reads several spellings; a stream's name has only one.
-            let id = Uuid::parse_str(id)
-                .ok()
-                .filter(|uuid| uuid.to_string() == id)?;
+            let is_usual = id.len() == uuid::fmt::Hyphenated::LENGTH;
+            if !is_usual || id.bytes().any(|byte| byte.is_ascii_uppercase()) {
+                return None;
+            }
+            let id = Uuid::parse_str(id).ok()?;
             Some(StreamRef { kind, id })
         };
         parse().ok_or_else(|| UnknownStream {

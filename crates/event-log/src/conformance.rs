@@ -115,6 +115,7 @@ macro_rules! conformance_suite {
                 the_faster_writer_wins,
                 a_refused_commit_changes_nothing,
                 the_last_change_of_a_key_counts,
+                many_rows_are_committed_at_once,
                 rows_are_scanned_in_order,
                 many_rows_are_got_at_once,
                 a_dropped_model_is_gone,

@@ -13,6 +13,7 @@
 //! is rewritten as a whole.
 
 mod adoption;
+mod aside;
 mod catalogue;
 mod entry;
 mod fold;

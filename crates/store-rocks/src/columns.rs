@@ -13,6 +13,15 @@ const LEVELS: usize = 7;
 /// Values from this size on go to blob files, which no compaction rewrites.
 const BLOB_FILE_VALUE: u64 = 4 * 1024;
 
+/// Bytes of a table's block.
+const BLOCK: usize = 16 * 1024;
+/// Bits of a filter for each key: one look-up in a hundred is for nothing.
+const BLOOM_BITS: f64 = 10.0;
+
+/// Tables of rows in the first level before they are merged. Those of a bulk
+/// commit are large and have filters, so that a few of them cost reads little.
+const MODELS_TABLES: i32 = 12;
+
 /// RocksDB's own column family, which holds nothing.
 pub(crate) const DEFAULT: &str = "default";
 /// Chunks of records, by position.
@@ -114,7 +123,7 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
     // Indexes and filters count against the cache, so that its size is the bound.
     table.set_cache_index_and_filter_blocks(true);
     table.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    table.set_block_size(16 * 1024);
+    table.set_block_size(BLOCK);
     match name {
         RECORDS => {
             family.set_write_buffer_size(64 * MIB);
@@ -128,13 +137,13 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
         BATCHES => {
             family.set_write_buffer_size(16 * MIB);
             // Nearly every look-up is for a new id: let it end in a filter.
-            table.set_bloom_filter(10.0, false);
+            table.set_bloom_filter(BLOOM_BITS, false);
             family.set_memtable_whole_key_filtering(true);
             family.set_memtable_prefix_bloom_ratio(0.05);
         }
         BLOBS => {
             family.set_write_buffer_size(32 * MIB);
-            table.set_bloom_filter(10.0, false);
+            table.set_bloom_filter(BLOOM_BITS, false);
             family.set_enable_blob_files(true);
             family.set_min_blob_size(BLOB_FILE_VALUE);
             family.set_blob_compression_type(DBCompressionType::Zstd);
@@ -145,14 +154,31 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             let mut levels = [DBCompressionType::Lz4; LEVELS];
             levels[0] = DBCompressionType::None;
             family.set_compression_per_level(&levels);
+            // Rows are written anew often and read often, so what is cheap to
+            // read and write goes before what is small.
+            family.set_bottommost_compression_type(DBCompressionType::Lz4);
+            family.set_level_zero_file_num_compaction_trigger(MODELS_TABLES);
             // A projection asks for the row of every new object, to see that
             // there is none yet: let that end in a filter.
-            table.set_bloom_filter(10.0, false);
+            table.set_bloom_filter(BLOOM_BITS, false);
             family.set_memtable_whole_key_filtering(true);
             family.set_memtable_prefix_bloom_ratio(0.05);
         }
         _ => family.set_write_buffer_size(8 * MIB),
     }
+    family.set_block_based_table_factory(&table);
+    family
+}
+
+/// The options of a table of rows that is written beside the database and then
+/// taken over by it.
+pub(crate) fn table_of_rows() -> DbOptions {
+    let mut family = DbOptions::default();
+    family.set_compression_type(DBCompressionType::Lz4);
+    let mut table = BlockBasedOptions::default();
+    table.disable_cache();
+    table.set_block_size(BLOCK);
+    table.set_bloom_filter(BLOOM_BITS, false);
     family.set_block_based_table_factory(&table);
     family
 }

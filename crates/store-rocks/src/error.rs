@@ -269,6 +269,9 @@ pub enum StoreFailure {
         "a writer ended before it published its last group; open the log once for writing to settle it"
     )]
     Unpublished,
+    /// The writer changed its tables all the time.
+    #[error("the writer changed its tables faster than a reader can follow; try again")]
+    Restless,
     /// A thread of the store's own ended before its work.
     #[error("a thread of the store ended before its work; reopen the log")]
     ThreadLost,

@@ -23,6 +23,7 @@ mod fail_stop_tests;
 mod heads;
 mod identity;
 mod index;
+mod ingest;
 mod keys;
 mod log;
 mod lookup;

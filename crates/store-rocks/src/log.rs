@@ -488,7 +488,7 @@ impl ReadModels for RocksLog {
         };
         let turns = Arc::clone(&self.inner.turns);
         run(&self.inner, move |view| {
-            models::commit(view, &turns, &commit)
+            models::commit(view, &turns, commit)
         })
         .await
     }

@@ -2,16 +2,18 @@
 //!
 //! The write is not synced. It stands in the WAL behind the records that it was
 //! folded from, so a power cut can take the newest commits back, but never one
-//! without those behind it, and never rows without their checkpoint.
+//! without those behind it, and never rows without their checkpoint. Where the
+//! rows are many, ingest.rs writes them.
 
 use std::sync::{Mutex, PoisonError};
 
 use annals_event_log::store_support::{behind, check_model_name, clamp_limit};
 use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
 use bytes::Bytes;
-use rocksdb::{DBPinnableSlice, WriteBatch};
+use rocksdb::{DBPinnableSlice, WriteBatch, WriteOptions};
 
 use crate::error::corrupt;
+use crate::ingest::{self, INGEST_FROM};
 use crate::keys;
 use crate::read::View;
 
@@ -46,29 +48,37 @@ pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadE
 }
 
 /// Writes rows and checkpoint, or nothing.
-pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: &Commit) -> Result<(), CommitError> {
-    let Commit {
-        model,
-        expected,
-        rows,
-        checkpoint: to,
-    } = commit;
-    check_model_name(model)?;
+pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(), CommitError> {
+    check_model_name(&commit.model)?;
     let _turn = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let actual = checkpoint(view, model)?;
-    if actual != *expected {
+    let actual = checkpoint(view, &commit.model)?;
+    if actual != commit.expected {
         return Err(CommitError::Checkpoint {
-            model: model.clone(),
-            expected: *expected,
+            model: commit.model,
+            expected: commit.expected,
             actual,
         });
     }
-    if *to > view.watermark {
+    if commit.checkpoint > view.watermark {
         return Err(CommitError::BeyondWatermark {
-            checkpoint: *to,
+            checkpoint: commit.checkpoint,
             watermark: view.watermark,
         });
     }
+    if commit.rows.len() < INGEST_FROM {
+        write(view, &commit)
+    } else {
+        ingest::commit(view, commit)
+    }
+}
+
+fn write(view: &View<'_>, commit: &Commit) -> Result<(), CommitError> {
+    let Commit {
+        model,
+        rows,
+        checkpoint: to,
+        ..
+    } = commit;
     let mut write = WriteBatch::default();
     // One key's room serves them all.
     let mut full = keys::model_row(model, &[]);
@@ -205,10 +215,31 @@ pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<
     check_model_name(model)?;
     let _turn = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
     let (from, to) = keys::bounds(model);
+    if is_nothing_between(view, &from, &to)? {
+        return Ok(());
+    }
+    let failure = |error| view.db.failure(&error);
     let mut write = WriteBatch::default();
-    write.delete_range_cf(view.columns.models, from, to);
-    view.db
+    write.delete_range_cf(view.columns.models, &from, &to);
+    let mut options = WriteOptions::default();
+    options.set_sync(true);
+    view.db.rocks.write_opt(write, &options).map_err(failure)?;
+    // Whole tables of it need not be read once more to be rid of them. What
+    // they hid is gone too: the deletion is newer, and on the disk.
+    let files = view
+        .db
         .rocks
-        .write(write)
-        .map_err(|error| view.db.failure(&error).into())
+        .delete_file_in_range_cf(view.columns.models, &from, &to);
+    Ok(files.map_err(failure)?)
+}
+
+fn is_nothing_between(view: &View<'_>, from: &[u8], to: &[u8]) -> Result<bool, ReadError> {
+    let bounds = (from.to_vec(), to.to_vec());
+    let mut iterator = view.db.iterate(view.columns.models, Some(bounds));
+    iterator.seek_to_first();
+    if iterator.valid() {
+        return Ok(false);
+    }
+    view.db.check(&iterator)?;
+    Ok(true)
 }

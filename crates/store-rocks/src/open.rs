@@ -19,7 +19,7 @@ use crate::secondary::Follower;
 use crate::staging::Tail;
 use crate::watermark_file::{self, WatermarkFile};
 use crate::writer::{Disk, Publish, Writer};
-use crate::{identity, index, keys};
+use crate::{identity, index, ingest, keys};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -151,6 +151,7 @@ fn start_writer(
     disk: impl FnOnce(Arc<Db>) -> Disk,
 ) -> Result<Opened, OpenError> {
     let path = db.path.clone();
+    ingest::clean(&path);
     let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     check_watermark(&path, &file, tail.last)?;
     file.write(tail.last)
@@ -273,12 +274,20 @@ fn settled<T>(
 
 /// What changes while somebody writes: which manifest there is, how long it is,
 /// and the watermark.
-fn signs_of_life(path: &Path) -> (Vec<u8>, u64, Vec<u8>) {
-    let read = |name: &str| fs::read(path.join(name)).unwrap_or_default();
-    let current = read("CURRENT");
+fn signs_of_life(path: &Path) -> (Manifest, Vec<u8>) {
+    let watermark = fs::read(path.join(watermark_file::NAME));
+    (manifest(path), watermark.unwrap_or_default())
+}
+
+/// Which manifest there is, and how long it is.
+pub(crate) type Manifest = (Vec<u8>, u64);
+
+/// It changes whenever a table comes or goes.
+pub(crate) fn manifest(path: &Path) -> Manifest {
+    let current = fs::read(path.join("CURRENT")).unwrap_or_default();
     let manifest = path.join(String::from_utf8_lossy(&current).trim());
     let length = fs::metadata(manifest).map_or(0, |found| found.len());
-    (current, length, read(watermark_file::NAME))
+    (current, length)
 }
 
 fn open_secondary(path: &Path, options: &Options, log_id: Uuid) -> Result<Db, OpenError> {

@@ -9,6 +9,7 @@ use annals_event_log::{Position, ReadError, Watermark};
 use crate::db::Db;
 use crate::error::{StoreFailure, corrupt, lost};
 use crate::log::Inner;
+use crate::open;
 use crate::watermark_file::WatermarkFile;
 
 /// How often a reader that waits looks at WATERMARK.
@@ -148,11 +149,25 @@ impl Follower {
     }
 }
 
+/// Catches up once; the last position in view.
+///
+/// RocksDB reads the manifest and then opens the tables that it names. A table
+/// that the writer merged into another one and deleted in between is left out
+/// without an error, so that the view has a gap. No table is deleted before the
+/// manifest says so: where that stood still, all were there.
 fn catch_up(db: &Db) -> Result<Position, ReadError> {
-    db.rocks
-        .try_catch_up_with_primary()
-        .map_err(|error| db.read_error(&error))?;
-    db.last_position()
+    let mut before = open::manifest(&db.path);
+    for _ in 0..ATTEMPTS {
+        db.rocks
+            .try_catch_up_with_primary()
+            .map_err(|error| db.read_error(&error))?;
+        let after = open::manifest(&db.path);
+        if after == before {
+            return db.last_position();
+        }
+        before = after;
+    }
+    Err(StoreFailure::Restless.into())
 }
 
 /// Refreshes until the log is closed or its last handle is gone.

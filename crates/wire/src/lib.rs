@@ -32,7 +32,7 @@ pub use catalogue::markdown::catalogue_markdown;
 pub use envelope::{Encoded, Envelope, encode};
 pub use error::{DecodeError, EncodeError};
 pub use record::{Decoded, decode};
-pub use row::{decode_row, encode_row};
+pub use row::{decode_row, encode_row, encode_row_into};
 pub use salt::random_salt;
 pub use structure::{
     StructureJson, decode_event, decode_structure, encode_event, encode_structure,

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::bincode_format;
 use crate::structure::{read, write};
 use crate::{DecodeError, FormatError};
 
@@ -20,6 +21,20 @@ const ROW: &str = "a row";
 /// [`FormatError`], for a value that has no binary form.
 pub fn encode_row<T: Serialize + ?Sized>(row: &T) -> Result<Vec<u8>, FormatError> {
     write(row)
+}
+
+/// The same, into a buffer whose content it replaces: for many rows.
+///
+/// # Errors
+/// [`FormatError`], for a value that has no binary form; the buffer is of no
+/// use then.
+pub fn encode_row_into<T: Serialize + ?Sized>(
+    row: &T,
+    out: &mut Vec<u8>,
+) -> Result<(), FormatError> {
+    out.clear();
+    out.push(bincode_format::FORMAT);
+    bincode_format::write(row, out)
 }
 
 /// The row that a value holds.

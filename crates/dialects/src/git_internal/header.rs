@@ -58,8 +58,8 @@ impl Header {
         digest: IntegrityHash,
         violations: &[String],
         pieces: &mut Pieces,
-    ) -> AdoptedHeader {
-        AdoptedHeader {
+    ) -> Box<AdoptedHeader> {
+        Box::new(AdoptedHeader {
             dialect: Dialect::GitInternal,
             header_version: self.header_version,
             schema_version: self.schema_version,
@@ -72,7 +72,7 @@ impl Header {
             checksum: self.checksum,
             digest,
             violations: pieces.texts(violations),
-        }
+        })
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Object {
 }
 
 /// The header's place in the event that begins an adoption.
-pub(super) type StoreHeader<'a> = &'a dyn Fn(&mut Pieces) -> annals_domain::AdoptedHeader;
+pub(super) type StoreHeader<'a> = &'a dyn Fn(&mut Pieces) -> Box<annals_domain::AdoptedHeader>;
 
 /// One event and its content.
 pub(super) type Part = (AnyEvent, Pieces);

@@ -24,8 +24,8 @@ use crate::{
 const OWN: Uuid = Uuid::from_u128(1);
 const NOBODY: Uuid = Uuid::from_u128(99);
 
-fn header() -> AdoptedHeader {
-    AdoptedHeader {
+fn header() -> Box<AdoptedHeader> {
+    Box::new(AdoptedHeader {
         dialect: Dialect::GitInternal,
         header_version: 1,
         schema_version: 1,
@@ -43,7 +43,7 @@ fn header() -> AdoptedHeader {
         checksum: None,
         digest: IntegrityHash([0; 32]),
         violations: vec![],
-    }
+    })
 }
 
 fn given(kind: StreamKind, events: impl IntoIterator<Item = AnyEvent>) -> Given {

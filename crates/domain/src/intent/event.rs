@@ -118,7 +118,7 @@ pub struct Cancelled {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adopted {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The request, verbatim.
     pub prompt: Slot,
     /// The structured interpretation.

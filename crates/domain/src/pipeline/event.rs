@@ -132,7 +132,7 @@ pub struct Adopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedPipeline {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The number that the next frame would have got.
     pub next_frame_id: FrameId,
     /// How many frames the window may hold; 0 is unlimited.

@@ -165,7 +165,7 @@ pub struct Adopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedPlan {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The plan that it revises.
     pub previous: Option<PlanId>,
     /// The pipeline that it takes its context from.

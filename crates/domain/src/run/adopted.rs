@@ -56,7 +56,7 @@ pub struct Adopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedRun {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The task that it is an attempt at.
     pub task: TaskId,
     /// The plan version that was executed.
@@ -91,7 +91,7 @@ pub struct PatchSetAdopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedPatchSet {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The commit that the diff applies to.
     pub commit: Option<GitOid>,
     /// How the diff is written.
@@ -108,7 +108,7 @@ pub struct AdoptedPatchSet {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceAdopted {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The evidence.
     pub evidence: EvidenceRecorded,
 }
@@ -118,7 +118,7 @@ pub struct EvidenceAdopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionAdopted {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The decision.
     pub decision: DecisionMade,
 }
@@ -127,7 +127,7 @@ pub struct DecisionAdopted {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProvenanceAdopted {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The provenance's id.
     pub provenance: ProvenanceId,
     /// The provider.
@@ -161,7 +161,7 @@ pub struct AdoptedTokens {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolInvocationAdopted {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// The tool invocation.
     pub invocation: ToolInvoked,
 }

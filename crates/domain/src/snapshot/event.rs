@@ -109,7 +109,7 @@ pub struct Adopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedSnapshot {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// How the items were selected.
     pub strategy: SelectionStrategy,
     /// A summary of all items.

@@ -192,7 +192,7 @@ pub struct Adopted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedTask {
     /// Its common header.
-    pub header: AdoptedHeader,
+    pub header: Box<AdoptedHeader>,
     /// Short summary.
     pub title: Slot,
     /// Extended context.

@@ -230,6 +230,45 @@ pub fn the_last_change_of_a_key_counts(harness: &dyn Harness) {
     assert_eq!(scan(&*log, b"", None, 10), wanted);
 }
 
+/// A commit of very many rows, which a store may write in another way, keeps
+/// every promise of a small one: the last change of a key counts, it is all or
+/// nothing with its checkpoint, and small ones before and behind it stay in
+/// their order.
+pub fn many_rows_are_committed_at_once(harness: &dyn Harness) {
+    const ROWS: u32 = 30_000;
+    let log = harness.open();
+    must_append(&*log, batch_to("a-1", 4));
+    let key = |n: u32| Bytes::copy_from_slice(&n.to_be_bytes());
+    let value = |n: u32| Some(Bytes::from(n.to_string()));
+    commit(&*log, 0, vec![(key(1), value(0)), (key(2), value(0))], 1).unwrap();
+
+    // From the last to the first, so that they must be put in order.
+    let mut rows: Rows = (0..ROWS).rev().map(|n| (key(n), value(n))).collect();
+    rows.extend([(key(5), value(0)), (key(5), value(50)), (key(2), None)]);
+    assert!(matches!(
+        commit(&*log, 0, rows.clone(), 2),
+        Err(CommitError::Checkpoint { actual, .. }) if actual == Position(1)
+    ));
+    assert_eq!(checkpoint(&*log, MODEL), 1);
+    commit(&*log, 1, rows, 2).unwrap();
+    commit(&*log, 2, vec![(key(3), value(30)), (key(4), None)], 3).unwrap();
+
+    let check = |log: &dyn EventLog| {
+        let some = scan(log, b"", None, 6);
+        let wanted = [(0, "0"), (1, "1"), (3, "30"), (5, "50"), (6, "6"), (7, "7")];
+        assert_eq!(some, wanted.map(|(n, text)| (key(n), Bytes::from(text))));
+        let back = block_on(log.scan_back(MODEL, b"", None, 1)).unwrap();
+        assert_eq!(back, [(key(ROWS - 1), value(ROWS - 1).unwrap())]);
+        assert_eq!(checkpoint(log, MODEL), 3);
+    };
+    check(&*log);
+    let log = harness.reopen(log);
+    check(&*log);
+    block_on(log.drop_model(MODEL)).unwrap();
+    assert!(scan(&*log, b"", None, 10).is_empty());
+    assert_eq!(checkpoint(&*log, MODEL), 0);
+}
+
 /// Scans go by the bytes of the keys, whatever bytes they are.
 pub fn rows_are_scanned_in_order(harness: &dyn Harness) {
     let log = harness.open();

@@ -4,6 +4,8 @@ use annals_domain::Kind;
 use annals_event_log::{CommitError, Digest, Position, ReadError};
 use annals_wire::{DecodeError, FormatError};
 
+use crate::aside::ThreadLost;
+
 /// Why the catalogue gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -61,6 +63,15 @@ pub enum CatalogueError {
         /// How often it was tried.
         attempts: u32,
     },
+    /// A thread ended before its work.
+    #[error("a thread ended before its work; try again")]
+    ThreadLost,
+}
+
+impl From<ThreadLost> for CatalogueError {
+    fn from(_: ThreadLost) -> CatalogueError {
+        CatalogueError::ThreadLost
+    }
 }
 
 impl CatalogueError {
@@ -69,7 +80,7 @@ impl CatalogueError {
         match self {
             CatalogueError::Read(error) => error.is_retryable(),
             CatalogueError::Commit(error) => error.is_retryable(),
-            CatalogueError::Moving { .. } => true,
+            CatalogueError::Moving { .. } | CatalogueError::ThreadLost => true,
             CatalogueError::Decode { .. }
             | CatalogueError::MissingBlob { .. }
             | CatalogueError::MalformedRow { .. }

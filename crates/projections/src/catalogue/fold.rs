@@ -90,12 +90,11 @@ impl Fold<'_> {
         if row.status == Some(status) {
             return;
         }
-        let before = keys::of_kind(kind, row.status);
+        let before = keys::in_kind(kind, row.status, row.first);
         row.status = Some(status);
-        let after = keys::of_kind(kind, row.status);
-        self.rows.delete(keys::listed(&before, row.first));
-        self.rows
-            .put(keys::listed(&after, row.first), id.as_bytes());
+        let after = keys::in_kind(kind, row.status, row.first);
+        self.rows.delete(&before);
+        self.rows.put(&after, id.as_bytes());
     }
 
     /// Replaces the title by what the event gives, if anything.
@@ -117,12 +116,12 @@ impl Fold<'_> {
         if let Some(link) = found {
             let before = keys::backward(link.target, relation, first, 0);
             link.target = target;
-            self.rows.delete(before);
+            self.rows.delete(&before);
         } else {
             row.links.push(Link { relation, target });
         }
         let after = keys::backward(target, relation, first, 0);
-        self.rows.put(after, id.as_bytes());
+        self.rows.put(&after, id.as_bytes());
     }
 
     /// Appends an object to a field that holds many; `number` counts from 0.
@@ -134,8 +133,8 @@ impl Fold<'_> {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
         let forward = keys::forward(source, relation, number);
         let backward = keys::backward(target, relation, row.first, number);
-        self.rows.put(forward, target.as_bytes());
-        self.rows.put(backward, source.as_bytes());
+        self.rows.put(&forward, target.as_bytes());
+        self.rows.put(&backward, source.as_bytes());
     }
 
     fn metadata(&mut self, event: &MetadataSet) {
@@ -166,9 +165,9 @@ impl Fold<'_> {
         for (number, tag) in (0..).zip(&self.step.tags) {
             // Two texts always have a binary form.
             let value = annals_wire::encode_row(tag).unwrap_or_default();
-            self.rows.put(keys::tag(id, number), &value);
+            self.rows.put(&keys::tag(id, number), &value);
             for prefix in tag_prefixes(kind, &tag.0, &tag.1) {
-                self.rows.put(keys::listed(&prefix, first), id.as_bytes());
+                self.rows.put(&keys::listed(&prefix, first), id.as_bytes());
             }
         }
     }
@@ -178,10 +177,10 @@ impl Fold<'_> {
             let key = keys::tag(id, number);
             if let Some((name, value)) = self.rows.get(&key).and_then(|row| read_tag(row)) {
                 for prefix in tag_prefixes(kind, &name, &value) {
-                    self.rows.delete(keys::listed(&prefix, first));
+                    self.rows.delete(&keys::listed(&prefix, first));
                 }
             }
-            self.rows.delete(key);
+            self.rows.delete(&key);
         }
     }
 
@@ -194,7 +193,7 @@ impl Fold<'_> {
         };
         let key = keys::alias(row.id, row.aliases);
         row.aliases = row.aliases.saturating_add(1);
-        self.rows.put(key, alias.as_bytes());
+        self.rows.put(&key, alias.as_bytes());
     }
 
     fn intent(&mut self, event: &intent::Event) {

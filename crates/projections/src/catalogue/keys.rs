@@ -140,13 +140,37 @@ pub(super) fn block(prefix: &Bytes, first: u64) -> Bytes {
     listed(prefix, first >> BLOCK_BITS)
 }
 
+/// The row of an object among those of its kind in its status.
+pub(super) fn in_kind(kind: Kind, status: Option<Status>, first: u64) -> [u8; 3 + POSITION] {
+    let mut key = [0; 3 + POSITION];
+    let (list, position) = key.split_at_mut(3);
+    list.copy_from_slice(&[BY_KIND, kind.number(), status.map_or(0, Status::code)]);
+    position.copy_from_slice(&first.to_be_bytes());
+    key
+}
+
 /// The row of a source among those that name a target.
-pub(super) fn backward(target: Uuid, relation: Relation, first: u64, number: u32) -> Bytes {
-    let place = (first.to_be_bytes(), number.to_be_bytes());
-    key(
-        BACKWARD,
-        &[target.as_bytes(), &[relation.code()], &place.0, &place.1],
-    )
+pub(super) fn backward(
+    target: Uuid,
+    relation: Relation,
+    first: u64,
+    number: u32,
+) -> [u8; 2 + ID + POSITION + 4] {
+    let mut key = [0; 2 + ID + POSITION + 4];
+    let parts: [&[u8]; 5] = [
+        &[BACKWARD],
+        target.as_bytes(),
+        &[relation.code()],
+        &first.to_be_bytes(),
+        &number.to_be_bytes(),
+    ];
+    let mut rest = key.as_mut_slice();
+    for part in parts {
+        let (here, behind) = rest.split_at_mut(part.len());
+        here.copy_from_slice(part);
+        rest = behind;
+    }
+    key
 }
 
 /// The position in a row of a list, which stands behind the prefix.
@@ -200,5 +224,5 @@ pub(super) fn aliases(id: Uuid) -> Bytes {
 
 /// Whether folds look at rows of this table. The others they only write.
 pub(super) fn is_looked_at(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STEP | TAG | FORWARD | BY_ACTOR)))
+    matches!(key.first(), Some(&(STEP | TAG | FORWARD)))
 }

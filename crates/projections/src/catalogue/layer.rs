@@ -1,12 +1,14 @@
 //! Rows in memory over the stored ones: what was changed and not yet written,
 //! and what had to be looked at to change it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use annals_domain::{Kind, StreamRef};
 use annals_event_log::Rows;
 use bytes::Bytes;
+use foldhash::HashMap;
+use rayon::prelude::*;
 use uuid::Uuid;
 
 use super::CatalogueError;
@@ -20,6 +22,9 @@ use super::step::Step;
 const ROW_OVERHEAD: usize = 96;
 /// Bytes that an object's row takes in memory, roughly.
 const OBJECT_BYTES: usize = 400;
+
+/// Objects that one thread makes rows of at once.
+const OBJECTS_AT_ONCE: usize = 4_096;
 
 /// Rows in memory.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +52,17 @@ pub(super) struct Changes {
     changed: Changed,
     /// The newest form of rows that folds look at.
     seen: HashMap<Bytes, Option<Bytes>>,
+    /// For each kind the last row of an actor's block.
+    said: Vec<Said>,
     bytes: usize,
+}
+
+/// A row of an actor's block.
+#[derive(Debug, Clone)]
+struct Said {
+    kind: Kind,
+    block: u64,
+    actor_id: String,
 }
 
 /// Changed rows: a key with its new value, or with `None` where the row is
@@ -150,29 +165,54 @@ impl Objects {
 }
 
 impl Changes {
-    pub(super) fn put(&mut self, key: Bytes, value: &[u8]) {
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) {
         self.change(key, Some(value));
     }
 
-    pub(super) fn delete(&mut self, key: Bytes) {
+    pub(super) fn delete(&mut self, key: &[u8]) {
         self.change(key, None);
     }
 
-    fn change(&mut self, key: Bytes, value: Option<&[u8]>) {
+    fn change(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.bytes += ROW_OVERHEAD + key.len() + value.map_or(0, <[u8]>::len);
-        if keys::is_looked_at(&key) {
-            let value = value.map(Bytes::copy_from_slice);
-            self.seen.insert(key.clone(), value);
-        }
-        match &mut self.changed {
+        let (key, value) = match &mut self.changed {
             Changed::Ordered(rows) => {
-                rows.insert(key, value.map(Bytes::copy_from_slice));
+                let key = Bytes::copy_from_slice(key);
+                let value = value.map(Bytes::copy_from_slice);
+                rows.insert(key.clone(), value.clone());
+                (key, value)
             }
             Changed::InTurn(rows, arena) => {
+                let key = arena.copy(key);
                 let value = value.map(|value| arena.copy(value));
-                rows.push((arena.copy(&key), value));
+                rows.push((key.clone(), value.clone()));
+                (key, value)
             }
+        };
+        if keys::is_looked_at(&key) {
+            self.seen.insert(key, value);
         }
+    }
+
+    /// Notes that an actor created an object of a kind that begins at a
+    /// position. One row says it for a whole block of positions.
+    pub(super) fn put_actor(&mut self, kind: Kind, actor_id: &str, first: u64) {
+        let block = first >> keys::BLOCK_BITS;
+        let said = self.said.iter_mut().find(|said| said.kind == kind);
+        match said {
+            Some(said) if said.block == block && said.actor_id == actor_id => return,
+            Some(said) => {
+                said.block = block;
+                actor_id.clone_into(&mut said.actor_id);
+            }
+            None => self.said.push(Said {
+                kind,
+                block,
+                actor_id: actor_id.to_owned(),
+            }),
+        }
+        let actor = keys::of_actor(kind, actor_id);
+        self.put(&keys::block(&actor, first), b"");
     }
 
     /// A row as it is now. It must have been loaded, and be one of a table
@@ -268,20 +308,13 @@ impl Layer {
         Ok(rows)
     }
 
-    /// The same, taken out of the layer, which still knows everything that
-    /// folds look at.
-    pub(super) fn take_rows(&mut self) -> Result<Rows, CatalogueError> {
-        let mut rows = self.object_rows()?;
+    /// Takes the changed rows out, but for those of objects. The layer still
+    /// knows everything that folds look at.
+    pub(super) fn take_changes(&mut self) -> Rows {
         match &mut self.rows.changed {
-            Changed::Ordered(changed) => rows.extend(std::mem::take(changed)),
-            Changed::InTurn(changed, _) => {
-                // In the order of the keys, and of two with one key the later
-                // one stays the later one.
-                changed.sort_by(|(a, _), (b, _)| a.cmp(b));
-                rows.append(changed);
-            }
+            Changed::Ordered(changed) => std::mem::take(changed).into_iter().collect(),
+            Changed::InTurn(changed, _) => std::mem::take(changed),
         }
-        Ok(rows)
     }
 
     fn object_rows(&self) -> Result<Rows, CatalogueError> {
@@ -289,14 +322,41 @@ impl Layer {
         let mut objects: Vec<_> = changed.map(|row| (keys::reversed(row.id), row)).collect();
         // Stores take rows that come in the order of their keys more easily.
         objects.sort_unstable_by_key(|(key, _)| *key);
+        let parts: Vec<Rows> = objects
+            .par_chunks(OBJECTS_AT_ONCE)
+            .map(encode_objects)
+            .collect::<Result<_, _>>()?;
         let mut rows: Rows = Vec::with_capacity(objects.len() + self.rows.len());
-        let mut arena = Arena::default();
-        for (_, row) in objects {
-            let value = arena.copy(&annals_wire::encode_row(row)?);
-            rows.push((arena.copy(&keys::object(row.id)), Some(value)));
-        }
+        parts.into_iter().for_each(|part| rows.extend(part));
         Ok(rows)
     }
+}
+
+fn encode_objects(objects: &[([u8; 16], &ObjectRow)]) -> Result<Rows, CatalogueError> {
+    let mut arena = Arena::default();
+    let mut value = Vec::new();
+    let mut rows = Rows::with_capacity(objects.len());
+    for (_, row) in objects {
+        annals_wire::encode_row_into(*row, &mut value)?;
+        let key = arena.copy(&keys::object(row.id));
+        rows.push((key, Some(arena.copy(&value))));
+    }
+    Ok(rows)
+}
+
+/// The rows of a layer's objects and what else was changed, in the order of
+/// their keys. Of two changes of one row the later one stays the later one.
+pub(super) fn in_order(layer: &Layer, mut changed: Rows) -> Result<Rows, CatalogueError> {
+    let sort = || changed.par_sort_by(|(a, _), (b, _)| a.cmp(b));
+    let (objects, ()) = rayon::join(|| layer.object_rows(), sort);
+    let mut objects = objects?;
+    if let Some((first, _)) = objects.first() {
+        let place = changed.partition_point(|(key, _)| key < first);
+        let mut behind = changed.split_off(place);
+        changed.append(&mut objects);
+        changed.append(&mut behind);
+    }
+    Ok(changed)
 }
 
 /// An object from its row.

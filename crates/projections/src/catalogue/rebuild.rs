@@ -1,26 +1,32 @@
 //! Making the rows anew from the whole log, in a generation of their own.
 //!
-//! While some rows are being written, the next events are folded. Questions are
-//! answered from the current generation until the new one has everything and
-//! takes its place in one commit. Where that is interrupted, one of the two is
-//! current and whole; what is left of the other is dropped the next time.
+//! Three things go on at once, a page or a batch behind each other: records are
+//! read and decoded, events are folded, rows are written. Questions are answered
+//! from the current generation until the new one has everything and takes its
+//! place in one commit. Where that is interrupted, one of the two is current and
+//! whole; what is left of the other is dropped the next time.
 
-use std::ops::Range;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use annals_event_log::{EventLog, Position, Query, Record, Rows};
 use futures::future::join;
+use futures::stream::{self, Stream, StreamExt};
 
 use super::generation::{self, Generation};
-use super::layer::Layer;
+use super::layer::{self, Layer};
 use super::load::Source;
+use super::step::{self, Step};
 use super::taken::Taken;
-use super::{Catalogue, CatalogueError, step};
+use super::{Catalogue, CatalogueError};
+use crate::aside::{aside, drop_aside, give_way};
 
 /// Records that are folded at once.
-const PAGE: usize = 4_000;
-/// Records, and bytes in memory, after which rows are written.
-const BATCH_RECORDS: u64 = 20_000;
+const PAGE: usize = 2_000;
+/// Pages that are decoded while another one is folded.
+const AHEAD: usize = 3;
+/// Bytes in memory after which rows are written. Few large batches are cheaper
+/// than many small ones: an object that changes often is written once in each.
 const BATCH_BYTES: usize = 64 * 1024 * 1024;
 
 /// What was made anew.
@@ -36,18 +42,25 @@ pub struct Rebuilt {
 
 /// Rows that were folded and are not written yet.
 struct Batch {
-    rows: Rows,
-    /// What the rows were made from, for folds that look at it.
+    changed: Rows,
+    /// The objects' rows, and what folds look at.
     layer: Arc<Layer>,
     from: Position,
     to: Position,
 }
 
-/// What was folded before.
+/// What was folded before, and where.
 struct Before<'a> {
-    writing: Option<Arc<Layer>>,
+    log: &'a dyn EventLog,
+    model: &'a str,
+    folded: Position,
     taken: &'a Taken,
+    /// The newest of it, which may not be written yet.
+    writing: Option<&'a Arc<Layer>>,
 }
+
+/// Decoded pages, one after the other.
+type Pages<'a> = Pin<Box<dyn Stream<Item = Result<Vec<Step>, CatalogueError>> + Send + 'a>>;
 
 /// The rows of a new generation as they come into being.
 struct Building<'a> {
@@ -113,39 +126,68 @@ impl Catalogue {
 impl Building<'_> {
     /// Folds and writes up to a position.
     async fn build_to(&mut self, target: Position) -> Result<(), CatalogueError> {
+        let mut pages = pages(self.log, self.folded, target);
         let mut writing: Option<Batch> = None;
         loop {
-            let batch = {
-                let before = writing.as_ref().map(|batch| Arc::clone(&batch.layer));
-                let write = write(self.log, &self.model, writing.take());
-                let before = Before {
-                    writing: before,
-                    taken: &self.taken,
-                };
-                let fold = fold(
-                    self.log,
-                    &self.model,
-                    self.folded..target,
-                    before,
-                    &mut *self.progress,
-                );
-                // The write begins on a thread of the store's, and folding goes
-                // on here.
-                let (written, batch) = join(write, fold).await;
-                self.rows += written?;
-                batch?
+            let layer = writing.as_ref().map(|batch| Arc::clone(&batch.layer));
+            let before = Before {
+                log: self.log,
+                model: &self.model,
+                folded: self.folded,
+                taken: &self.taken,
+                writing: layer.as_ref(),
             };
-            if batch.to == batch.from {
+            let write = write(self.log, &self.model, writing.take());
+            let fold = fold(&before, &mut pages, &mut *self.progress);
+            let (written, batch) = join(write, fold).await;
+            self.rows += written?;
+            drop_aside(layer);
+            let Some(batch) = batch? else {
                 return Ok(());
-            }
+            };
             self.folded = batch.to;
-            batch
-                .layer
-                .changed_ids()
-                .for_each(|id| self.taken.insert(id));
+            let changed = batch.layer.changed_ids();
+            changed.for_each(|id| self.taken.insert(id));
             writing = Some(batch);
         }
     }
+}
+
+/// Folds pages until there are many rows or no more pages; `None` if there was
+/// nothing to fold.
+async fn fold(
+    before: &Before<'_>,
+    pages: &mut Pages<'_>,
+    progress: &mut (dyn FnMut(Position) + Send),
+) -> Result<Option<Batch>, CatalogueError> {
+    let from = before.folded;
+    let mut to = from;
+    let mut layer = Layer::to_be_written();
+    while layer.bytes() < BATCH_BYTES
+        && let Some(steps) = pages.next().await
+    {
+        let mut steps = steps?;
+        let source = Source {
+            log: before.log,
+            model: before.model,
+            newest: &layer,
+            writing: before.writing,
+            taken: Some(before.taken),
+        };
+        let loaded = source.load(&steps).await?;
+        layer.fold(&mut steps, loaded);
+        to = steps.last().map_or(to, |step| Position(step.position()));
+        drop_aside(steps);
+        progress(to);
+        // To those who decode and write.
+        give_way().await;
+    }
+    Ok((to > from).then(|| Batch {
+        changed: layer.take_changes(),
+        layer: Arc::new(layer),
+        from,
+        to,
+    }))
 }
 
 /// Writes a batch, if there is one; how many rows it had.
@@ -157,48 +199,39 @@ async fn write(
     let Some(batch) = batch else {
         return Ok(0);
     };
-    let count = batch.rows.len() as u64;
-    log.commit(model, batch.from, batch.rows, batch.to).await?;
+    let Batch { changed, layer, .. } = batch;
+    let rows = aside(move || layer::in_order(&layer, changed)).await??;
+    let count = rows.len() as u64;
+    log.commit(model, batch.from, rows, batch.to).await?;
     Ok(count)
 }
 
-/// Folds records behind the range's start, until there are many or its end is
-/// reached.
-async fn fold(
+/// Everything behind one position and up to another.
+fn pages(log: &dyn EventLog, after: Position, end: Position) -> Pages<'_> {
+    let records = stream::try_unfold(after, move |after| async move {
+        let records = read(log, after, end).await?;
+        let last = records.last().map(Record::position);
+        Ok::<_, CatalogueError>(last.map(|last| (records, last)))
+    });
+    let decoded = records.map(move |records| async move {
+        let records = records?;
+        let mut steps = aside(move || step::decode(&records)).await??;
+        step::complete(log, &mut steps).await?;
+        Ok(steps)
+    });
+    Box::pin(decoded.buffered(AHEAD))
+}
+
+/// The next records behind a position and not behind `end`.
+async fn read(
     log: &dyn EventLog,
-    model: &str,
-    range: Range<Position>,
-    before: Before<'_>,
-    progress: &mut (dyn FnMut(Position) + Send),
-) -> Result<Batch, CatalogueError> {
-    let mut layer = Layer::to_be_written();
-    let Range {
-        start: from,
-        end: target,
-    } = range;
-    let mut folded = from;
-    while folded < target && folded.0 - from.0 < BATCH_RECORDS && layer.bytes() < BATCH_BYTES {
-        let page = log.read(Query::all(folded.next()).limit(PAGE)).await?;
-        let Some(last) = page.records.last().map(Record::position) else {
-            break;
-        };
-        let mut steps = step::steps(log, &page.records).await?;
-        let source = Source {
-            log,
-            model,
-            newest: &layer,
-            writing: before.writing.as_ref(),
-            taken: Some(before.taken),
-        };
-        let loaded = source.load(&steps).await?;
-        layer.fold(&mut steps, loaded);
-        folded = last;
-        progress(folded);
+    after: Position,
+    end: Position,
+) -> Result<Vec<Record>, CatalogueError> {
+    let left = usize::try_from(end.0.saturating_sub(after.0)).unwrap_or(usize::MAX);
+    if left == 0 {
+        return Ok(Vec::new());
     }
-    Ok(Batch {
-        rows: layer.take_rows()?,
-        layer: Arc::new(layer),
-        from,
-        to: folded,
-    })
+    let query = Query::all(after.next()).limit(left.min(PAGE));
+    Ok(log.read(query).await?.records)
 }

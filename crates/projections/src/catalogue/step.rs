@@ -55,22 +55,38 @@ pub(super) async fn steps(
     log: &dyn EventLog,
     records: &[Record],
 ) -> Result<Vec<Step>, CatalogueError> {
-    let none = HashMap::new();
-    let made: Vec<Result<Step, CatalogueError>> = if records.len() < PARALLEL_FROM {
-        records.iter().map(|record| step(record, &none)).collect()
-    } else {
-        let records = records.par_iter();
-        records.map(|record| step(record, &none)).collect()
-    };
-    // A step is large, so they stay where they are.
-    let mut steps = made.into_iter().collect::<Result<Vec<Step>, _>>()?;
-    for (made, record) in steps.iter_mut().zip(records) {
-        if !made.missing.is_empty() {
-            let blobs = fetch(log, record, &made.missing).await?;
-            *made = step(record, &blobs)?;
-        }
-    }
+    let mut steps = decode(records)?;
+    complete(log, &mut steps).await?;
     Ok(steps)
+}
+
+/// Records as steps, without content that is not in them.
+///
+/// # Errors
+/// [`CatalogueError::Decode`].
+pub(super) fn decode(records: &[Record]) -> Result<Vec<Step>, CatalogueError> {
+    let none = HashMap::new();
+    if records.len() < PARALLEL_FROM {
+        return records.iter().map(|record| step(record, &none)).collect();
+    }
+    let records = records.par_iter();
+    let made: Vec<Result<Step, CatalogueError>> =
+        records.map(|record| step(record, &none)).collect();
+    // A step is large, so they stay where they are.
+    made.into_iter().collect()
+}
+
+/// Fetches the content that steps lack.
+///
+/// # Errors
+/// [`CatalogueError::MissingBlob`], and what the log cannot read.
+pub(super) async fn complete(log: &dyn EventLog, steps: &mut [Step]) -> Result<(), CatalogueError> {
+    for made in steps.iter_mut().filter(|made| !made.missing.is_empty()) {
+        let record = made.decoded.record.clone();
+        let blobs = fetch(log, &record, &made.missing).await?;
+        *made = step(&record, &blobs)?;
+    }
+    Ok(())
 }
 
 async fn fetch(

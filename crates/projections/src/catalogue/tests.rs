@@ -756,7 +756,7 @@ fn rows_are_what_the_table_says() {
             "610e00036164610000000000000002".to_owned(),
         ),
         (
-            keys::backward(other, Relation::RunTask, 9, 1),
+            Bytes::copy_from_slice(&keys::backward(other, Relation::RunTask, 9, 1)),
             format!("62{number}0a000000000000000900000001"),
         ),
         (

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{EventLog, Position, Query, Record, Version};
+use annals_event_log::{EventLog, Position, Query, ReadModels, Record, Version};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -237,4 +237,26 @@ fn a_large_batch_spans_chunks_and_is_read_back_by_every_index() {
             .collect();
         assert_eq!(page.records, expected);
     }
+}
+
+#[test]
+fn what_an_interrupted_bulk_commit_left_is_removed() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 3);
+    close(log);
+    // The process was killed between writing the table and handing it over.
+    fs::write(path.join("rows.new"), "half a table").unwrap();
+    let log = RocksLog::open(&path, &options()).expect("it opens");
+    assert!(!path.join("rows.new").exists());
+    let rows = (0..30_000_u32).map(|n| {
+        let key = Bytes::copy_from_slice(&n.to_be_bytes());
+        (key.clone(), Some(key))
+    });
+    let commit = log.commit("model", Position(0), rows.collect(), Position(3));
+    block_on(commit).expect("a bulk commit");
+    assert!(!path.join("rows.new").exists(), "it became a table");
+    close(log);
+    let log = RocksLog::open(&path, &options()).expect("it opens again");
+    assert_eq!(block_on(log.checkpoint("model")).unwrap(), Position(3));
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
 }

@@ -117,8 +117,8 @@ fn metadata_set(kind: StreamKind, pieces: &mut Pieces) -> MetadataSet {
 }
 
 /// The header of an object that was taken over from another system.
-fn adopted(pieces: &mut Pieces) -> AdoptedHeader {
-    AdoptedHeader {
+fn adopted(pieces: &mut Pieces) -> Box<AdoptedHeader> {
+    Box::new(AdoptedHeader {
         dialect: Dialect::GitInternal,
         header_version: 1,
         schema_version: 2,
@@ -131,7 +131,7 @@ fn adopted(pieces: &mut Pieces) -> AdoptedHeader {
         checksum: Some(IntegrityHash([0xc3; 32])),
         digest: IntegrityHash([0xd4; 32]),
         violations: vec![pieces.text("status: completed → draft is no transition")],
-    }
+    })
 }
 
 fn sealed(kind: Kind) -> Sealed {

@@ -77,11 +77,11 @@ impl Fold<'_> {
     /// Takes an object out of every list that it stands in.
     fn leave(&mut self, row: &ObjectRow) {
         // Its actor's block may have other objects of that actor's.
-        let list = keys::of_kind(row.kind, row.status);
-        self.rows.delete(keys::listed(&list, row.first));
+        let list = keys::in_kind(row.kind, row.status, row.first);
+        self.rows.delete(&list);
         for link in row.to_one() {
             let key = keys::backward(link.target, link.relation, row.first, 0);
-            self.rows.delete(key);
+            self.rows.delete(&key);
         }
         for (relation, count) in row.named() {
             for number in 0..u32::try_from(count).unwrap_or(u32::MAX) {
@@ -89,13 +89,13 @@ impl Fold<'_> {
                 let target = self.rows.get(&key).and_then(|id| Uuid::from_slice(id).ok());
                 if let Some(target) = target {
                     let backward = keys::backward(target, relation, row.first, number);
-                    self.rows.delete(backward);
-                    self.rows.delete(key);
+                    self.rows.delete(&backward);
+                    self.rows.delete(&key);
                 }
             }
         }
         for index in 0..u32::try_from(row.steps()).unwrap_or(u32::MAX) {
-            self.rows.delete(keys::step(row.id, index));
+            self.rows.delete(&keys::step(row.id, index));
         }
         self.remove_tags(row.kind, row.id, row.first, row.tags);
     }

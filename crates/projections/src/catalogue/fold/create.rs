@@ -88,16 +88,12 @@ impl Fold<'_> {
     /// Enters a new object into the lists that it belongs to.
     pub(super) fn enter(&mut self, row: &ObjectRow) {
         let id = row.id.as_bytes();
-        let list = keys::of_kind(row.kind, row.status);
-        self.rows.put(keys::listed(&list, row.first), id);
-        let actor = keys::of_actor(row.kind, &row.actor_id);
-        let block = keys::block(&actor, row.first);
-        if self.rows.known(&block).is_none() {
-            self.rows.put(block, b"");
-        }
+        let list = keys::in_kind(row.kind, row.status, row.first);
+        self.rows.put(&list, id);
+        self.rows.put_actor(row.kind, &row.actor_id, row.first);
         for link in row.to_one() {
             let key = keys::backward(link.target, link.relation, row.first, 0);
-            self.rows.put(key, id);
+            self.rows.put(&key, id);
         }
     }
 

@@ -71,7 +71,7 @@ impl Fold<'_> {
             *steps += 1;
         }
         let step_row = Step { status, task: None };
-        self.rows.put(keys::step(plan, index), &step_row.value());
+        self.rows.put(&keys::step(plan, index), &step_row.value());
         if let Some(task) = step.task {
             self.step_task(index, task);
         }
@@ -92,7 +92,7 @@ impl Fold<'_> {
         if let Some(after) = count(&mut row.counts, status) {
             *after += 1;
         }
-        self.rows.put(key, &Step { status, ..step }.value());
+        self.rows.put(&key, &Step { status, ..step }.value());
     }
 
     pub(super) fn step_task(&mut self, index: u32, task: TaskId) {
@@ -106,7 +106,7 @@ impl Fold<'_> {
         };
         if let Some(before) = step.task {
             let backward = keys::backward(before, Relation::StepTask, first, index);
-            self.rows.delete(backward);
+            self.rows.delete(&backward);
         }
         let task = task.0;
         self.append(plan, Relation::StepTask, u64::from(index), task);
@@ -114,7 +114,7 @@ impl Fold<'_> {
             task: Some(task),
             ..step
         };
-        self.rows.put(key, &step.value());
+        self.rows.put(&key, &step.value());
     }
 }
 
