@@ -13,4 +13,6 @@ pub mod lines;
 mod reading;
 mod report;
 
-pub use report::{BrokenRecord, FieldCount, ImportReport, Progress, TypeCount, Violations};
+pub use report::{
+    BrokenRecord, FieldCount, ImportReport, PassedOver, Progress, TypeCount, Violations,
+};

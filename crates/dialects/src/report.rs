@@ -6,8 +6,9 @@ use std::fmt;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// How many broken records a report names; the others are only counted.
-const NAMED: usize = 100;
+/// How many broken records a report names; the others are only counted. The
+/// same goes for objects with violations and for files that were passed over.
+pub(crate) const NAMED: usize = 100;
 
 /// How many paths of fields a report tells apart. Free keys (names of files,
 /// say) would otherwise make a report as long as its source.
@@ -55,6 +56,15 @@ pub struct BrokenRecord {
     pub reason: String,
 }
 
+/// Something in a folder that was not looked into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PassedOver {
+    /// The file or link.
+    pub file: String,
+    /// Why it was not.
+    pub reason: String,
+}
+
 /// An object that was taken over as it is, and what speaks against it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violations {
@@ -90,6 +100,10 @@ pub struct ImportReport {
     pub unknown_types: Vec<TypeCount>,
     /// Records of types that it knows, with nothing that a log has a place for.
     pub skipped_types: Vec<TypeCount>,
+    /// How many files and links of the source's folders were not looked into.
+    pub passed_over_count: u64,
+    /// The first 100 of them, in the order of their paths.
+    pub passed_over: Vec<PassedOver>,
     /// How many records could not be read.
     pub broken_count: u64,
     /// The first 100 of them.
@@ -149,6 +163,7 @@ impl fmt::Display for ImportReport {
         }
         write_types(f, "unknown type", &self.unknown_types)?;
         write_types(f, "skipped type", &self.skipped_types)?;
+        write_passed_over(f, self)?;
         write_broken(f, self)?;
         write_violations(f, self)?;
         write_fields(f, "kept", &self.fields_kept)?;
@@ -164,6 +179,16 @@ fn write_types(f: &mut fmt::Formatter<'_>, name: &str, types: &[TypeCount]) -> f
     types
         .iter()
         .try_for_each(|kind| write!(f, "\n{name:<14} {} ({})", kind.name, kind.count))
+}
+
+fn write_passed_over(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {
+    for PassedOver { file, reason } in &report.passed_over {
+        write!(f, "\npassed over    {file}: {reason}")?;
+    }
+    match report.passed_over_count - report.passed_over.len() as u64 {
+        0 => Ok(()),
+        more => write!(f, "\npassed over    and {more} more"),
+    }
 }
 
 fn write_broken(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {

@@ -20,10 +20,15 @@ pub enum GitInternalImportError {
         source: io::Error,
     },
     /// The folder has no file that could hold objects.
-    #[error("{path} has no .json, .jsonl or .ndjson file", path = .path.display())]
+    #[error(
+        "{path} has no .json, .jsonl or .ndjson file; other files and links in it: {passed_over}",
+        path = .path.display()
+    )]
     Empty {
         /// The folder.
         path: PathBuf,
+        /// How many files and links it has that were not looked into.
+        passed_over: u64,
     },
     /// The log did not take objects.
     #[error("the log did not take the objects: {0}")]

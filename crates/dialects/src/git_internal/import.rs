@@ -59,7 +59,11 @@ pub async fn import(
             }
         };
         match news {
-            News::Found { bytes } => total = bytes,
+            News::Found { bytes, others } => {
+                total = bytes;
+                import.report.passed_over_count = others.count;
+                import.report.passed_over = others.named();
+            }
             News::Object(found) => {
                 done = found.done;
                 import.object(*found).await?;

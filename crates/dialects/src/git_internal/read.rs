@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::error::GitInternalImportError;
 use super::known::{Known, Place};
 use super::object::Object;
-use super::source::{Text, files, texts};
+use super::source::{Files, Others, Text, files, texts};
 use super::violations::{Reference, references, violations};
 use crate::{reading, report};
 
@@ -20,8 +20,8 @@ const WAITING: usize = 8;
 
 /// What the reading thread has to say.
 pub(super) enum News {
-    /// The source's size in bytes.
-    Found { bytes: u64 },
+    /// The source's size in bytes, and what in its folders is not read.
+    Found { bytes: u64, others: Others },
     /// An object.
     Object(Box<Found>),
     /// A record that is none.
@@ -60,8 +60,12 @@ pub(super) fn start(
 }
 
 fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
-    let (files, bytes) = files(path)?;
-    outlet.send(News::Found { bytes })?;
+    let Files {
+        paths: files,
+        bytes,
+        others,
+    } = files(path)?;
+    outlet.send(News::Found { bytes, others })?;
     let known = known(&files)?;
     let mut before = 0;
     for (number, file) in files.iter().enumerate() {

@@ -1,12 +1,14 @@
 //! Where objects are read from: a file of JSON lines or with one object, or a
-//! folder of such files.
+//! folder of such files. What else is in a folder is named, not read.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::error::GitInternalImportError;
 use crate::lines::{LineError, Lines};
+use crate::report::{NAMED, PassedOver};
 
 /// The most bytes of one object's JSON.
 pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
@@ -33,12 +35,47 @@ pub(super) struct Text {
     pub(super) bytes_read: u64,
 }
 
-/// The files of a source, in the order of their names, and their bytes.
-pub(super) fn files(path: &Path) -> Result<(Vec<PathBuf>, u64), GitInternalImportError> {
-    let unreadable = |path: &Path, source| GitInternalImportError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+/// The files of a source.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// Those that are read, in the order of their names.
+    pub(super) paths: Vec<PathBuf>,
+    /// Their bytes.
+    pub(super) bytes: u64,
+    /// What lies beside them.
+    pub(super) others: Others,
+}
+
+/// What a folder has and an import does not look into.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// How many files and links.
+    pub(super) count: u64,
+    /// The first ones by their paths, and why they are left alone.
+    first: BTreeMap<PathBuf, &'static str>,
+}
+
+impl Others {
+    fn add(&mut self, path: PathBuf, reason: &'static str) {
+        self.count += 1;
+        self.first.insert(path, reason);
+        if self.first.len() > NAMED {
+            self.first.pop_last();
+        }
+    }
+
+    /// The first ones, as a report names them.
+    pub(super) fn named(self) -> Vec<PassedOver> {
+        let named = |(path, reason): (PathBuf, &str)| PassedOver {
+            file: path.display().to_string(),
+            reason: reason.to_owned(),
+        };
+        self.first.into_iter().map(named).collect()
+    }
+}
+
+/// Finds the files of a source.
+pub(super) fn files(path: &Path) -> Result<Files, GitInternalImportError> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
     if !metadata.is_dir() {
         if !metadata.is_file() {
@@ -46,33 +83,63 @@ pub(super) fn files(path: &Path) -> Result<(Vec<PathBuf>, u64), GitInternalImpor
             let source = io::Error::new(io::ErrorKind::InvalidInput, what);
             return Err(unreadable(path, source));
         }
-        return Ok((vec![path.to_owned()], metadata.len()));
+        return Ok(Files {
+            paths: vec![path.to_owned()],
+            bytes: metadata.len(),
+            others: Others::default(),
+        });
     }
-    let (mut found, mut bytes) = (Vec::new(), 0);
+    let mut files = Files::default();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| unreadable(&folder, error))?;
+        files.look_into(&folder, &mut folders)?;
+    }
+    if files.paths.is_empty() {
+        return Err(GitInternalImportError::Empty {
+            path: path.to_owned(),
+            passed_over: files.others.count,
+        });
+    }
+    files.paths.sort();
+    Ok(files)
+}
+
+impl Files {
+    fn look_into(
+        &mut self,
+        folder: &Path,
+        folders: &mut Vec<PathBuf>,
+    ) -> Result<(), GitInternalImportError> {
+        let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
         for entry in entries {
-            let entry = entry.map_err(|error| unreadable(&folder, error))?;
+            let entry = entry.map_err(|error| unreadable(folder, error))?;
             let (path, kind) = (entry.path(), entry.file_type());
-            // A link could lead round in circles; what it names is read where
-            // it is.
             let kind = kind.map_err(|error| unreadable(&path, error))?;
             if kind.is_dir() {
                 folders.push(path);
-            } else if kind.is_file() && has_ending(&path) {
-                bytes += entry.metadata().map_or(0, |metadata| metadata.len());
-                found.push(path);
+            } else if kind.is_symlink() {
+                // It could lead round in circles.
+                let reason = "it is a link, and what it names is only read where it is";
+                self.others.add(path, reason);
+            } else if !kind.is_file() {
+                self.others.add(path, "it is neither a file nor a folder");
+            } else if !has_ending(&path) {
+                let reason = "its name does not end with .json, .jsonl or .ndjson";
+                self.others.add(path, reason);
+            } else {
+                self.bytes += entry.metadata().map_or(0, |metadata| metadata.len());
+                self.paths.push(path);
             }
         }
+        Ok(())
     }
-    if found.is_empty() {
-        return Err(GitInternalImportError::Empty {
-            path: path.to_owned(),
-        });
+}
+
+fn unreadable(path: &Path, source: io::Error) -> GitInternalImportError {
+    GitInternalImportError::Unreadable {
+        path: path.to_owned(),
+        source,
     }
-    found.sort();
-    Ok((found, bytes))
 }
 
 fn has_ending(path: &Path) -> bool {

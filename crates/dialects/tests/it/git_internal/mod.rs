@@ -1,6 +1,7 @@
 //! git-internal's objects, in and out.
 
 mod bad_input;
+mod folder;
 mod long;
 mod repeat;
 mod round_trip;
