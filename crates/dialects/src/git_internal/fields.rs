@@ -6,14 +6,18 @@
 //! (`steps[].colour`).
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
 
-use annals_domain::{Json, Ordered, Pairs};
+use annals_domain::{Json, Ordered, Pairs, cut};
 use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::report;
+
+/// The bytes of a key that a path shows; it is cut beyond them.
+const KEY: usize = 80;
 
 /// Why an object cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -199,22 +203,50 @@ impl<'a> Fields<'a> {
         Ok(values)
     }
 
+    /// A map with keys of anybody's choice; one that is absent is empty.
+    pub(super) fn map(&mut self, name: &str) -> Read<Ordered<String>> {
+        let pairs = self.optional::<Pairs<String>>(&[name])?;
+        let pairs = pairs.unwrap_or(Pairs(Vec::new()));
+        Ok(self.last_of_each(&below(&self.path, name), pairs))
+    }
+
     /// All that is left, as names and free JSON.
     pub(super) fn rest(&mut self) -> Read<Ordered<Json>> {
         let mut pairs = Vec::with_capacity(self.left.len());
         for (name, value) in std::mem::take(&mut self.left) {
             let json = self.free(&name, value.get())?;
-            self.tally.borrow_mut().kept(&below(&self.path, "*"));
             pairs.push((name, json));
         }
-        Ok(Pairs(pairs).into())
+        let rest = self.last_of_each(&self.path, Pairs(pairs));
+        for _ in &rest.0 {
+            self.tally.borrow_mut().kept(&below(&self.path, "*"));
+        }
+        Ok(rest)
+    }
+
+    /// The pairs of a map at `path`. Where a key stands twice, its last value
+    /// counts, and the others are lost.
+    fn last_of_each<V>(&self, path: &str, pairs: Pairs<V>) -> Ordered<V> {
+        let mut keys = HashSet::new();
+        for (key, _) in &pairs.0 {
+            if !keys.insert(key.as_str()) {
+                self.lost(path, key);
+            }
+        }
+        pairs.into()
     }
 
     /// Counts what nothing has read.
     pub(super) fn end(self) {
         for (name, _) in &self.left {
-            self.tally.borrow_mut().lost(&below(&self.path, name), 1);
+            self.lost(&self.path, name);
         }
+    }
+
+    /// Counts the value of a key as lost. A key may be as long as the object.
+    fn lost(&self, path: &str, key: &str) {
+        let path = below(path, cut(key, KEY));
+        self.tally.borrow_mut().lost(&path, 1);
     }
 }
 
@@ -351,6 +383,26 @@ mod tests {
         let expected = [("a", 1), ("b", 1), ("b[].c", 1)].map(|(path, n)| (path.to_owned(), n));
         assert_eq!(counts(&report.fields_kept), expected);
         assert_eq!(counts(&report.fields_lost), [("b[].d".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn a_key_that_is_repeated_in_a_map_loses_its_first_values() {
+        let tally = RefCell::default();
+        let text = r#"{"m":{"b":"1","a":"2","b":"3","b":"4"},"x":1,"x":2,"y":3}"#;
+        let mut fields = Fields::of(text, &tally).unwrap();
+        let map = fields.map("m").unwrap();
+        assert_eq!(map.get("b").map(String::as_str), Some("4"));
+        assert_eq!(fields.map("absent").unwrap().0, []);
+        assert_eq!(fields.rest().unwrap().0.len(), 2);
+        fields.end();
+        let mut report = crate::ImportReport::default();
+        tally.into_inner().report(&mut report);
+        let counts = |fields: Vec<crate::FieldCount>| -> Vec<String> {
+            let text = |field: crate::FieldCount| format!("{} {}", field.path, field.count);
+            fields.into_iter().map(text).collect()
+        };
+        assert_eq!(counts(report.fields_kept), ["* 2", "m 1"]);
+        assert_eq!(counts(report.fields_lost), ["m.b 2", "x 1"]);
     }
 
     #[test]

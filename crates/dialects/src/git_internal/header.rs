@@ -46,8 +46,8 @@ impl Header {
             visibility: fields
                 .optional(&["visibility"])?
                 .unwrap_or(Visibility::Private),
-            tags: fields.or_default(&["tags"])?,
-            external_ids: fields.or_default(&["external_ids"])?,
+            tags: fields.map("tags")?,
+            external_ids: fields.map("external_ids")?,
             checksum: fields.optional(&["checksum"])?,
         })
     }

@@ -96,6 +96,28 @@ fn a_folder_is_read_file_by_file() {
     assert_eq!(exported, objects);
 }
 
+/// The last value of a repeated key counts; the others are not in the log.
+#[test]
+fn values_of_repeated_keys_are_counted_as_lost() {
+    let written = r#"{"object_id":"0198c0de-0000-7000-8000-000000000001","object_type":"run",
+        "schema_version":1,"created_at":"2026-01-02T03:04:05Z","created_by":{"id":"a","kind":"agent"},
+        "tags":{"b":"1","a":"2","b":"3"},"external_ids":{"x":"1","x":"1","x":"2"},
+        "task":"0198c0de-0000-7000-8000-000000000002","status":"created",
+        "environment":{"os":"o","arch":"a","cwd":"/","gpu":1,"gpu":2,"ram":3}}"#;
+    let log = log();
+    let report = import_text(&log, written.replace('\n', ""));
+    assert_eq!(report.imported, 1, "{report}");
+    let lost: Vec<String> = report
+        .fields_lost
+        .iter()
+        .map(|field| format!("{} {}", field.path, field.count))
+        .collect();
+    assert_eq!(lost, ["environment.gpu 1", "external_ids.x 2", "tags.b 1"]);
+    let kept = |path: &str| report.fields_kept.iter().find(|field| field.path == path);
+    assert_eq!(kept("environment.*").map(|field| field.count), Some(2));
+    assert_eq!(kept("tags").map(|field| field.count), Some(1));
+}
+
 /// What others write is written canonically, and is stable from then on.
 #[test]
 fn what_others_write_is_stable_from_then_on() {
@@ -107,7 +129,12 @@ fn what_others_write_is_stable_from_then_on() {
     let first = log();
     let report = import_text(&first, written.replace('\n', ""));
     assert_eq!(report.imported, 1, "{report}");
-    assert_eq!(report.fields_lost[0].path, "colour");
+    let lost: Vec<&str> = report
+        .fields_lost
+        .iter()
+        .map(|field| field.path.as_str())
+        .collect();
+    assert_eq!(lost, ["colour", "tags.b"]);
     let exported = export(&first);
     let canonical = "{\"object_id\":\"0198c0de-0000-7000-8000-000000000001\",\
         \"object_type\":\"patch_set\",\"header_version\":1,\"schema_version\":2,\
