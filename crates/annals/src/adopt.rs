@@ -85,12 +85,24 @@ pub enum AdoptRefusal {
         /// Which one it is.
         id: Uuid,
     },
-    /// It is larger than an event may be.
-    #[error("it is too large: {0}")]
-    TooLarge(#[from] EncodeError),
+    /// It does not fit into an event, or cannot be written as one.
+    #[error("{}", unfit(.0))]
+    Unfit(#[from] EncodeError),
     /// It is larger than a batch may be.
     #[error("it is too large: {0}")]
     TooLargeBatch(#[source] AppendError),
+}
+
+/// Why an object is no event, in words for somebody who did not make the event.
+fn unfit(error: &EncodeError) -> String {
+    let (actual, limit, what) = match error {
+        EncodeError::TooLarge { actual, limit, .. } => {
+            (actual, limit, "bytes of ids, numbers and words")
+        }
+        EncodeError::TooManyPieces { actual, limit, .. } => (actual, limit, "texts"),
+        error => return error.to_string(),
+    };
+    format!("it is too large: {actual} {what} would have to stand in one event, and {limit} may")
 }
 
 /// Objects in one append, and what became of them.

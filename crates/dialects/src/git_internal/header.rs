@@ -7,6 +7,7 @@ use annals_domain::{
 use uuid::Uuid;
 
 use super::fields::{Fields, Read};
+use super::parts::Longest;
 
 /// The common header of an object.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +51,11 @@ impl Header {
             external_ids: fields.map("external_ids")?,
             checksum: fields.optional(&["checksum"])?,
         })
+    }
+
+    pub(super) fn lists(&self, longest: &mut Longest) {
+        longest.see(&self.tags.0, || "tags".to_owned());
+        longest.see(&self.external_ids.0, || "external_ids".to_owned());
     }
 
     /// The header as an event has it.

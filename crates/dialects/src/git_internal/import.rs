@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use annals::{Adopted, Adoptee, Annals, ExecuteError};
+use annals::{AdoptRefusal, Adopted, Adoptee, Annals, ExecuteError};
 use annals_event_log::{AppendError, limits};
+use annals_wire::EncodeError;
 use futures::StreamExt;
 use uuid::Uuid;
 
 use super::error::GitInternalImportError;
+use super::parts::Longest;
 use super::read::{self, Found, News, wrong_kind};
 use crate::report::{self, ImportReport, Progress, Violations};
 
@@ -18,6 +20,9 @@ const BATCH_OBJECTS: usize = 256;
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// What is said against one object at most; the rest is counted.
 const SAID: usize = 100;
+
+/// Entries below which no list by itself makes an object too large.
+const MANY: usize = 100;
 
 /// Imports git-internal's objects from a file of JSON lines, a file with one
 /// object, or a folder of such files. `progress` counts bytes.
@@ -91,8 +96,24 @@ pub async fn import(
     })
 }
 
+/// Why an object was not adopted: what is too long, where that is why.
+fn refused(refusal: &AdoptRefusal, longest: &Longest) -> String {
+    let AdoptRefusal::Unfit(EncodeError::TooLarge { .. } | EncodeError::TooManyPieces { .. }) =
+        refusal
+    else {
+        return refusal.to_string();
+    };
+    let Longest { field, entries } = longest;
+    let list = match entries {
+        ..MANY => String::new(),
+        _ => format!("; its longest list of that kind is {field}, with {entries} entries"),
+    };
+    format!("{refusal}{list}. The other objects were read")
+}
+
 /// What is to be reported of an object that waits for the next append.
 struct Waiting {
+    longest_list: Longest,
     file: String,
     line: u64,
     fields: report::Fields,
@@ -135,6 +156,7 @@ impl Import<'_> {
             events,
         });
         self.waiting.push(Waiting {
+            longest_list: found.object.longest_list(),
             file: found.file,
             line: found.line,
             fields: found.fields,
@@ -197,7 +219,8 @@ impl Import<'_> {
         match answer {
             Adopted::Unchanged => report.already_there += 1,
             Adopted::Refused(refusal) => {
-                report.add_broken(&one.file, one.line, refusal.to_string());
+                let reason = refused(&refusal, &one.longest_list);
+                report.add_broken(&one.file, one.line, reason);
             }
             Adopted::New | Adopted::Replaced => {
                 report.imported += 1;

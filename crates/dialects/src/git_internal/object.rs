@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::context::{Pipeline, Snapshot};
 use super::fields::{FieldError, Fields, Read, depth};
 use super::header::Header;
+use super::parts::Longest;
 use super::run::{Decision, Evidence, PatchSet, Provenance, Run, ToolInvocation};
 use super::workflow::{Intent, Plan, Task};
 use crate::report;
@@ -90,6 +91,26 @@ impl Object {
             | Body::Snapshot(_)
             | Body::Pipeline(_) => None,
         }
+    }
+
+    /// The longest of its lists that no event can continue.
+    pub(super) fn longest_list(&self) -> Longest {
+        let mut longest = Longest::default();
+        self.header.lists(&mut longest);
+        match &self.body {
+            Body::Intent(of) => of.lists(&mut longest),
+            Body::Plan(of) => of.lists(&mut longest),
+            Body::Run(of) => of.lists(&mut longest),
+            Body::Evidence(of) => of.lists(&mut longest),
+            Body::ToolInvocation(of) => of.lists(&mut longest),
+            Body::Task(_)
+            | Body::PatchSet(_)
+            | Body::Decision(_)
+            | Body::Provenance(_)
+            | Body::Snapshot(_)
+            | Body::Pipeline(_) => {}
+        }
+        longest
     }
 
     /// The stream that holds the object.

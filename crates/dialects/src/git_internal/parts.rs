@@ -31,6 +31,23 @@ pub(super) fn cut<T>(items: Vec<T>, cost: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     parts
 }
 
+/// The longest of the lists that stand in one event, however long they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Longest {
+    pub(super) field: String,
+    pub(super) entries: usize,
+}
+
+impl Longest {
+    /// Looks at a list.
+    pub(super) fn see<T>(&mut self, list: &[T], field: impl Fn() -> String) {
+        if list.len() > self.entries {
+            self.entries = list.len();
+            self.field = field();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::fields::{Fields, Read};
 use super::header::artifact;
 use super::object::{Part, StoreHeader};
-use super::parts::cut;
+use super::parts::{Longest, cut};
 
 fn environment(fields: &mut Fields<'_>) -> Read<Environment> {
     Ok(Environment {
@@ -52,6 +52,12 @@ impl Run {
             error: fields.optional(&["error"])?,
             environment: fields.object(&["environment"], environment)?,
         })
+    }
+
+    pub(super) fn lists(&self, longest: &mut Longest) {
+        if let Some(environment) = &self.environment {
+            longest.see(&environment.extra.0, || "environment".to_owned());
+        }
     }
 
     pub(super) fn parts(&self, header: StoreHeader<'_>) -> Vec<Part> {
@@ -194,6 +200,10 @@ impl Evidence {
         })
     }
 
+    pub(super) fn lists(&self, longest: &mut Longest) {
+        longest.see(&self.report_artifacts, || "report_artifacts".to_owned());
+    }
+
     pub(super) fn parts(&self, id: Uuid, header: StoreHeader<'_>) -> Vec<Part> {
         let mut pieces = Pieces::new();
         let event = EvidenceAdopted {
@@ -333,6 +343,15 @@ impl ToolInvocation {
             result_summary: fields.optional(&["result_summary"])?,
             artifacts: fields.list(&["artifacts"], artifact)?,
         })
+    }
+
+    pub(super) fn lists(&self, longest: &mut Longest) {
+        longest.see(&self.artifacts, || "artifacts".to_owned());
+        if let Some(io) = &self.io_footprint {
+            let field = |name: &str| format!("io_footprint.{name}");
+            longest.see(&io.paths_read, || field("paths_read"));
+            longest.see(&io.paths_written, || field("paths_written"));
+        }
     }
 
     pub(super) fn parts(&self, id: Uuid, header: StoreHeader<'_>) -> Vec<Part> {

@@ -13,7 +13,7 @@ use annals_domain::{
 use super::fields::{Fields, Read};
 use super::header::actor;
 use super::object::{Part, StoreHeader};
-use super::parts::cut;
+use super::parts::{Longest, cut};
 
 /// A status in a history.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,10 @@ impl Intent {
             plan: fields.optional(&["plan"])?,
             statuses: statuses(fields)?,
         })
+    }
+
+    pub(super) fn lists(&self, longest: &mut Longest) {
+        longest.see(&self.statuses, || "statuses".to_owned());
     }
 
     pub(super) fn parts(&self, header: StoreHeader<'_>) -> Vec<Part> {
@@ -149,6 +153,15 @@ impl Plan {
             fwindow: fields.optional(&["fwindow"])?,
             steps: fields.list(&["steps"], Step::read)?,
         })
+    }
+
+    /// A step stands in one event.
+    pub(super) fn lists(&self, longest: &mut Longest) {
+        for (index, step) in self.steps.iter().enumerate() {
+            longest.see(&step.statuses, || format!("steps[{index}].statuses"));
+            longest.see(&step.iframes, || format!("steps[{index}].iframes"));
+            longest.see(&step.oframes, || format!("steps[{index}].oframes"));
+        }
     }
 
     pub(super) fn parts(&self, header: StoreHeader<'_>) -> Vec<Part> {

@@ -116,7 +116,42 @@ fn what_no_event_can_hold_is_refused() {
     let log = log();
     let report = import_text(&log, lines(&objects));
     assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");
-    assert!(report.broken[0].reason.contains("too large"), "{report}");
+    let reason = &report.broken[0].reason;
+    for part in [
+        "too large: ",
+        " bytes of ids, numbers and words would have to stand in one event, and 65536 may",
+        "its longest list of that kind is statuses, with 10000 entries",
+        "The other objects were read",
+    ] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    assert!(!reason.contains("split it"), "{reason}");
+}
+
+/// The field is named by its place, and nothing is guessed.
+#[test]
+fn the_list_that_no_event_can_hold_is_named() {
+    let reason = |object: Value| {
+        let log = log();
+        let report = import_text(&log, lines(&[object]));
+        assert_eq!((report.imported, report.broken_count), (0, 1), "{report}");
+        report.broken[0].reason.clone()
+    };
+    let frames: Vec<u64> = (1 << 40..(1 << 40) + 20_000).collect();
+    let steps = json!([{ "description": "d", "statuses": [] },
+        { "description": "e", "iframes": frames, "statuses": [] }]);
+    let plan = reason(object("plan", 1, json!({ "steps": steps })));
+    assert!(plan.contains("steps[1].iframes, with 20000"), "{plan}");
+    let paths = many(12_000, |n| json!(n.to_string()));
+    let call = json!({ "run_id": id(2), "tool_name": "t", "status": "ok",
+        "io_footprint": { "paths_read": ["a"], "paths_written": paths } });
+    let call = reason(object("tool_invocation", 1, call));
+    assert!(
+        call.contains("io_footprint.paths_written, with 12000"),
+        "{call}"
+    );
+    let texts = "texts would have to stand in one event, and 10000 may";
+    assert!(call.contains(texts), "{call}");
 }
 
 /// Together they are beyond what one append takes; each alone is not.
