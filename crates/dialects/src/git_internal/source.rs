@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
+use serde::de::IgnoredAny;
+
 use super::error::GitInternalImportError;
 use crate::lines::{LineError, Lines};
 use crate::report::{NAMED, PassedOver};
@@ -157,12 +159,7 @@ fn has_ending(path: &Path) -> bool {
 /// When the file cannot be opened.
 pub(super) fn texts(path: &Path, each: &mut dyn FnMut(Text) -> bool) -> io::Result<()> {
     if let Some(text) = one_object(path)? {
-        let bytes_read = text.len() as u64;
-        each(Text {
-            line: 1,
-            text: Ok(text),
-            bytes_read,
-        });
+        each(text);
         return Ok(());
     }
     let mut lines = Lines::new(BufReader::new(File::open(path)?), MAX_OBJECT);
@@ -188,14 +185,15 @@ pub(super) fn texts(path: &Path, each: &mut dyn FnMut(Text) -> bool) -> io::Resu
     Ok(())
 }
 
-/// The whole file, if it is one object over several lines.
-fn one_object(path: &Path) -> io::Result<Option<String>> {
+/// The whole file, if it is one object over several lines, also where that is
+/// cut off.
+fn one_object(path: &Path) -> io::Result<Option<Text>> {
     let mut lines = Lines::new(BufReader::new(File::open(path)?), MAX_OBJECT);
     let Some(first) = lines.find(|line| !line.is_blank()) else {
         return Ok(None);
     };
     let unfinished = |bytes: &[u8]| {
-        let read = serde_json::from_slice::<serde::de::IgnoredAny>(bytes);
+        let read = serde_json::from_slice::<IgnoredAny>(bytes);
         read.is_err_and(|error| error.is_eof())
     };
     let begins = first.bytes.is_ok_and(|bytes| unfinished(&bytes));
@@ -206,6 +204,22 @@ fn one_object(path: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     };
     let text = text.trim_start_matches('\u{feff}');
-    let whole = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    Ok(whole.then(|| text.to_owned()))
+    let is_one = match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => true,
+        // Nothing stands beside the object that ends too early: it is to be
+        // said once, and not once for every line of it.
+        Err(error) => error.is_eof() && !text.lines().any(is_object),
+    };
+    Ok(is_one.then(|| Text {
+        line: first.number,
+        text: Ok(text.to_owned()),
+        bytes_read: text.len() as u64,
+    }))
+}
+
+/// Whether a line is a whole object, as it may stand among others. An empty one
+/// is none, and is found within objects over several lines.
+fn is_object(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('{') && line != "{}" && serde_json::from_str::<IgnoredAny>(line).is_ok()
 }

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use annals_dialects::git_internal::{GitInternalImportError, MAX_OBJECT, import};
+use annals_dialects::git_internal::{GitInternalImportError, MAX_OBJECT, import as try_import};
 use futures::executor::block_on;
 use serde_json::json;
 
 use super::state::{id, object};
-use super::{export, file, import_text, log};
+use super::{export, file, import, import_text, log};
 
 fn good(number: u128) -> String {
     object("intent", number, json!({ "prompt": "p", "statuses": [] })).to_string()
@@ -153,6 +153,27 @@ fn an_object_of_another_run_is_not_moved() {
     );
 }
 
+/// It is one object, and not as many as it has lines.
+#[test]
+fn an_object_over_several_lines_that_is_cut_off_is_named_once() {
+    let statuses = json!([{ "status": "draft", "changed_at": "2026-01-02T03:04:05Z" }, {}]);
+    let intent = object("intent", 1, json!({ "prompt": "p", "statuses": statuses }));
+    let pretty = serde_json::to_string_pretty(&intent).unwrap();
+    for end in [2, 60, pretty.len() / 2, pretty.len() - 1] {
+        let (folder, _) = file("cut.json", format!("\n{}", &pretty[..end]));
+        std::fs::write(folder.path().join("good.json"), good(2)).unwrap();
+        let log = log();
+        let report = import(&log, folder.path());
+        assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");
+        assert_eq!((report.records_read, report.broken[0].line), (2, 2));
+        assert!(report.broken[0].reason.contains("EOF"), "{report}");
+    }
+    // Whole objects that follow are read, however an earlier line ends.
+    let log = log();
+    let report = import_text(&log, format!("{{\"a\":\n  {}\n", good(3)));
+    assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");
+}
+
 /// A line of 100 MiB is passed over without being held.
 #[test]
 fn a_very_long_line_is_skipped() {
@@ -167,7 +188,7 @@ fn a_very_long_line_is_skipped() {
     }
     writeln!(long, "\n{}", good(2)).unwrap();
     let log = log();
-    let report = block_on(import(&log, &path, &mut |_| {})).unwrap();
+    let report = block_on(try_import(&log, &path, &mut |_| {})).unwrap();
     assert_eq!((report.imported, report.broken_count), (2, 1), "{report}");
     let broken = &report.broken[0];
     assert_eq!(broken.line, 2);
@@ -177,7 +198,8 @@ fn a_very_long_line_is_skipped() {
 #[test]
 fn a_source_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let error = |path: &std::path::Path| block_on(import(&log(), path, &mut |_| {})).unwrap_err();
+    let error =
+        |path: &std::path::Path| block_on(try_import(&log(), path, &mut |_| {})).unwrap_err();
     let missing = error(&folder.path().join("missing"));
     assert!(missing.to_string().contains("missing"), "{missing}");
     let empty = error(folder.path());
