@@ -5,7 +5,7 @@ use std::time::Duration;
 use annals_domain::{Kind, StreamRef};
 use annals_event_log::Position;
 use annals_projections::{
-    CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Tree, TreeQuery,
+    CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree, TreeQuery,
 };
 use uuid::Uuid;
 
@@ -121,6 +121,38 @@ impl Annals {
         let id = query.id.to_string();
         let links = links.map_err(LoadError::from)?;
         links.ok_or(ViewError::NotFound { id })
+    }
+
+    /// What an object names in one field, in the order given, at most `limit`;
+    /// nothing, if there is no such object.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn named(
+        &self,
+        source: impl Into<Uuid>,
+        relation: Relation,
+        limit: usize,
+    ) -> Result<Vec<Uuid>, LoadError> {
+        self.catch_up().await?;
+        let (log, source) = (self.log.as_ref(), source.into());
+        Ok(self.catalogue.named(log, source, relation, limit).await?)
+    }
+
+    /// The objects that name one in a field, the oldest first, at most `limit`.
+    /// The one that is named need not exist.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn naming(
+        &self,
+        target: impl Into<Uuid>,
+        relation: Relation,
+        limit: usize,
+    ) -> Result<Vec<Uuid>, LoadError> {
+        self.catch_up().await?;
+        let (log, target) = (self.log.as_ref(), target.into());
+        Ok(self.catalogue.naming(log, target, relation, limit).await?)
     }
 
     /// An object with what belongs to it, and what belongs to that.

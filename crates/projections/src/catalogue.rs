@@ -222,6 +222,40 @@ impl Catalogue {
         .await
     }
 
+    /// What an object names in one field, in the order given, at most `limit`;
+    /// nothing, if there is no such object. As of the last
+    /// [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn named(
+        &self,
+        log: &dyn EventLog,
+        source: Uuid,
+        relation: Relation,
+        limit: usize,
+    ) -> Result<Vec<Uuid>, CatalogueError> {
+        let read = |sight| async move { links::named(&sight, source, relation, limit).await };
+        self.ask(log, read).await
+    }
+
+    /// The objects that name one in a field, the oldest first, at most `limit`.
+    /// The one that is named need not exist. As of the last
+    /// [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn naming(
+        &self,
+        log: &dyn EventLog,
+        target: Uuid,
+        relation: Relation,
+        limit: usize,
+    ) -> Result<Vec<Uuid>, CatalogueError> {
+        let read = |sight| async move { links::naming(&sight, target, relation, limit).await };
+        self.ask(log, read).await
+    }
+
     /// An object with what belongs to it; `None` if there is no such object.
     /// As of the last [`Catalogue::catch_up`] or later.
     ///

@@ -10,16 +10,16 @@ use futures::StreamExt;
 use uuid::Uuid;
 
 use super::error::GitInternalImportError;
+use super::judge::{Both, judge, lead_on};
+use super::known::Known;
 use super::parts::Longest;
-use super::read::{self, Found, News, wrong_kind};
+use super::read::{self, Found, News};
 use crate::report::{self, ImportReport, Progress, Violations};
 
 /// Objects that are adopted in one append.
 const BATCH_OBJECTS: usize = 256;
 /// Bytes of content beyond which no further object is put into an append.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
-/// What is said against one object at most; the rest is counted.
-const SAID: usize = 100;
 
 /// Entries below which no list by itself makes an object too large.
 const MANY: usize = 100;
@@ -53,6 +53,7 @@ pub async fn import(
         waiting: Vec::new(),
         ids: HashSet::new(),
         bytes: 0,
+        known: Known::default(),
     };
     let (mut total, mut done) = (0, 0);
     while let Some(received) = news.next().await {
@@ -69,6 +70,7 @@ pub async fn import(
                 import.report.passed_over_count = others.count;
                 import.report.passed_over = others.named();
             }
+            News::Known(known) => import.learn(*known).await?,
             News::Object(found) => {
                 done = found.done;
                 import.object(*found).await?;
@@ -129,18 +131,42 @@ struct Import<'a> {
     waiting: Vec<Waiting>,
     ids: HashSet<Uuid>,
     bytes: usize,
+    known: Known,
 }
 
 impl Import<'_> {
+    /// Takes in what is to be known before the first object is judged.
+    async fn learn(&mut self, mut known: Known) -> Result<(), GitInternalImportError> {
+        if !lead_on(&mut known, self.annals).await? {
+            let note = "parents and dependencies lead on to more objects of the log than are \
+                        followed: a cycle through the others is not listed";
+            self.report.notes.push(note.to_owned());
+        }
+        known.close();
+        self.known = known;
+        Ok(())
+    }
+
     async fn object(&mut self, found: Found) -> Result<(), GitInternalImportError> {
         self.report.records_read += 1;
         let header = &found.object.header;
         let (kind, id) = (header.kind, header.id);
+        if let Some((holder, place)) = self.known.holder(id)
+            && holder != kind
+        {
+            let reason = format!("{kind} {id} has the id of the {holder} in {place}");
+            self.report.add_broken(&found.file, found.line, reason);
+            return Ok(());
+        }
         if self.ids.contains(&id) || self.waiting.len() == BATCH_OBJECTS || self.bytes > BATCH_BYTES
         {
             self.flush().await?;
         }
-        let violations = self.all_violations(&found).await?;
+        let both = Both {
+            known: &self.known,
+            annals: self.annals,
+        };
+        let violations = judge(&found.object, both).await?;
         let (events, digest) = found.object.adoption(&violations);
         // Long lists of ids and numbers are in the structure, up to its limit.
         self.bytes += events.len().saturating_sub(1) * limits::STRUCTURE;
@@ -163,27 +189,6 @@ impl Import<'_> {
             violations,
         });
         Ok(())
-    }
-
-    /// What the source says against an object, and what the log does.
-    async fn all_violations(&self, found: &Found) -> Result<Vec<String>, GitInternalImportError> {
-        let mut said = found.violations.clone();
-        for reference in &found.outside {
-            match self.annals.place(reference.id).await? {
-                Some((kind, _)) if kind == reference.kind => {}
-                Some((kind, _)) => said.push(wrong_kind(reference, kind)),
-                None => said.push(format!(
-                    "{}: there is no {} {}",
-                    reference.field, reference.kind, reference.id
-                )),
-            }
-        }
-        if said.len() > SAID {
-            let more = said.len() - SAID;
-            said.truncate(SAID);
-            said.push(format!("and {more} more"));
-        }
-        Ok(said)
     }
 
     /// Adopts what waits.

@@ -2,8 +2,10 @@
 //! the links that rules are about. It is small however large the objects are.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use annals_domain::Kind;
+use annals_projections::Relation;
 use uuid::Uuid;
 
 use super::object::{Body, Object};
@@ -19,6 +21,8 @@ pub(super) struct Place {
 /// All objects of an import.
 #[derive(Debug, Default)]
 pub(super) struct Known {
+    /// The files that it is of.
+    files: Vec<PathBuf>,
     kinds: HashMap<Uuid, (Kind, Place)>,
     /// Intents' parents, plans' previous ones and tasks' parents. A chain never
     /// leads from one kind to another, unless an id is wrong.
@@ -38,16 +42,23 @@ pub(super) struct Known {
 }
 
 /// The longest cycle that is looked for and shown.
-const MAX_CYCLE: usize = 1_000;
+pub(super) const MAX_CYCLE: usize = 1_000;
 
 impl Known {
-    /// Takes note of an object. Should its id be another kind's, where that
-    /// one stands.
-    pub(super) fn add(&mut self, object: &Object, place: Place) -> Result<(), (Kind, Place)> {
+    /// What is known of the objects in these files: nothing yet.
+    pub(super) fn of(files: &[PathBuf]) -> Known {
+        Known {
+            files: files.to_vec(),
+            ..Known::default()
+        }
+    }
+
+    /// Takes note of an object, unless its id is another kind's.
+    pub(super) fn add(&mut self, object: &Object, place: Place) {
         let (id, kind) = (object.header.id, object.header.kind);
-        let (there, first) = *self.kinds.entry(id).or_insert((kind, place));
+        let (there, _) = *self.kinds.entry(id).or_insert((kind, place));
         if there != kind {
-            return Err((there, first));
+            return;
         }
         match &object.body {
             Body::Intent(of) => self.link(id, of.parent),
@@ -76,7 +87,32 @@ impl Known {
             }
             Body::Evidence(_) | Body::ToolInvocation(_) | Body::Snapshot(_) => {}
         }
-        Ok(())
+    }
+
+    /// The objects that parents and dependencies name and the import does not
+    /// have, by the field that names them.
+    pub(super) fn ends(&self) -> Vec<(Relation, Uuid)> {
+        let is_outside = |id: &&Uuid| !self.kinds.contains_key(*id);
+        let mut ends = HashSet::new();
+        for (id, parent) in &self.parents {
+            let relation = self.kind(*id).and_then(to_parent);
+            let outside = Some(parent).filter(is_outside);
+            ends.extend(relation.zip(outside.copied()));
+        }
+        for dependency in self.dependencies.values().flatten().filter(is_outside) {
+            ends.insert((Relation::TaskDependencies, *dependency));
+        }
+        ends.into_iter().collect()
+    }
+
+    /// Takes note of what an object that the import does not have names in a
+    /// field.
+    pub(super) fn lead_on(&mut self, relation: Relation, id: Uuid, named: Vec<Uuid>) {
+        if relation == Relation::TaskDependencies {
+            self.dependencies.insert(id, named);
+        } else if let Some(parent) = named.first() {
+            self.parents.insert(id, *parent);
+        }
     }
 
     fn link(&mut self, id: Uuid, parent: Option<impl Into<Uuid>>) {
@@ -91,9 +127,11 @@ impl Known {
         self.kinds.get(&id).map(|(kind, _)| *kind)
     }
 
-    /// What the import has first under an id, and where.
-    pub(super) fn holder(&self, id: Uuid) -> Option<(Kind, Place)> {
-        self.kinds.get(&id).copied()
+    /// What the import has first under an id, and its file and line.
+    pub(super) fn holder(&self, id: Uuid) -> Option<(Kind, String)> {
+        let (kind, Place { file, line }) = self.kinds.get(&id)?;
+        let file = self.files.get(*file)?.display();
+        Some((*kind, format!("{file}:{line}")))
     }
 
     /// The run that a patch set of the import says it is of.
@@ -167,6 +205,23 @@ impl Known {
             }
         }
         None
+    }
+}
+
+/// The field by which an object of a kind names what it goes back to.
+fn to_parent(kind: Kind) -> Option<Relation> {
+    match kind {
+        Kind::Intent => Some(Relation::IntentParent),
+        Kind::Plan => Some(Relation::PlanPrevious),
+        Kind::Task => Some(Relation::TaskParent),
+        Kind::Run
+        | Kind::PatchSet
+        | Kind::Evidence
+        | Kind::Decision
+        | Kind::Provenance
+        | Kind::ToolInvocation
+        | Kind::ContextSnapshot
+        | Kind::ContextPipeline => None,
     }
 }
 

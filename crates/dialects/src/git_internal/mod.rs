@@ -13,6 +13,7 @@ mod fields;
 mod hash;
 mod header;
 mod import;
+mod judge;
 mod known;
 mod object;
 mod parts;

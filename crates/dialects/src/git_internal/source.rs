@@ -137,7 +137,7 @@ impl Files {
     }
 }
 
-fn unreadable(path: &Path, source: io::Error) -> GitInternalImportError {
+pub(super) fn unreadable(path: &Path, source: io::Error) -> GitInternalImportError {
     GitInternalImportError::Unreadable {
         path: path.to_owned(),
         source,

@@ -9,11 +9,11 @@ use annals_domain::intent::IntentStatus;
 use annals_domain::plan::StepStatus;
 use annals_domain::run::{DecisionType, RunStatus};
 use annals_domain::task::TaskStatus;
-use annals_domain::{GitOid, Kind};
+use annals_domain::{GitOid, Kind, PatchSetId};
 use uuid::Uuid;
 
 use super::context::Pipeline;
-use super::known::Known;
+use super::judge::{Asked, Both};
 use super::object::{Body, Object};
 use super::run::{Decision, Evidence, PatchSet, Provenance, Run, ToolInvocation};
 use super::workflow::{Intent, Plan, StatusEntry, Step, Task};
@@ -28,16 +28,16 @@ pub(super) struct Reference {
 
 /// A field and what is wrong with it.
 struct Against<'a> {
-    known: &'a Known,
+    both: Both<'a>,
     id: Uuid,
     said: Vec<String>,
 }
 
-/// What is to be said against an object, as far as the import itself shows.
-/// Whether what it names is there, [`references`] is for.
-pub(super) fn violations(object: &Object, known: &Known) -> Vec<String> {
+/// What is to be said against an object. Whether what it names is there,
+/// [`references`] is for.
+pub(super) async fn violations(object: &Object, both: Both<'_>) -> Asked<Vec<String>> {
     let mut against = Against {
-        known,
+        both,
         id: object.header.id,
         said: Vec::new(),
     };
@@ -48,16 +48,16 @@ pub(super) fn violations(object: &Object, known: &Known) -> Vec<String> {
         Body::Intent(of) => against.intent(of),
         Body::Plan(of) => against.plan(of),
         Body::Task(of) => against.task(of),
-        Body::Run(of) => against.run(of),
-        Body::PatchSet(of) => against.patch_set(of),
-        Body::Evidence(of) => against.evidence(of),
-        Body::Decision(of) => against.decision(of),
-        Body::Provenance(of) => against.provenance(of),
+        Body::Run(of) => against.run(of).await?,
+        Body::PatchSet(of) => against.patch_set(of).await?,
+        Body::Evidence(of) => against.evidence(of).await?,
+        Body::Decision(of) => against.decision(of).await?,
+        Body::Provenance(of) => against.provenance(of).await?,
         Body::ToolInvocation(of) => against.tool_invocation(of),
         Body::Pipeline(of) => against.pipeline(of),
         Body::Snapshot(_) => {}
     }
-    against.said
+    Ok(against.said)
 }
 
 /// The objects that an object names.
@@ -150,7 +150,7 @@ impl Against<'_> {
     }
 
     fn no_cycle(&mut self, field: &str) {
-        if let Some(path) = self.known.parent_cycle(self.id) {
+        if let Some(path) = self.both.known.parent_cycle(self.id) {
             self.say(
                 field,
                 format!("it leads back to the object: {}", join(&path)),
@@ -234,7 +234,7 @@ impl Against<'_> {
         }
         let pushed = of
             .pipeline
-            .and_then(|pipeline| self.known.next_frame_of(pipeline.0));
+            .and_then(|pipeline| self.both.known.next_frame_of(pipeline.0));
         for (index, step) in of.steps.iter().enumerate() {
             self.step(
                 &format!("steps[{index}]"),
@@ -281,7 +281,7 @@ impl Against<'_> {
         self.no_cycle("parent");
         self.not_twice("runs", &of.runs);
         self.not_twice("dependencies", &of.dependencies);
-        if let Some(path) = self.known.dependency_cycle(self.id) {
+        if let Some(path) = self.both.known.dependency_cycle(self.id) {
             let cycle = format!("they lead back to the task: {}", join(&path));
             self.say("dependencies", cycle);
         }
@@ -294,71 +294,73 @@ impl Against<'_> {
         }
     }
 
-    fn run(&mut self, of: &Run) {
+    async fn run(&mut self, of: &Run) -> Asked<()> {
         self.commit(of.commit);
         self.not_twice("patchsets", &of.patchsets);
         for patch_set in &of.patchsets {
-            let owner = self.known.run_of(patch_set.0);
+            let owner = self.both.run_of(patch_set.0).await?;
             if let Some(owner) = owner.filter(|owner| *owner != self.id) {
                 let foreign = format!("{patch_set} says that it is of run {owner}");
                 self.say("patchsets", foreign);
             }
         }
-        if self.known.kind(of.task.0) == Some(Kind::Task)
-            && !self.known.lists_run(of.task.0, self.id)
-        {
+        if self.both.lacks_run(of.task.0, self.id).await? {
             self.say("task", "the task's runs do not have this one");
         }
-        let decided = self.known.decision_of(self.id).is_some();
-        if of.status == RunStatus::Completed && !decided {
+        if of.status == RunStatus::Completed && self.both.decision_of(self.id).await?.is_none() {
             self.say("status", "it is completed without a decision");
         }
         if of.status == RunStatus::Failed && of.error.is_none() {
             self.say("error", "it failed without saying why");
         }
+        Ok(())
     }
 
-    fn patch_set(&mut self, of: &PatchSet) {
+    async fn patch_set(&mut self, of: &PatchSet) -> Asked<()> {
         self.commit(of.commit);
-        if self.known.kind(of.run) == Some(Kind::Run)
-            && !self.known.lists_patch_set(of.run, self.id)
-        {
+        if self.both.lacks_patch_set(of.run, self.id).await? {
             self.say("run", "the run's patchsets do not have this one");
         }
+        Ok(())
     }
 
-    fn of_run(&mut self, field: &str, patch_set: Option<impl Into<Uuid>>, run: Uuid) {
-        let owner = patch_set.and_then(|id| self.known.run_of(id.into()));
+    async fn of_run(&mut self, field: &str, patch_set: Option<PatchSetId>, run: Uuid) -> Asked<()> {
+        let Some(patch_set) = patch_set else {
+            return Ok(());
+        };
+        let owner = self.both.run_of(patch_set.0).await?;
         if let Some(owner) = owner.filter(|owner| *owner != run) {
             self.say(field, format!("it is of run {owner}"));
         }
+        Ok(())
     }
 
-    fn evidence(&mut self, of: &Evidence) {
+    async fn evidence(&mut self, of: &Evidence) -> Asked<()> {
         self.not_blank("tool", &of.tool);
-        self.of_run("patchset_id", of.patch_set, of.run);
+        self.of_run("patchset_id", of.patch_set, of.run).await
     }
 
-    fn decision(&mut self, of: &Decision) {
-        self.of_run("chosen_patchset_id", of.chosen, of.run);
+    async fn decision(&mut self, of: &Decision) -> Asked<()> {
+        self.of_run("chosen_patchset_id", of.chosen, of.run).await?;
         if of.decision_type == DecisionType::Commit && of.chosen.is_none() {
             self.say("chosen_patchset_id", "a commit names no patch set");
         }
-        let first = self.known.decision_of(of.run);
+        let first = self.both.decision_of(of.run).await?;
         if let Some(first) = first.filter(|first| *first != self.id) {
             self.say("run_id", format!("the run has decision {first} already"));
         }
+        Ok(())
     }
 
-    fn provenance(&mut self, of: &Provenance) {
+    async fn provenance(&mut self, of: &Provenance) -> Asked<()> {
         self.not_blank("provider", &of.provider);
         self.not_blank("model", &of.model);
-        let first = self.known.provenance_of(of.run);
+        let first = self.both.provenance_of(of.run).await?;
         if let Some(first) = first.filter(|first| *first != self.id) {
             self.say("run_id", format!("the run has provenance {first} already"));
         }
         let Some(used) = &of.token_usage else {
-            return;
+            return Ok(());
         };
         let sum = u128::from(used.input_tokens) + u128::from(used.output_tokens);
         if sum != u128::from(used.total_tokens) {
@@ -368,6 +370,7 @@ impl Against<'_> {
         if used.cost_usd.is_some_and(|cost| cost < 0.0) {
             self.say("token_usage.cost_usd", "it is negative");
         }
+        Ok(())
     }
 
     fn tool_invocation(&mut self, of: &ToolInvocation) {

@@ -189,6 +189,11 @@ pub(super) fn named_by(source: Uuid) -> Bytes {
     key(FORWARD, &[source.as_bytes()])
 }
 
+/// The prefix of what an object names in one field that holds many.
+pub(super) fn named_in(source: Uuid, relation: Relation) -> Bytes {
+    key(FORWARD, &[source.as_bytes(), &[relation.code()]])
+}
+
 /// What an object names in a field that holds many.
 pub(super) fn forward(source: Uuid, relation: Relation, number: u32) -> Bytes {
     key(

@@ -91,6 +91,34 @@ pub(super) async fn links(
     }))
 }
 
+/// What an object names in one field, in the order given, at most `limit`.
+pub(super) async fn named(
+    sight: &Sight<'_>,
+    source: Uuid,
+    relation: Relation,
+    limit: usize,
+) -> Result<Vec<Uuid>, CatalogueError> {
+    if relation.is_many() {
+        let ends = ends(sight, &keys::named_in(source, relation), limit).await?;
+        return Ok(ends.into_iter().map(|(_, id)| id).collect());
+    }
+    let row = sight.object(source).await?;
+    let links = row.iter().flat_map(|row| row.to_one());
+    let targets = links.filter(|link| link.relation == relation);
+    Ok(targets.map(|link| link.target).take(limit).collect())
+}
+
+/// The objects that name one in a field, the oldest first, at most `limit`.
+pub(super) async fn naming(
+    sight: &Sight<'_>,
+    target: Uuid,
+    relation: Relation,
+    limit: usize,
+) -> Result<Vec<Uuid>, CatalogueError> {
+    let ends = ends(sight, &keys::naming(target, relation), limit).await?;
+    Ok(ends.into_iter().map(|(_, id)| id).collect())
+}
+
 async fn ends(
     sight: &Sight<'_>,
     prefix: &[u8],

@@ -699,6 +699,17 @@ fn what_is_adopted_again_leaves_nothing_of_what_it_was() {
     let own = stream(StreamKind::Task, id(1));
     let mut first = task(Some(id(2)), Some(id(3)));
     first.dependencies = vec![id(4).into(), id(5).into()];
+    let mut other = Story::new();
+    let dependencies = annals_domain::task::Event::from(first.clone());
+    other.push(own, |pieces| {
+        (0..20).for_each(|_| {
+            pieces.text("t");
+        });
+        dependencies
+    });
+    let catalogue = up_to_date(&other.log);
+    let named = catalogue.named(&other.log, id(1), Relation::TaskDependencies, 9);
+    assert_eq!(block_on(named).unwrap(), [id(4), id(5)]);
     for adopted in [first, task(None, Some(id(6)))] {
         story.push(own, |pieces| {
             (0..20).for_each(|_| {
@@ -713,7 +724,16 @@ fn what_is_adopted_again_leaves_nothing_of_what_it_was() {
         block_on(catalogue.links(log, &query)).unwrap()
     };
     let catalogue = up_to_date(log);
-    block_on(catalogue.flush(log)).unwrap();
+    let named = |relation| block_on(catalogue.named(log, id(1), relation, 9)).unwrap();
+    let naming = |of, relation| block_on(catalogue.naming(log, of, relation, 9)).unwrap();
+    // As it is laid over the rows, and as it is in them.
+    for _ in 0..2 {
+        assert_eq!(named(Relation::TaskIntent), [id(6)]);
+        assert!(named(Relation::TaskDependencies).is_empty());
+        assert_eq!(naming(id(6), Relation::TaskIntent), [id(1)]);
+        assert!(naming(id(4), Relation::TaskDependencies).is_empty());
+        block_on(catalogue.flush(log)).unwrap();
+    }
     let found = links(&catalogue, id(1)).unwrap();
     let forward: Vec<_> = found
         .forward

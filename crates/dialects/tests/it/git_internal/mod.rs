@@ -3,6 +3,7 @@
 mod bad_input;
 mod folder;
 mod long;
+mod pieces;
 mod repeat;
 mod round_trip;
 mod state;
