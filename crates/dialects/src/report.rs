@@ -279,7 +279,11 @@ pub(crate) struct Fields {
 
 impl Fields {
     pub(crate) fn kept(&mut self, path: &str) {
-        self.kept.add(path, 1);
+        self.kept_times(path, 1);
+    }
+
+    pub(crate) fn kept_times(&mut self, path: &str, count: u64) {
+        self.kept.add(path, count);
     }
 
     pub(crate) fn inferred(&mut self, path: &str) {
@@ -293,6 +297,12 @@ impl Fields {
     pub(crate) fn add(&mut self, other: &Fields) {
         self.kept.add_all(&other.kept);
         self.inferred.add_all(&other.inferred);
+        self.lost.add_all(&other.lost);
+    }
+
+    /// Counts what would have been kept, had it not been refused.
+    pub(crate) fn add_as_lost(&mut self, other: &Fields) {
+        self.lost.add_all(&other.kept);
         self.lost.add_all(&other.lost);
     }
 

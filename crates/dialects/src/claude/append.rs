@@ -268,6 +268,7 @@ impl Importer<'_> {
                 | ExecuteError::Append(AppendError::TooLarge { .. })),
             ) => {
                 self.report.add_broken(&self.file, line, error.to_string());
+                self.fields.add_as_lost(&load.fields);
                 Ok(())
             }
             Err(source) => Err(ClaudeImportError::Execute {

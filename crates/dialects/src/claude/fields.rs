@@ -37,6 +37,22 @@ pub(super) type Table = &'static [(&'static str, Fate)];
 
 use Fate::{Apart, Inferred, Kept, Lost};
 
+/// The tokens of a message: uncached input, cache reads, cache writes, output.
+/// They are recorded for the whole message, apart from its lines.
+pub(super) const TOKENS: [&str; 4] = [
+    "message.usage.input_tokens",
+    "message.usage.cache_read_input_tokens",
+    "message.usage.cache_creation_input_tokens",
+    "message.usage.output_tokens",
+];
+
+/// Counts tokens that are in the log, by how many lines have each of them.
+pub(super) fn keep_tokens(lines: [u64; 4], fields: &mut Fields) {
+    for (path, count) in TOKENS.iter().zip(lines).filter(|(_, count)| *count > 0) {
+        fields.kept_times(path, count);
+    }
+}
+
 /// The lines of a session, whoever speaks.
 pub(super) const TALK: Table = &[
     ("type", Kept),
@@ -59,10 +75,10 @@ pub(super) const TALK: Table = &[
     ("message.role", Kept),
     ("message.id", Kept),
     ("message.model", Kept),
-    ("message.usage.input_tokens", Kept),
-    ("message.usage.cache_read_input_tokens", Kept),
-    ("message.usage.cache_creation_input_tokens", Kept),
-    ("message.usage.output_tokens", Kept),
+    (TOKENS[0], Apart),
+    (TOKENS[1], Apart),
+    (TOKENS[2], Apart),
+    (TOKENS[3], Apart),
     ("message.content", Apart),
     ("toolUseResult", Apart),
 ];

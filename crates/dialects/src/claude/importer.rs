@@ -13,7 +13,7 @@ use super::fields;
 use super::ids::ToolIds;
 use super::line::{self, Line, Summary, What};
 use super::remark::{Remark, Remarks};
-use super::session::Session;
+use super::session::{Closed, Session};
 use super::unit::Load;
 use super::{ClaudeOptions, ImportReport};
 use crate::lines;
@@ -42,8 +42,8 @@ pub(super) struct Importer<'a> {
     pub(super) side_lines: LruCache<String, String>,
     /// The sessions' newest lines, by [`super::ids::line_of`].
     pub(super) seen: LruCache<Uuid, ()>,
-    /// The last totals of messages that are over, and their sessions.
-    pub(super) closed: LruCache<String, (String, [u64; 4])>,
+    /// Messages that are over.
+    pub(super) closed: LruCache<String, Closed>,
     /// The file that is read, and its name without the ending.
     pub(super) file: String,
     pub(super) stem: String,

@@ -1,8 +1,8 @@
 //! One line of a recording, as far as the importer understands it.
 
 use annals_domain::Timestamp;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::ids;
@@ -170,29 +170,41 @@ struct RawMessage {
     usage: Option<Usage>,
 }
 
-/// The tokens of a message so far.
+/// The tokens of a message so far. What is null is there, and counts nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub(super) struct Usage {
-    #[serde(default)]
-    input_tokens: Option<u64>,
-    #[serde(default)]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
-    cache_creation_input_tokens: Option<u64>,
-    #[serde(default)]
-    output_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "present")]
+    input_tokens: Option<Option<u64>>,
+    #[serde(default, deserialize_with = "present")]
+    cache_read_input_tokens: Option<Option<u64>>,
+    #[serde(default, deserialize_with = "present")]
+    cache_creation_input_tokens: Option<Option<u64>>,
+    #[serde(default, deserialize_with = "present")]
+    output_tokens: Option<Option<u64>>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 impl Usage {
-    /// Uncached input, cache reads, cache writes, output.
-    pub(super) fn totals(&self) -> [u64; 4] {
+    fn all(&self) -> [Option<Option<u64>>; 4] {
         [
             self.input_tokens,
             self.cache_read_input_tokens,
             self.cache_creation_input_tokens,
             self.output_tokens,
         ]
-        .map(Option::unwrap_or_default)
+    }
+
+    /// Uncached input, cache reads, cache writes, output.
+    pub(super) fn totals(&self) -> [u64; 4] {
+        self.all().map(|count| count.flatten().unwrap_or_default())
+    }
+
+    /// Which of them the line has, in the same order: 1 for each that it has.
+    pub(super) fn fields(&self) -> [u64; 4] {
+        self.all().map(|count| u64::from(count.is_some()))
     }
 }
 

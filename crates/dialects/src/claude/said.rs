@@ -20,6 +20,7 @@ const NO_PROMPTS: [&str; 3] = ["<command-", "<local-command-", "[Request interru
 impl Importer<'_> {
     pub(super) async fn user(&mut self, mut spoken: Spoken<'_>) -> Done {
         let talk = spoken.talk;
+        spoken.no_tokens();
         let mut answers = false;
         for (index, block) in talk.blocks.iter().enumerate() {
             if let Part::ToolResult { .. } = &block.part {
@@ -193,6 +194,7 @@ impl Importer<'_> {
             message,
             spoken.at,
             spoken.line,
+            &mut spoken.load,
         )
         .await?;
         if spoken.chain == MAIN {
@@ -219,6 +221,7 @@ impl Importer<'_> {
         let Some(mut spoken) = self.spoken(talk, text, line).await? else {
             return Ok(());
         };
+        spoken.no_tokens();
         let kind = if is_boundary {
             FrameKind::Checkpoint
         } else {
@@ -242,6 +245,7 @@ impl Importer<'_> {
         let Some(mut spoken) = self.spoken(talk, text, line).await? else {
             return Ok(());
         };
+        spoken.no_tokens();
         let data = FrameData {
             content: Some(content),
             ..spoken.data()

@@ -189,6 +189,34 @@ pub(super) struct OpenUsage {
     pub(super) model: Option<String>,
     pub(super) at: Timestamp,
     /// The totals that its lines had, without repetitions, the last one last.
-    pub(super) totals: Vec<[u64; 4]>,
+    pub(super) totals: Vec<Total>,
     pub(super) line: u64,
+}
+
+/// The tokens of a message as some of its lines have them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Total {
+    pub(super) tokens: [u64; 4],
+    /// How many lines have each of them as a field.
+    pub(super) lines: [u64; 4],
+}
+
+impl Total {
+    /// Another line has them, or some of them.
+    pub(super) fn add_line(&mut self, fields: [u64; 4]) {
+        for (lines, more) in self.lines.iter_mut().zip(fields) {
+            *lines += more;
+        }
+    }
+}
+
+/// What is remembered of a message that is over.
+#[derive(Debug)]
+pub(super) struct Closed {
+    /// Its session.
+    pub(super) owner: String,
+    /// Its tokens.
+    pub(super) tokens: [u64; 4],
+    /// Whether this import recorded them.
+    pub(super) is_new: bool,
 }

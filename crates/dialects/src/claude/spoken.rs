@@ -147,6 +147,18 @@ impl Spoken<'_> {
         By { actor, at: self.at }
     }
 
+    /// Counts the tokens as lost that a line has which the model did not say.
+    pub(super) fn no_tokens(&mut self) {
+        let Some(usage) = self.talk.message().usage else {
+            return;
+        };
+        for (path, count) in fields::TOKENS.iter().zip(usage.fields()) {
+            if count > 0 {
+                self.load.fields.lost(path, count);
+            }
+        }
+    }
+
     pub(super) fn data(&self) -> FrameData<'_> {
         let message = self.talk.message();
         FrameData {

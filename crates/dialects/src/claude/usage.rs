@@ -5,12 +5,13 @@ use annals_domain::Timestamp;
 use uuid::Uuid;
 
 use super::error::ClaudeImportError;
+use super::fields;
 use super::ids;
 use super::importer::Importer;
 use super::line::Message;
 use super::map::{self, By};
 use super::remark::Remark;
-use super::session::OpenUsage;
+use super::session::{Closed, OpenUsage, Total};
 use super::unit::{Load, Unit};
 
 /// At most so many totals of a message are remembered, the newest ones.
@@ -26,37 +27,50 @@ impl Importer<'_> {
         message: Message<'_>,
         at: Timestamp,
         line: u64,
+        load: &mut Load,
     ) -> Result<(), ClaudeImportError> {
         let open = &self.session(session).chain(chain).usage;
         if open.as_ref().is_some_and(|open| open.message != message.id) {
             self.close_usage(session, chain).await?;
         }
-        let Some(totals) = message.usage.map(|usage| usage.totals()) else {
+        let Some(usage) = message.usage else {
             return Ok(());
         };
+        let tokens = usage.totals();
         let before = match self.closed.get(message.id) {
             // A copy of a part of another session has nothing new.
-            Some((owner, last)) if owner != session && !is_more(&totals, last) => return Ok(()),
-            Some((_, last)) => Some(*last),
+            Some(closed) if closed.owner != session && !is_more(&tokens, &closed.tokens) => {
+                fields::keep_tokens(usage.fields(), &mut load.fields);
+                return Ok(());
+            }
+            Some(closed) => Some(closed.tokens),
             None => None,
         };
         let name = chain.to_owned();
         let chain = self.session(session).chain(chain);
+        if chain.usage.is_none() && before.is_none() && tokens == [0; 4] {
+            // There is nothing to record, and the line says nothing else.
+            fields::keep_tokens(usage.fields(), &mut load.fields);
+            return Ok(());
+        }
         let open = chain.usage.get_or_insert_with(|| OpenUsage {
             message: message.id.to_owned(),
             model: message.model.map(str::to_owned),
             at,
-            totals: Vec::from_iter(before),
+            totals: Vec::from_iter(before.map(total)),
             line,
         });
         (open.at, open.line) = (at, line);
-        if open.totals.last() != Some(&totals) {
-            open.totals.push(totals);
-            if open.totals.len() > TOTALS {
-                let oldest = open.totals.first().copied().unwrap_or_default();
-                let key = ids::usage_batch(message.id, &oldest);
-                self.forget_total(session, &name, key).await?;
-            }
+        if open.totals.last().map(|last| last.tokens) != Some(tokens) {
+            open.totals.push(total(tokens));
+        }
+        if let Some(last) = open.totals.last_mut() {
+            last.add_line(usage.fields());
+        }
+        if open.totals.len() > TOTALS {
+            let oldest = open.totals.first().copied().unwrap_or_default();
+            let key = ids::usage_batch(message.id, &oldest.tokens);
+            self.forget_total(session, &name, key).await?;
         }
         Ok(())
     }
@@ -73,7 +87,11 @@ impl Importer<'_> {
         if let Some(open) = &mut self.session(session).chain(chain).usage
             && open.totals.len() > at
         {
-            open.totals.remove(at);
+            let forgotten = open.totals.remove(at);
+            // Its lines are recorded with the next total.
+            if let Some(next) = open.totals.get_mut(at) {
+                next.add_line(forgotten.lines);
+            }
         }
         Ok(())
     }
@@ -98,35 +116,35 @@ impl Importer<'_> {
         let Some(open) = chain.usage.take() else {
             return Ok(());
         };
-        let Some((last, earlier)) = open.totals.split_last() else {
+        let Some(last) = open.totals.last().map(|last| last.tokens) else {
             return Ok(());
         };
-        let owner = session.to_owned();
-        self.closed.put(open.message.clone(), (owner, *last));
-        let key = ids::usage_batch(&open.message, last);
-        if self.is_known(key).await? {
+        // What was recorded when the recording ended here or there.
+        let recorded = self.newest_recorded(&open).await?;
+        let new = open.totals.get(recorded.map_or(0, |at| at + 1)..);
+        let (new, recorded) = (
+            new.unwrap_or_default(),
+            recorded.and_then(|at| open.totals.get(at)),
+        );
+        self.close(session, &open.message, last, recorded, !new.is_empty());
+        if new.is_empty() {
             return Ok(());
         }
-        // What an import had counted when the recording ended here or there.
-        let mut before = [0; 4];
-        for totals in earlier.iter().rev() {
-            if self
-                .is_known(ids::usage_batch(&open.message, totals))
-                .await?
-            {
-                before = *totals;
-                break;
-            }
+        let mut load = Load::default();
+        for total in new {
+            fields::keep_tokens(total.lines, &mut load.fields);
         }
-        let mut more = *last;
+        let before = recorded.map_or([0; 4], |total| total.tokens);
+        if is_more(&before, &last) {
+            self.remarks
+                .add(Remark::UsageShrinks, &self.file, open.line);
+        }
+        let mut more = last;
         for (more, before) in more.iter_mut().zip(before) {
-            if *more < before {
-                self.remarks
-                    .add(Remark::UsageShrinks, &self.file, open.line);
-            }
             *more = more.saturating_sub(before);
         }
         if more == [0; 4] {
+            self.fields.add_as_lost(&load.fields);
             return Ok(());
         }
         let by = By {
@@ -135,13 +153,55 @@ impl Importer<'_> {
         };
         let usage = map::usage(run, open.model.as_deref(), more);
         let unit = Unit {
-            key,
+            key: ids::usage_batch(&open.message, &last),
             requests: vec![by.request(usage)],
             model: open.model,
-            load: Load::default(),
+            load,
             line: open.line,
         };
         self.work(session, name, unit).await
+    }
+
+    /// The newest of a message's totals that the log has, by its number.
+    async fn newest_recorded(&self, open: &OpenUsage) -> Result<Option<usize>, ClaudeImportError> {
+        for (at, total) in open.totals.iter().enumerate().rev() {
+            let key = ids::usage_batch(&open.message, &total.tokens);
+            if self.is_known(key).await? {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Remembers that a message is over. Lines that repeat what this import
+    /// recorded of it are kept like those before them.
+    fn close(
+        &mut self,
+        session: &str,
+        message: &str,
+        tokens: [u64; 4],
+        recorded: Option<&Total>,
+        is_new: bool,
+    ) {
+        let before = self.closed.get(message).filter(|closed| closed.is_new);
+        let repeated =
+            recorded.filter(|total| before.is_some_and(|closed| closed.tokens == total.tokens));
+        if let Some(total) = repeated {
+            fields::keep_tokens(total.lines, &mut self.fields);
+        }
+        let closed = Closed {
+            owner: session.to_owned(),
+            tokens,
+            is_new: is_new || repeated.is_some(),
+        };
+        self.closed.put(message.to_owned(), closed);
+    }
+}
+
+fn total(tokens: [u64; 4]) -> Total {
+    Total {
+        tokens,
+        ..Total::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::log::Log;
-use super::recording::{Recording, story};
+use super::recording::{Folder, Recording, story};
 
 /// The leaves of a JSON value; what is empty is a leaf.
 fn leaves(value: &Value) -> u64 {
@@ -132,4 +132,55 @@ fn an_import_of_nothing_new_reports_no_fields() {
         (&log.report.fields_kept, &log.report.fields_lost),
         (&vec![], &vec![])
     );
+}
+
+const OUTPUT: &str = "message.usage.output_tokens";
+
+/// The sum of a run's tokens must fit into its number.
+#[test]
+fn tokens_that_are_refused_are_lost() {
+    let text = || json!({ "type": "text", "text": "x" });
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .says("m1", text(), [1, 2, 3, u64::MAX - 100])
+        .says("m2", text(), [1, 2, 3, 4_000])
+        .says("m2", text(), [1, 2, 3, 5_000])
+        .says("m3", text(), [0, 0, 0, 1]);
+    let folder = Folder::new();
+    let path = folder.write("r.jsonl", recording.file(9));
+    let mut log = Log::empty();
+    log.report = log.try_import(&path, &Default::default()).unwrap();
+    assert_eq!((log.report.imported, log.report.broken_count), (5, 1));
+    assert_eq!(log.tokens(), [1, 2, 3, u64::MAX - 99]);
+    for path in [OUTPUT, "message.usage.input_tokens"] {
+        assert_eq!(log.fates(path), [2, 0, 2], "{}", log.report);
+    }
+    // They are not in the log, as often as it is tried.
+    log.report = log.try_import(&path, &Default::default()).unwrap();
+    assert_eq!(log.fates(OUTPUT), [0, 0, 2], "{}", log.report);
+}
+
+/// With the line or with the message: every line's tokens count once.
+#[test]
+fn tokens_are_counted_with_what_records_them() {
+    let text = || json!({ "type": "text", "text": "x" });
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .with(json!({ "message": { "role": "user", "content": "Go", "usage": { "output_tokens": 1 } } }))
+        .says("m1", text(), [1, 0, 0, 1])
+        .says("m1", text(), [1, 0, 0, 5])
+        .says("m2", text(), [0; 4])
+        .says("m1", text(), [1, 0, 0, 5]);
+    recording.lines[1]["message"]["usage"]["output_tokens"] = json!(null);
+    let log = Log::of(&recording);
+    assert_eq!(log.fates(OUTPUT), [4, 0, 1], "{}", log.report);
+    let mut grown = Log::empty();
+    grown.grow(&recording, 2);
+    assert_eq!(grown.fates(OUTPUT), [1, 0, 1]);
+    grown.grow(&recording, 9);
+    assert_eq!(grown.fates(OUTPUT), [3, 0, 0], "{}", grown.report);
+    grown.grow(&recording, 9);
+    assert_eq!(grown.fates(OUTPUT), [0; 3], "{}", grown.report);
 }
