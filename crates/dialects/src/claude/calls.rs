@@ -1,8 +1,12 @@
 //! Tool calls on their way from the call to the result.
 
+use annals::ViewError;
+use annals::projections::Status;
 use annals_domain::pipeline::FrameKind;
+use annals_domain::{AnyEvent, run};
 use serde_json::value::RawValue;
 
+use super::error::ClaudeImportError;
 use super::fields;
 use super::ids::{self, ToolIds};
 use super::importer::{Done, Importer};
@@ -97,15 +101,24 @@ impl Importer<'_> {
             return Ok(());
         };
         let content = content.as_deref();
-        let lost: &[&str] = match (content, map::small(content)) {
-            (Some(_), None) => &["message.content[].content"],
-            _ => &[],
-        };
-        count_block(block, fields::TOOL_RESULT, lost, &mut spoken.load);
+        let mut lost = Vec::new();
+        if content.is_some() && map::small(content).is_none() {
+            lost.push("message.content[].content");
+        }
         let id = tool_use.as_deref().unwrap_or_default();
-        let Some(waiting) = self.session(&spoken.session).answered(id) else {
-            return self.unasked(spoken, id, content, index).await;
+        let call = self.session(&spoken.session).answered(id);
+        let is_late = self.was_given_up(id).await?;
+        let waiting = match call {
+            Some(call) if !is_late => call,
+            call => {
+                // A call that was given up is in the log, as it was then.
+                self.report.already_there += call.map_or(0, |call| call.load.lines);
+                lost.push("message.content[].is_error");
+                count_block(block, fields::TOOL_RESULT, &lost, &mut spoken.load);
+                return self.unasked(spoken, id, is_late, content, index).await;
+            }
         };
+        count_block(block, fields::TOOL_RESULT, &lost, &mut spoken.load);
         let answer = Answer {
             talk: spoken.talk,
             content,
@@ -120,19 +133,28 @@ impl Importer<'_> {
         self.work(&spoken.session, &name, unit).await
     }
 
-    /// A result whose call was not read, or was recorded before.
-    pub(super) async fn unasked(
+    /// A result whose call was not read, was given up, or was recorded before
+    /// with its result. A frame keeps the first two.
+    async fn unasked(
         &mut self,
         spoken: &mut Spoken<'_>,
         tool_use: &str,
+        is_late: bool,
         content: Option<&RawValue>,
         index: usize,
     ) -> Done {
-        if self.is_known(ToolIds::of(tool_use).batch).await? {
+        if !is_late && self.is_known(ToolIds::of(tool_use).batch).await? {
             self.report.already_there += spoken.load.take().lines;
             return Ok(());
         }
-        spoken.load.remarks.push(Remark::ResultWithoutUse);
+        spoken.load.remarks.push(match is_late {
+            true => Remark::LateResult,
+            false => Remark::ResultWithoutUse,
+        });
+        if let Some(result) = &spoken.talk.tool_use_result {
+            let fields = &mut spoken.load.fields;
+            fields::count(result.get(), "toolUseResult", fields::NOTHING, &[], fields);
+        }
         let data = FrameData {
             tool_use: Some(tool_use),
             content: map::small(content),
@@ -143,5 +165,31 @@ impl Importer<'_> {
         let requests = vec![spoken.by(map::agent()).request(push)];
         let unit = spoken.unit(ids::frame_batch(spoken.talk.name(), index + 1), requests);
         self.context(&spoken.session, &spoken.chain, unit).await
+    }
+
+    /// Whether the log has a call as one that was given up, now or by an
+    /// earlier import. Its invocation says so, which costs the same however
+    /// much there is in its run.
+    async fn was_given_up(&self, tool_use: &str) -> Result<bool, ClaudeImportError> {
+        let ids = ToolIds::of(tool_use);
+        if !self.is_known(ids.batch).await? {
+            return Ok(false);
+        }
+        let failed = |error| ClaudeImportError::View(Box::new(error));
+        let first = match self.annals.row(ids.invocation).await {
+            Ok(row) if row.status == Some(Status::Error) => row.first_position,
+            Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(failed(error)),
+        };
+        let Some(record) = self.annals.record(first).await? else {
+            return Ok(false);
+        };
+        let entry = self.annals.entry(&record).await;
+        let entry = entry.map_err(|error| failed(error.into()))?;
+        let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event else {
+            return Ok(false);
+        };
+        let summary = event.result_summary.map(|slot| entry.text(slot));
+        Ok(summary.is_some_and(|text| text.as_str() == Some(tool::NO_RESULT)))
     }
 }

@@ -56,7 +56,8 @@ use read::News;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClaudeOptions {
     /// The sessions are over: record the tool calls that wait for a result,
-    /// as errors. A result that is read later is not recorded any more.
+    /// as errors. They stay errors; of a result that is read later there is a
+    /// frame.
     pub ended: bool,
 }
 

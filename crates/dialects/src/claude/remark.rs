@@ -15,6 +15,7 @@ pub(super) enum Remark {
     NoPath,
     NoResult,
     ResultWithoutUse,
+    LateResult,
     UsageShrinks,
     HeldTooLong,
 }
@@ -40,6 +41,9 @@ impl Remark {
                 "has a tool call that was given up without a result: it is recorded as an error"
             }
             Remark::ResultWithoutUse => "has the result of a tool call that was not read",
+            Remark::LateResult => {
+                "has a result that came after its call was given up: the call stays an error, and a frame has the result"
+            }
             Remark::UsageShrinks => {
                 "takes tokens back that an earlier import recorded: the log has more than the recording"
             }

@@ -21,7 +21,7 @@ use super::session::Waiting;
 use super::unit::{Load, Unit};
 
 /// What stands for a result that did not come.
-const NO_RESULT: &str = "(no result was recorded)";
+pub(super) const NO_RESULT: &str = "(no result was recorded)";
 
 /// What stands for a tool without a name.
 const NO_NAME: &str = "(unnamed)";

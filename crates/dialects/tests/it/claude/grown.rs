@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use annals::projections::Entry;
+use annals::projections::{Entry, ToolInvocationView};
+use annals_dialects::claude::{ClaudeOptions, ToolIds};
 use annals_domain::AnyEvent;
-use annals_domain::run::Event as RunEvent;
+use annals_domain::run::{Event as RunEvent, ToolStatus};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::log::Log;
-use super::recording::{Recording, story};
+use super::recording::{Folder, Recording, story};
 
 /// What happened, without where it stands in the log, and without the tokens,
 /// whose places may differ.
@@ -63,7 +64,7 @@ fn cut_at_any_line_it_is_the_same() {
 #[test]
 fn a_half_written_last_line_is_read_when_it_is_whole() {
     let story = story();
-    let folder = super::recording::Folder::new();
+    let folder = Folder::new();
     let whole = story.file(99);
     let path = folder.write("r.jsonl", &whole[..whole.len() - 20]);
     let mut log = Log::empty();
@@ -212,5 +213,74 @@ fn prompts_refine_the_one_before_also_across_files() {
     assert_eq!(intents.len(), 4);
     for pair in intents.windows(2) {
         assert_eq!(pair[1].1, Some(pair[0].0), "{intents:?}");
+    }
+}
+
+/// A call that was given up stays an error; its result is not "already there".
+#[test]
+fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls("m1", "t1", "Bash", json!({ "command": "make" }))
+        .result("t1", json!("built"), false)
+        .with(json!({ "toolUseResult": { "stdout": "built" } }));
+    let folder = Folder::new();
+    let path = folder.write("r.jsonl", recording.file(2));
+    let mut log = Log::empty();
+    let ended = ClaudeOptions { ended: true };
+    log.report = log.try_import(&path, &ended).unwrap();
+    assert_eq!(log.report.imported, 2);
+    for (imported, there) in [(1, 2), (0, 3)] {
+        log.grow(&recording, 9);
+        let report = &log.report;
+        assert_eq!(
+            (report.imported, report.already_there),
+            (imported, there),
+            "{report}"
+        );
+        assert_eq!(report.waiting, 0);
+        let kept = [imported, 0, 0];
+        assert_eq!(log.fates("message.content[].content"), kept, "{report}");
+        assert_eq!(log.fates("toolUseResult.stdout"), [0, 0, imported]);
+        assert_eq!(log.has_note("after its call was given up"), imported > 0);
+    }
+    assert_eq!(log.frames(), ["intent_analysis: Go", "tool_call: built"]);
+    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    assert_eq!(call.status, ToolStatus::Error);
+}
+
+/// The same where the recording itself shows that the call was given up.
+#[test]
+fn a_late_result_is_the_same_in_one_import_and_in_several() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls(
+            "m1",
+            "t1",
+            "Edit",
+            json!({ "file_path": "/f", "old_string": "a", "new_string": "b" }),
+        )
+        .user(json!("Never mind"))
+        .text("m2", "All right.")
+        .result("t1", json!("too late"), true)
+        .result("t1", json!("and once more"), false);
+    let log = Log::of(&recording);
+    assert_eq!(
+        (log.report.imported, log.report.already_there),
+        (6, 0),
+        "{}",
+        log.report
+    );
+    assert_eq!(log.fates("message.content[].is_error"), [0, 0, 1]);
+    assert!(log.has_note("each of 2 lines"), "{}", log.report);
+    let frames = log.frames();
+    assert!(
+        frames.contains(&"tool_call: too late".to_owned()),
+        "{frames:?}"
+    );
+    for cut in 0..=recording.lines.len() {
+        check_cuts(&recording, &[cut]);
     }
 }
