@@ -187,6 +187,40 @@ fn rows_say_what_views_say() {
     assert_eq!(kinds.len(), Kind::ALL.len());
 }
 
+/// Tokens are used before and after a provenance is recorded or adopted, in
+/// every order of four events.
+#[test]
+fn tokens_of_a_provenance_are_those_of_its_view() {
+    let samples = samples(StreamKind::Run);
+    let of = |event_type: &str| {
+        let found = samples
+            .iter()
+            .find(|it| it.event.event_type() == event_type);
+        found.expect("a sample")
+    };
+    let used = of("run.usage_recorded");
+    let others = [
+        used,
+        of("run.provenance_adopted"),
+        of("run.provenance_recorded"),
+    ];
+    for order in 0..81_usize {
+        let mut story = Story::new();
+        for place in [1, 3, 9, 27] {
+            story.append(others[order / place % 3]);
+        }
+        let entries = story.entries();
+        let catalogue = up_to_date(&story.log);
+        for (_, id) in entries.iter().flat_map(|entry| entry.touches()) {
+            let view = fold(Kind::Provenance, id, &entries);
+            let row = block_on(catalogue.row(&story.log, id)).unwrap();
+            if let (Some(row), Some(view)) = (row, view) {
+                compare_tokens(&row, &view, &format!("order {order}"));
+            }
+        }
+    }
+}
+
 fn compare(row: &CatalogueRow, view: &ObjectView) {
     let header = view.header();
     let object = format!("{} {}", row.kind, row.id);
@@ -205,22 +239,24 @@ fn compare(row: &CatalogueRow, view: &ObjectView) {
             let window = ("frames_in_window", view.frames().len() as u64);
             assert!(row.counts.contains(&window), "{object}: {:?}", row.counts);
         }
-        ObjectView::Provenance(view) => {
-            let known =
-                |(tokens, cost): (u64, Option<f64>)| (tokens, cost.map(|usd| usd.to_bits()));
-            let used = view.token_usage.map(|used| {
-                known((
-                    used.input_tokens.saturating_add(used.output_tokens),
-                    used.cost_usd,
-                ))
-            });
-            let row = row
-                .tokens
-                .map(|used| known((used.total_tokens, used.cost_usd)));
-            assert_eq!(row, used, "{object}");
-        }
+        ObjectView::Provenance(_) => compare_tokens(row, view, &object),
         _ => {}
     }
+}
+
+fn compare_tokens(row: &CatalogueRow, view: &ObjectView, what: &str) {
+    let ObjectView::Provenance(view) = view else {
+        return;
+    };
+    let known = |(tokens, cost): (u64, Option<f64>)| (tokens, cost.map(|usd| usd.to_bits()));
+    let used = view.token_usage.map(|used| {
+        let tokens = used.input_tokens.saturating_add(used.output_tokens);
+        known((tokens, used.cost_usd))
+    });
+    let row = row
+        .tokens
+        .map(|used| known((used.total_tokens, used.cost_usd)));
+    assert_eq!(row, used, "{what}");
 }
 
 fn status(view: &ObjectView) -> Option<&str> {
@@ -691,6 +727,51 @@ fn a_circle_is_cut_where_it_closes() {
     assert_eq!((tree.nodes.len(), tree.more), (2, true));
     let unknown = block_on(catalogue.tree(&story.log, &TreeQuery::new(id(9))));
     assert_eq!(unknown.unwrap(), None);
+}
+
+#[test]
+fn below_a_plan_are_the_tasks_that_its_steps_became() {
+    let mut story = Story::new();
+    let (own, spawned) = (stream(StreamKind::Plan, id(1)), id(2));
+    story.push(stream(StreamKind::Task, spawned), |pieces| {
+        (0..20).for_each(|_| {
+            pieces.text("t");
+        });
+        annals_domain::task::Event::from(task(None, None))
+    });
+    story.push(own, |pieces| {
+        let step = annals_domain::plan::StoredStep {
+            description: pieces.text("parse"),
+            inputs: None,
+            outputs: None,
+            checks: None,
+            iframes: Vec::new(),
+            oframes: Vec::new(),
+            task: None,
+        };
+        annals_domain::plan::Event::from(annals_domain::plan::Drafted {
+            previous: None,
+            intent: None,
+            pipeline: None,
+            fwindow: None,
+            steps: vec![step],
+        })
+    });
+    story.push(own, |_| {
+        let (index, task) = (0, spawned.into());
+        annals_domain::plan::Event::from(annals_domain::plan::StepTaskSpawned { index, task })
+    });
+    let catalogue = up_to_date(&story.log);
+    let tree = block_on(catalogue.tree(&story.log, &TreeQuery::new(id(1))));
+    let shown: Vec<_> = tree
+        .unwrap()
+        .unwrap()
+        .nodes
+        .iter()
+        .map(|node| (node.depth, node.row.id, node.relation))
+        .collect();
+    let expected = [(0, id(1), None), (1, spawned, Some(Relation::StepTask))];
+    assert_eq!(shown, expected);
 }
 
 #[test]

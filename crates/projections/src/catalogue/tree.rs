@@ -102,9 +102,9 @@ fn branches(kind: Kind) -> &'static [Relation] {
     }
 }
 
-/// A run is at home below its task; below a plan it is shown where the plan is
-/// what was asked for.
-const ROOT_PLAN: &[Relation] = &[Relation::RunPlan];
+/// A task is at home below its intent or parent, and a run below its task; below
+/// a plan they are shown where the plan is what was asked for.
+const ROOT_PLAN: &[Relation] = &[Relation::StepTask, Relation::RunPlan];
 
 /// An object that is still to be shown.
 struct Waiting {
@@ -224,7 +224,11 @@ impl Growing<'_> {
         relation: Relation,
         breadth: usize,
     ) -> Result<(Vec<Uuid>, bool), CatalogueError> {
-        let prefix = keys::naming(id, relation);
+        let prefix = match relation {
+            // It is the plan that names the task.
+            Relation::StepTask => keys::named_in(id, relation),
+            _ => keys::naming(id, relation),
+        };
         let limit = breadth.saturating_add(1);
         let rows = self
             .sight

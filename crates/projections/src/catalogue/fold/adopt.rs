@@ -240,14 +240,15 @@ impl Fold<'_> {
         let id = event.provenance.0;
         let beginning = Beginning::default();
         let adopted = self.adopt(Kind::Provenance, id, &event.header, beginning);
-        if let Some(adopted) = adopted {
+        if adopted.is_some() {
             let stated = event.token_usage.map(|used| Usage {
                 uncached_input: used.input_tokens,
                 output: used.output_tokens,
                 cost_usd: used.cost_usd,
                 ..Usage::default()
             });
-            self.state_usage(id, stated, matches!(adopted, Adopted::New));
+            // It is as it came, whatever was used here before.
+            self.state_usage(id, stated, false);
         }
     }
 
