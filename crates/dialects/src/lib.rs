@@ -10,6 +10,7 @@ mod diff;
 pub mod git;
 pub mod git_internal;
 pub mod lines;
+mod others;
 mod reading;
 mod report;
 

@@ -12,6 +12,7 @@ use super::error::ClaudeImportError;
 use super::line::parse_time;
 use super::read::LINE_LIMIT;
 use crate::lines::Lines;
+use crate::others::{self, Others};
 
 /// In so many lines a file's first time is looked for.
 const PROBED: usize = 200;
@@ -28,17 +29,18 @@ pub(super) struct Recording {
 
 /// The file at `path`, or all `*.jsonl` files in that folder and below,
 /// the one that begins first before the others. Those without any time are
-/// last.
-pub(super) fn find(path: &Path) -> Result<Vec<Recording>, ClaudeImportError> {
+/// last. What lies beside them is named and not read.
+pub(super) fn find(path: &Path) -> Result<(Vec<Recording>, Others), ClaudeImportError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| ClaudeImportError::Unreadable { path, source }
     };
     let mut paths = Vec::new();
+    let mut others = Others::default();
     if fs::metadata(path).map_err(failed(path))?.is_dir() {
         let mut folders = vec![path.to_owned()];
         while let Some(folder) = folders.pop() {
-            match list(&folder, &mut folders, &mut paths) {
+            match list(&folder, &mut folders, &mut paths, &mut others) {
                 Ok(()) => {}
                 Err(error) if folder == path => return Err(failed(path)(error)),
                 // Whoever reads it says what is wrong with it.
@@ -54,18 +56,30 @@ pub(super) fn find(path: &Path) -> Result<Vec<Recording>, ClaudeImportError> {
     }
     let mut files: Vec<Recording> = paths.into_iter().map(recording).collect();
     files.sort_by(order);
-    Ok(files)
+    Ok((files, others))
 }
 
-fn list(folder: &Path, folders: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> io::Result<()> {
+fn list(
+    folder: &Path,
+    folders: &mut Vec<PathBuf>,
+    files: &mut Vec<PathBuf>,
+    others: &mut Others,
+) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let path = entry.path();
-        // A link to a folder is not followed: it could lead back here.
-        if entry.file_type()?.is_dir() {
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
             folders.push(path);
-        } else if path.extension().is_some_and(|name| name == "jsonl") && path.is_file() {
+        } else if path.extension().is_none_or(|name| name != "jsonl") {
+            others.add(path, "its name does not end with .jsonl");
+        } else if path.is_file() {
             files.push(path);
+        } else if kind.is_symlink() {
+            // To a folder, it could lead back here.
+            others.add(path, others::LINK);
+        } else {
+            others.add(path, others::NO_FILE);
         }
     }
     Ok(())

@@ -62,7 +62,7 @@ pub struct ClaudeOptions {
 }
 
 /// Imports the recording at `path`, or all `*.jsonl` files in that folder and
-/// below, in time order. `progress` is called after each line, in bytes.
+/// below, in time order; what else is there is named in the report. `progress` is called after each line, in bytes.
 ///
 /// It reads on a thread of its own and needs no particular async runtime.
 /// Dropping the future stops it between two batches; what was imported stays,
@@ -82,7 +82,10 @@ pub async fn import(
     let mut total = 0;
     while let Some(received) = news.next().await {
         match received? {
-            News::Found { bytes } => total = bytes,
+            News::Found { bytes, others } => {
+                total = bytes;
+                others.report(&mut importer.report);
+            }
             News::File(file) => importer.begin_file(&file),
             News::Line { line, done } => {
                 importer.line(line).await?;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::ClaudeImportError;
 use super::files;
 use crate::lines::{Line, LineError, Lines};
+use crate::others::Others;
 use crate::reading;
 
 /// The most bytes of a line. What a line holds must fit into a batch.
@@ -19,7 +20,7 @@ const READY: usize = 2;
 #[derive(Debug)]
 pub(super) enum News {
     /// The files are found: so many bytes will come.
-    Found { bytes: u64 },
+    Found { bytes: u64, others: Others },
     /// A file begins.
     File(PathBuf),
     /// A line of it, and how far the import is with it.
@@ -45,9 +46,9 @@ pub(super) fn start(
 }
 
 fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
-    let files = files::find(path)?;
+    let (files, others) = files::find(path)?;
     let bytes = files.iter().map(|file| file.bytes).sum();
-    outlet.send(News::Found { bytes })?;
+    outlet.send(News::Found { bytes, others })?;
     let mut before = 0;
     for file in files {
         outlet.send(News::File(file.path.clone()))?;

@@ -67,8 +67,7 @@ pub async fn import(
         match news {
             News::Found { bytes, others } => {
                 total = bytes;
-                import.report.passed_over_count = others.count;
-                import.report.passed_over = others.named();
+                others.report(&mut import.report);
             }
             News::Known(known) => import.learn(*known).await?,
             News::Object(found) => {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::error::GitInternalImportError;
 use super::known::{Known, Place};
 use super::object::Object;
-use super::source::{Files, Others, Text, files, texts, unreadable};
+use super::source::{Files, Text, files, texts, unreadable};
+use crate::others::Others;
 use crate::{reading, report};
 
 type Stop = reading::Stop<GitInternalImportError>;

@@ -1,7 +1,6 @@
 //! Where objects are read from: a file of JSON lines or with one object, or a
 //! folder of such files. What else is in a folder is named, not read.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use serde::de::IgnoredAny;
 
 use super::error::GitInternalImportError;
 use crate::lines::{LineError, Lines};
-use crate::report::{NAMED, PassedOver};
+use crate::others::{self, Others};
 
 /// The most bytes of one object's JSON.
 pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
@@ -46,34 +45,6 @@ pub(super) struct Files {
     pub(super) bytes: u64,
     /// What lies beside them.
     pub(super) others: Others,
-}
-
-/// What a folder has and an import does not look into.
-#[derive(Debug, Default)]
-pub(super) struct Others {
-    /// How many files and links.
-    pub(super) count: u64,
-    /// The first ones by their paths, and why they are left alone.
-    first: BTreeMap<PathBuf, &'static str>,
-}
-
-impl Others {
-    fn add(&mut self, path: PathBuf, reason: &'static str) {
-        self.count += 1;
-        self.first.insert(path, reason);
-        if self.first.len() > NAMED {
-            self.first.pop_last();
-        }
-    }
-
-    /// The first ones, as a report names them.
-    pub(super) fn named(self) -> Vec<PassedOver> {
-        let named = |(path, reason): (PathBuf, &str)| PassedOver {
-            file: path.display().to_string(),
-            reason: reason.to_owned(),
-        };
-        self.first.into_iter().map(named).collect()
-    }
 }
 
 /// Finds the files of a source.
@@ -121,10 +92,9 @@ impl Files {
                 folders.push(path);
             } else if kind.is_symlink() {
                 // It could lead round in circles.
-                let reason = "it is a link, and what it names is only read where it is";
-                self.others.add(path, reason);
+                self.others.add(path, others::LINK);
             } else if !kind.is_file() {
-                self.others.add(path, "it is neither a file nor a folder");
+                self.others.add(path, others::NO_FILE);
             } else if !has_ending(&path) {
                 let reason = "its name does not end with .json, .jsonl or .ndjson";
                 self.others.add(path, reason);

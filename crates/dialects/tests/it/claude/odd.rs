@@ -186,3 +186,26 @@ fn an_empty_file_is_no_error_but_an_empty_folder_is() {
     let error = nowhere.unwrap_err();
     assert!(matches!(error, ClaudeImportError::Unreadable { .. }) && !error.is_retryable());
 }
+
+#[test]
+fn what_lies_beside_the_recordings_is_named() {
+    let folder = Folder::new();
+    folder.write("a.jsonl", story().file(9));
+    folder.write("settings.json", "{}");
+    std::fs::create_dir(folder.path().join("memory")).unwrap();
+    folder.write("memory/notes.md", "no recording");
+    let mut log = Log::empty();
+    log.import(folder.path());
+    assert_eq!(
+        (log.report.broken_count, log.report.passed_over_count),
+        (0, 2)
+    );
+    let named = log.report.passed_over.iter().map(|it| it.file.as_str());
+    let within = |name: &str| folder.path().join(name).display().to_string();
+    assert!(named.eq([within("memory/notes.md"), within("settings.json")]));
+    let text = log.report.to_string();
+    assert!(
+        text.contains("settings.json: its name does not end with .jsonl"),
+        "{text}"
+    );
+}
