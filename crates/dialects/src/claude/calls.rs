@@ -106,16 +106,24 @@ impl Importer<'_> {
             lost.push("message.content[].content");
         }
         let id = tool_use.as_deref().unwrap_or_default();
-        let call = self.session(&spoken.session).answered(id);
-        let is_late = self.was_given_up(id).await?;
+        let session = self.session(&spoken.session);
+        let call = session.answered(id);
+        let is_another = session.is_another_answer(id, content.map_or("", RawValue::get));
+        let odd = if self.was_given_up(id).await? {
+            Some(Remark::LateResult)
+        } else if is_another && call.is_none() {
+            Some(Remark::AnotherResult)
+        } else {
+            None
+        };
         let waiting = match call {
-            Some(call) if !is_late => call,
+            Some(call) if odd.is_none() => call,
             call => {
                 // A call that was given up is in the log, as it was then.
                 self.report.already_there += call.map_or(0, |call| call.load.lines);
                 lost.push("message.content[].is_error");
                 count_block(block, fields::TOOL_RESULT, &lost, &mut spoken.load);
-                return self.unasked(spoken, id, is_late, content, index).await;
+                return self.unasked(spoken, id, odd, content, index).await;
             }
         };
         count_block(block, fields::TOOL_RESULT, &lost, &mut spoken.load);
@@ -134,23 +142,21 @@ impl Importer<'_> {
     }
 
     /// A result whose call was not read, was given up, or was recorded before
-    /// with its result. A frame keeps the first two.
+    /// with its result. A frame keeps it, unless it is the recorded one.
     async fn unasked(
         &mut self,
         spoken: &mut Spoken<'_>,
         tool_use: &str,
-        is_late: bool,
+        odd: Option<Remark>,
         content: Option<&RawValue>,
         index: usize,
     ) -> Done {
-        if !is_late && self.is_known(ToolIds::of(tool_use).batch).await? {
+        if odd.is_none() && self.is_known(ToolIds::of(tool_use).batch).await? {
             self.report.already_there += spoken.load.take().lines;
             return Ok(());
         }
-        spoken.load.remarks.push(match is_late {
-            true => Remark::LateResult,
-            false => Remark::ResultWithoutUse,
-        });
+        let remark = odd.unwrap_or(Remark::ResultWithoutUse);
+        spoken.load.remarks.push(remark);
         if let Some(result) = &spoken.talk.tool_use_result {
             let fields = &mut spoken.load.fields;
             fields::count(result.get(), "toolUseResult", fields::NOTHING, &[], fields);

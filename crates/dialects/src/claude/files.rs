@@ -71,7 +71,10 @@ fn list(
         let kind = entry.file_type()?;
         if kind.is_dir() {
             folders.push(path);
-        } else if path.extension().is_none_or(|name| name != "jsonl") {
+        } else if path
+            .extension()
+            .is_none_or(|name| !name.eq_ignore_ascii_case("jsonl"))
+        {
             others.add(path, "its name does not end with .jsonl");
         } else if path.is_file() {
             files.push(path);

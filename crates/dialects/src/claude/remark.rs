@@ -16,6 +16,7 @@ pub(super) enum Remark {
     NoResult,
     ResultWithoutUse,
     LateResult,
+    AnotherResult,
     UsageShrinks,
     HeldTooLong,
 }
@@ -43,6 +44,9 @@ impl Remark {
             Remark::ResultWithoutUse => "has the result of a tool call that was not read",
             Remark::LateResult => {
                 "has a result that came after its call was given up: the call stays an error, and a frame has the result"
+            }
+            Remark::AnotherResult => {
+                "has another result of a tool call that has one: the call stays as it is, and a frame has the result"
             }
             Remark::UsageShrinks => {
                 "takes tokens back that an earlier import recorded: the log has more than the recording"

@@ -1,7 +1,8 @@
 //! What is remembered of sessions while their recordings are read: little, and
 //! of what is over, next to nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use annals_domain::{IntentId, Timestamp};
 use serde_json::value::RawValue;
@@ -27,6 +28,8 @@ pub(super) struct Session {
     pub(super) newest_side: Option<String>,
     /// Tool calls whose result has not been read yet.
     pub(super) waiting: Vec<Waiting>,
+    /// What the first results of its tool calls say, as numbers to be compared.
+    answers: HashMap<String, u64>,
 }
 
 /// The name of a session's own course among its chains.
@@ -42,7 +45,17 @@ impl Session {
             chains: BTreeMap::new(),
             newest_side: None,
             waiting: Vec::new(),
+            answers: HashMap::new(),
         }
+    }
+
+    /// Takes note of a result. Whether the call had another one before, which
+    /// says something else; a copy of a line says the same.
+    pub(super) fn is_another_answer(&mut self, tool_use: &str, content: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        let said = hasher.finish();
+        *self.answers.entry(tool_use.to_owned()).or_insert(said) != said
     }
 
     /// A chain by its name; it begins when it is asked for first.

@@ -9,7 +9,7 @@ use annals_domain::Kind;
 use annals_projections::Relation;
 use uuid::Uuid;
 
-use super::known::{Known, MAX_CYCLE};
+use super::known::Known;
 use super::object::Object;
 use super::violations::{Reference, references, violations};
 
@@ -17,7 +17,9 @@ use super::violations::{Reference, references, violations};
 const SAID: usize = 100;
 /// Objects of the log that are looked at in one field.
 const MANY: usize = 1_000;
-/// Links of the log that are followed in search of cycles.
+/// How far links of the log are followed in search of cycles.
+const DEEP: usize = 1_000;
+/// Links of the log that are followed for it.
 const LINKS: usize = 65_536;
 
 pub(super) type Asked<T> = Result<T, LoadError>;
@@ -110,13 +112,13 @@ impl Both<'_> {
 }
 
 /// Follows parents and dependencies from the import's objects on through the
-/// log, as far as a cycle may be long. `false` if there were more than could be
+/// log. `false` if there were more than could be
 /// followed.
 pub(super) async fn lead_on(known: &mut Known, annals: &Annals) -> Asked<bool> {
     let mut left = LINKS;
     let mut seen = HashSet::new();
     let mut ends = known.ends();
-    for _ in 0..MAX_CYCLE {
+    for _ in 0..DEEP {
         let mut next = Vec::new();
         for (relation, id) in ends {
             if known.kind(id).is_some() || !seen.insert((relation, id)) {
@@ -131,9 +133,9 @@ pub(super) async fn lead_on(known: &mut Known, annals: &Annals) -> Asked<bool> {
             known.lead_on(relation, id, named);
         }
         if next.is_empty() {
-            break;
+            return Ok(true);
         }
         ends = next;
     }
-    Ok(true)
+    Ok(false)
 }

@@ -8,6 +8,7 @@ use annals_domain::Kind;
 use annals_projections::Relation;
 use uuid::Uuid;
 
+use super::circle::{Circle, Circles, Links};
 use super::object::{Body, Object};
 
 /// Where an object stands in the source.
@@ -26,8 +27,8 @@ pub(super) struct Known {
     kinds: HashMap<Uuid, (Kind, Place)>,
     /// Intents' parents, plans' previous ones and tasks' parents. A chain never
     /// leads from one kind to another, unless an id is wrong.
-    parents: HashMap<Uuid, Uuid>,
-    dependencies: HashMap<Uuid, Vec<Uuid>>,
+    parents: Links,
+    dependencies: Links,
     /// The run that a patch set says it is of.
     patch_sets: HashMap<Uuid, Uuid>,
     /// The patch sets that runs list.
@@ -37,12 +38,9 @@ pub(super) struct Known {
     provenances: HashMap<Uuid, Uuid>,
     decisions: HashMap<Uuid, Uuid>,
     pipelines: HashMap<Uuid, u64>,
-    in_parent_cycles: HashSet<Uuid>,
-    in_dependency_cycles: HashSet<Uuid>,
+    parent_circles: Circles,
+    dependency_circles: Circles,
 }
-
-/// The longest cycle that is looked for and shown.
-pub(super) const MAX_CYCLE: usize = 1_000;
 
 impl Known {
     /// What is known of the objects in these files: nothing yet.
@@ -94,9 +92,9 @@ impl Known {
     pub(super) fn ends(&self) -> Vec<(Relation, Uuid)> {
         let is_outside = |id: &&Uuid| !self.kinds.contains_key(*id);
         let mut ends = HashSet::new();
-        for (id, parent) in &self.parents {
+        for (id, parents) in &self.parents {
             let relation = self.kind(*id).and_then(to_parent);
-            let outside = Some(parent).filter(is_outside);
+            let outside = parents.iter().find(is_outside);
             ends.extend(relation.zip(outside.copied()));
         }
         for dependency in self.dependencies.values().flatten().filter(is_outside) {
@@ -110,14 +108,14 @@ impl Known {
     pub(super) fn lead_on(&mut self, relation: Relation, id: Uuid, named: Vec<Uuid>) {
         if relation == Relation::TaskDependencies {
             self.dependencies.insert(id, named);
-        } else if let Some(parent) = named.first() {
-            self.parents.insert(id, *parent);
+        } else {
+            self.parents.insert(id, named);
         }
     }
 
     fn link(&mut self, id: Uuid, parent: Option<impl Into<Uuid>>) {
         match parent {
-            Some(parent) => self.parents.insert(id, parent.into()),
+            Some(parent) => self.parents.insert(id, vec![parent.into()]),
             None => self.parents.remove(&id),
         };
     }
@@ -164,47 +162,20 @@ impl Known {
         self.pipelines.get(&pipeline).copied()
     }
 
-    /// Finds the objects that their own parents or dependencies may lead back
-    /// to: few or none, so that no other object's links need be followed.
+    /// Finds the objects that their own parents or dependencies lead back to.
     pub(super) fn close(&mut self) {
-        let parents = self.parents.iter();
-        self.in_parent_cycles = undecided(parents.map(|(id, parent)| (*id, vec![*parent])));
-        let dependencies = self.dependencies.iter();
-        self.in_dependency_cycles = undecided(dependencies.map(|(id, all)| (*id, all.clone())));
+        self.parent_circles = Circles::of(&self.parents);
+        self.dependency_circles = Circles::of(&self.dependencies);
     }
 
-    /// The cycle that an object's parents lead back to it by, if they do.
-    pub(super) fn parent_cycle(&self, id: Uuid) -> Option<Vec<Uuid>> {
-        let mut path = vec![id];
-        let links = self.in_parent_cycles.contains(&id).then_some(MAX_CYCLE)?;
-        for _ in 0..links {
-            let parent = self.parents.get(path.last()?)?;
-            path.push(*parent);
-            if *parent == id {
-                return Some(path);
-            }
-        }
-        None
+    /// How an object's parents lead back to it, if they do.
+    pub(super) fn parent_circle(&self, id: Uuid) -> Option<Circle> {
+        self.parent_circles.through(id, &self.parents)
     }
 
-    /// The cycle that a task's dependencies lead back to it by, if they do.
-    pub(super) fn dependency_cycle(&self, task: Uuid) -> Option<Vec<Uuid>> {
-        self.in_dependency_cycles.contains(&task).then_some(())?;
-        let mut came_from: HashMap<Uuid, Uuid> = HashMap::new();
-        let mut open = vec![task];
-        while let Some(at) = open.pop() {
-            for next in self.dependencies.get(&at).into_iter().flatten() {
-                if *next == task {
-                    return Some(way_round(task, at, &came_from));
-                }
-                let known = came_from.contains_key(next) || came_from.len() > MAX_CYCLE;
-                if !known && self.in_dependency_cycles.contains(next) {
-                    came_from.insert(*next, at);
-                    open.push(*next);
-                }
-            }
-        }
-        None
+    /// How a task's dependencies lead back to it, if they do.
+    pub(super) fn dependency_circle(&self, task: Uuid) -> Option<Circle> {
+        self.dependency_circles.through(task, &self.dependencies)
     }
 }
 
@@ -223,52 +194,4 @@ fn to_parent(kind: Kind) -> Option<Relation> {
         | Kind::ContextSnapshot
         | Kind::ContextPipeline => None,
     }
-}
-
-/// Objects that lead to a cycle, or stand in one: those that are left when
-/// every object is taken away that leads to none that is left.
-fn undecided(links: impl Iterator<Item = (Uuid, Vec<Uuid>)>) -> HashSet<Uuid> {
-    let links: HashMap<Uuid, Vec<Uuid>> = links.collect();
-    let mut named_by: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
-    let mut ahead: HashMap<Uuid, usize> = HashMap::new();
-    let mut done = Vec::new();
-    for (id, targets) in &links {
-        let inside = targets.iter().filter(|target| links.contains_key(target));
-        let mut count = 0;
-        for target in inside {
-            named_by.entry(*target).or_default().push(*id);
-            count += 1;
-        }
-        if count == 0 {
-            done.push(*id);
-        }
-        ahead.insert(*id, count);
-    }
-    while let Some(id) = done.pop() {
-        ahead.remove(&id);
-        for namer in named_by.remove(&id).unwrap_or_default() {
-            if let Some(count) = ahead.get_mut(&namer) {
-                *count -= 1;
-                if *count == 0 {
-                    done.push(namer);
-                }
-            }
-        }
-    }
-    ahead.into_keys().collect()
-}
-
-/// The cycle from a task back to it, whose last link is from `at`.
-fn way_round(task: Uuid, at: Uuid, came_from: &HashMap<Uuid, Uuid>) -> Vec<Uuid> {
-    let mut path = vec![task, at];
-    let mut before = at;
-    while let Some(earlier) = came_from.get(&before) {
-        path.push(*earlier);
-        before = *earlier;
-    }
-    if path.last() != Some(&task) {
-        path.push(task);
-    }
-    path.reverse();
-    path
 }

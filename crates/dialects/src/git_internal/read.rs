@@ -64,28 +64,38 @@ fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
         others,
     } = files(path)?;
     outlet.send(News::Found { bytes, others })?;
-    outlet.send(News::Known(Box::new(known(&files)?)))?;
+    outlet.send(News::Known(Box::new(known(&files))))?;
     let mut before = 0;
     for file in &files {
         let mut read = 0;
         let mut sent = Ok(());
-        texts(file, &mut |text| {
+        let ended = texts(file, &mut |text| {
             read = text.bytes_read;
             sent = outlet.send(news(text, file, before + read));
             sent.is_ok()
-        })
-        .map_err(|source| unreadable(file, source))?;
+        });
         sent?;
+        match ended {
+            Ok(()) => {}
+            Err(source) if files == [path] => return Err(unreadable(file, source).into()),
+            // The others are read all the same.
+            Err(source) => outlet.send(News::Broken {
+                file: file.display().to_string(),
+                line: 1,
+                reason: format!("it cannot be read: {source}"),
+                done: before + read,
+            })?,
+        }
         before += read;
     }
     Ok(())
 }
 
 /// The first reading. What is broken is said in the second one.
-fn known(files: &[PathBuf]) -> Result<Known, GitInternalImportError> {
+fn known(files: &[PathBuf]) -> Known {
     let mut known = Known::of(files);
     for (number, file) in files.iter().enumerate() {
-        texts(file, &mut |text| {
+        let read = texts(file, &mut |text| {
             let tally = RefCell::default();
             if let Some(Ok(object)) = text.text.ok().map(|text| Object::read(&text, &tally)) {
                 let place = Place {
@@ -95,10 +105,11 @@ fn known(files: &[PathBuf]) -> Result<Known, GitInternalImportError> {
                 known.add(&object, place);
             }
             true
-        })
-        .map_err(|source| unreadable(file, source))?;
+        });
+        // Whether it can be read is said the second time.
+        drop(read);
     }
-    Ok(known)
+    known
 }
 
 /// What the second reading says of a text.

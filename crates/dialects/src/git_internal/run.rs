@@ -228,7 +228,7 @@ pub(super) struct Decision {
     pub(super) run: Uuid,
     pub(super) decision_type: DecisionType,
     pub(super) chosen: Option<PatchSetId>,
-    result_commit: Option<GitOid>,
+    pub(super) result_commit: Option<GitOid>,
     checkpoint_id: Option<String>,
     rationale: Option<String>,
 }

@@ -65,7 +65,12 @@ pub(super) fn files(path: &Path) -> Result<Files, GitInternalImportError> {
     let mut files = Files::default();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        files.look_into(&folder, &mut folders)?;
+        match files.look_into(&folder, &mut folders) {
+            Err(error) if folder == path => return Err(unreadable(path, error)),
+            // Whoever reads it says what is wrong with it.
+            Err(_) => files.paths.push(folder),
+            Ok(()) => {}
+        }
     }
     if files.paths.is_empty() {
         return Err(GitInternalImportError::Empty {
@@ -78,16 +83,10 @@ pub(super) fn files(path: &Path) -> Result<Files, GitInternalImportError> {
 }
 
 impl Files {
-    fn look_into(
-        &mut self,
-        folder: &Path,
-        folders: &mut Vec<PathBuf>,
-    ) -> Result<(), GitInternalImportError> {
-        let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, error))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| unreadable(folder, error))?;
-            let (path, kind) = (entry.path(), entry.file_type());
-            let kind = kind.map_err(|error| unreadable(&path, error))?;
+    fn look_into(&mut self, folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_symlink() {

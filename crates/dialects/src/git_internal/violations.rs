@@ -12,6 +12,7 @@ use annals_domain::task::TaskStatus;
 use annals_domain::{GitOid, Kind, PatchSetId};
 use uuid::Uuid;
 
+use super::circle::Circle;
 use super::context::Pipeline;
 use super::judge::{Asked, Both};
 use super::object::{Body, Object};
@@ -150,11 +151,9 @@ impl Against<'_> {
     }
 
     fn no_cycle(&mut self, field: &str) {
-        if let Some(path) = self.both.known.parent_cycle(self.id) {
-            self.say(
-                field,
-                format!("it leads back to the object: {}", join(&path)),
-            );
+        if let Some(circle) = self.both.known.parent_circle(self.id) {
+            let way = way_round(&circle);
+            self.say(field, format!("it leads back to the object{way}"));
         }
     }
 
@@ -281,9 +280,9 @@ impl Against<'_> {
         self.no_cycle("parent");
         self.not_twice("runs", &of.runs);
         self.not_twice("dependencies", &of.dependencies);
-        if let Some(path) = self.both.known.dependency_cycle(self.id) {
-            let cycle = format!("they lead back to the task: {}", join(&path));
-            self.say("dependencies", cycle);
+        if let Some(circle) = self.both.known.dependency_circle(self.id) {
+            let way = way_round(&circle);
+            self.say("dependencies", format!("they lead back to the task{way}"));
         }
         let needs_runs = matches!(of.status, TaskStatus::Running | TaskStatus::Done);
         if needs_runs && of.runs.is_empty() {
@@ -345,6 +344,9 @@ impl Against<'_> {
         if of.decision_type == DecisionType::Commit && of.chosen.is_none() {
             self.say("chosen_patchset_id", "a commit names no patch set");
         }
+        if let Some(GitOid::Sha1(_)) = of.result_commit {
+            self.say("result_commit_sha", "it is a SHA-1, not a SHA-256");
+        }
         let first = self.both.decision_of(of.run).await?;
         if let Some(first) = first.filter(|first| *first != self.id) {
             self.say("run_id", format!("the run has decision {first} already"));
@@ -402,5 +404,13 @@ impl Against<'_> {
             );
             self.say("next_frame_id", next);
         }
+    }
+}
+
+/// By what way a circle leads back, as the end of a sentence.
+fn way_round(circle: &Circle) -> String {
+    match circle {
+        Circle::Through(path) => format!(": {}", join(path)),
+        Circle::Among(size) => format!(", in a circle among {size} objects"),
     }
 }

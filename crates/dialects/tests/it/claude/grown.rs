@@ -250,6 +250,28 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     assert_eq!(call.status, ToolStatus::Error);
 }
 
+#[test]
+fn another_result_of_an_answered_call_is_a_frame_and_a_copy_is_none() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls("m1", "t1", "Bash", json!({ "command": "make" }))
+        .result("t1", json!("built"), false)
+        .result("t1", json!("built"), false)
+        .result("t1", json!("broken"), true);
+    let mut log = Log::empty();
+    for (imported, there) in [(4, 1), (0, 5)] {
+        log.grow(&recording, 9);
+        let report = &log.report;
+        let counts = (report.imported, report.already_there);
+        assert_eq!(counts, (imported, there), "{report}");
+        assert_eq!(log.has_note("another result of a tool call"), imported > 0);
+    }
+    assert!(log.frames().contains(&"tool_call: broken".to_owned()));
+    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    assert_eq!(call.status, ToolStatus::Ok);
+}
+
 /// The same where the recording itself shows that the call was given up.
 #[test]
 fn a_late_result_is_the_same_in_one_import_and_in_several() {

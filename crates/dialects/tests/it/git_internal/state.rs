@@ -247,6 +247,33 @@ fn cycles_are_said_and_do_no_harm() {
 }
 
 #[test]
+fn a_circle_of_any_length_is_said() {
+    let intent = |number: u128| {
+        let parent = id(if number == 1_500 { 1 } else { number + 1 });
+        let fields = json!({ "prompt": "p", "parent": parent, "statuses": statuses(&["draft"]) });
+        object("intent", number, fields)
+    };
+    let log = log();
+    let all: Vec<_> = (1..=1_500).map(intent).collect();
+    let report = import_text(&log, lines(&all));
+    assert_eq!(report.violations_count, 1_500);
+    let said = &report.violations[0].violations;
+    assert!(
+        said[0].contains("in a circle among 1500 objects"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_decision_names_no_short_commit() {
+    let fields = json!({ "run_id": id(2), "decision_type": "abandon",
+        "result_commit_sha": "0123456789012345678901234567890123456789" });
+    let found = violations(&[object("decision", 1, fields)]);
+    let said = "result_commit_sha: it is a SHA-1, not a SHA-256";
+    assert!(found.iter().any(|(_, it)| it == said), "{found:#?}");
+}
+
+#[test]
 fn totals_that_do_not_add_up_stay_as_they_are() {
     let tokens = json!({ "input_tokens": 1, "output_tokens": 2, "total_tokens": 7 });
     let provenance = object(
