@@ -10,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use annals_event_log::store_support::{behind, check_model_name, clamp_limit};
 use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
 use bytes::Bytes;
-use rocksdb::{DBPinnableSlice, WriteBatch, WriteOptions};
+use rocksdb::{DBPinnableSlice, WriteBatch};
 
 use crate::error::corrupt;
 use crate::ingest::{self, INGEST_FROM};
-use crate::keys;
 use crate::read::View;
+use crate::{keys, open};
 
 /// What one commit does.
 pub(crate) struct Commit {
@@ -221,8 +221,7 @@ pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<
     let failure = |error| view.db.failure(&error);
     let mut write = WriteBatch::default();
     write.delete_range_cf(view.columns.models, &from, &to);
-    let mut options = WriteOptions::default();
-    options.set_sync(true);
+    let options = open::synced(true);
     view.db.rocks.write_opt(write, &options).map_err(failure)?;
     // Whole tables of it need not be read once more to be rid of them. What
     // they hid is gone too: the deletion is newer, and on the disk.

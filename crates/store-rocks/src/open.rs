@@ -183,7 +183,7 @@ fn disk(db: Arc<Db>, sync: bool) -> Disk {
     })
 }
 
-fn synced(sync: bool) -> WriteOptions {
+pub(crate) fn synced(sync: bool) -> WriteOptions {
     let mut options = WriteOptions::default();
     options.set_sync(sync);
     options

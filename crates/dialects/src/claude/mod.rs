@@ -62,7 +62,8 @@ pub struct ClaudeOptions {
 }
 
 /// Imports the recording at `path`, or all `*.jsonl` files in that folder and
-/// below, in time order; what else is there is named in the report. `progress` is called after each line, in bytes.
+/// below, in time order; what else is there is named in the report. `progress`
+/// is called after each line, in bytes.
 ///
 /// It reads on a thread of its own and needs no particular async runtime.
 /// Dropping the future stops it between two batches; what was imported stays,

@@ -31,17 +31,9 @@ pub(super) enum Circle {
 impl Circles {
     /// Finds all of them, in time and memory that grow with the links.
     pub(super) fn of(links: &Links) -> Circles {
-        let left = undecided(links);
-        let inside = |id: &Uuid| {
-            links
-                .get(id)
-                .into_iter()
-                .flatten()
-                .filter(|to| left.contains(*to))
-        };
         let mut named_by: Links = HashMap::new();
-        for id in &left {
-            for target in inside(id) {
+        for (id, targets) in links {
+            for target in targets {
                 named_by.entry(*target).or_default().push(*id);
             }
         }
@@ -49,7 +41,7 @@ impl Circles {
         // links, everything is reached that also leads to it.
         let mut circles = Circles::default();
         let mut seen = HashSet::new();
-        for id in finished(&left, links).into_iter().rev() {
+        for id in finished(links).into_iter().rev() {
             if !seen.insert(id) {
                 continue;
             }
@@ -63,7 +55,7 @@ impl Circles {
                     }
                 }
             }
-            if together.len() > 1 || inside(&id).any(|target| *target == id) {
+            if together.len() > 1 || links.get(&id).is_some_and(|targets| targets.contains(&id)) {
                 let number = circles.sizes.len();
                 circles.sizes.push(together.len());
                 circles
@@ -115,10 +107,10 @@ fn way(id: Uuid, at: Uuid, came_from: &HashMap<Uuid, Uuid>) -> Vec<Uuid> {
 }
 
 /// Objects in the order in which all that they lead to was looked at.
-fn finished(left: &HashSet<Uuid>, links: &Links) -> Vec<Uuid> {
+fn finished(links: &Links) -> Vec<Uuid> {
     let mut seen = HashSet::new();
-    let mut order = Vec::with_capacity(left.len());
-    for start in left {
+    let mut order = Vec::with_capacity(links.len());
+    for start in links.keys() {
         let mut open = vec![(*start, 0)];
         if !seen.insert(*start) {
             continue;
@@ -127,7 +119,7 @@ fn finished(left: &HashSet<Uuid>, links: &Links) -> Vec<Uuid> {
             let target = links.get(at).and_then(|targets| targets.get(*next));
             *next += 1;
             match target {
-                Some(target) if left.contains(target) && seen.insert(*target) => {
+                Some(target) if links.contains_key(target) && seen.insert(*target) => {
                     open.push((*target, 0));
                 }
                 Some(_) => {}
@@ -139,38 +131,6 @@ fn finished(left: &HashSet<Uuid>, links: &Links) -> Vec<Uuid> {
         }
     }
     order
-}
-
-/// Objects that lead to a cycle, or stand in one: those that are left when
-/// every object is taken away that leads to none that is left.
-fn undecided(links: &Links) -> HashSet<Uuid> {
-    let mut named_by: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
-    let mut ahead: HashMap<Uuid, usize> = HashMap::new();
-    let mut done = Vec::new();
-    for (id, targets) in links {
-        let inside = targets.iter().filter(|target| links.contains_key(target));
-        let mut count = 0;
-        for target in inside {
-            named_by.entry(*target).or_default().push(*id);
-            count += 1;
-        }
-        if count == 0 {
-            done.push(*id);
-        }
-        ahead.insert(*id, count);
-    }
-    while let Some(id) = done.pop() {
-        ahead.remove(&id);
-        for namer in named_by.remove(&id).unwrap_or_default() {
-            if let Some(count) = ahead.get_mut(&namer) {
-                *count -= 1;
-                if *count == 0 {
-                    done.push(namer);
-                }
-            }
-        }
-    }
-    ahead.into_keys().collect()
 }
 
 #[cfg(test)]

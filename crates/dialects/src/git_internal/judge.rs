@@ -112,8 +112,7 @@ impl Both<'_> {
 }
 
 /// Follows parents and dependencies from the import's objects on through the
-/// log. `false` if there were more than could be
-/// followed.
+/// log. `false` if there were more than could be followed.
 pub(super) async fn lead_on(known: &mut Known, annals: &Annals) -> Asked<bool> {
     let mut left = LINKS;
     let mut seen = HashSet::new();

@@ -59,6 +59,19 @@ fn key(table: u8, parts: &[&[u8]]) -> Bytes {
     key.into()
 }
 
+/// A key of a known length, which needs no memory of its own: its parts one
+/// behind the other, which have `N` bytes together.
+fn fixed<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
+    let mut key = [0; N];
+    let mut rest = key.as_mut_slice();
+    for part in parts {
+        let (here, behind) = rest.split_at_mut(part.len());
+        here.copy_from_slice(part);
+        rest = behind;
+    }
+    key
+}
+
 /// The key of an object.
 pub(super) fn object(id: Uuid) -> Bytes {
     key(OBJECT, &[&reversed(id)])
@@ -96,7 +109,11 @@ pub(super) fn reversed(id: Uuid) -> [u8; ID] {
 
 /// The prefix of the objects of a kind in a status.
 pub(super) fn of_kind(kind: Kind, status: Option<Status>) -> Bytes {
-    key(BY_KIND, &[&[kind.number(), status.map_or(0, Status::code)]])
+    Bytes::copy_from_slice(&kind_list(kind, status))
+}
+
+fn kind_list(kind: Kind, status: Option<Status>) -> [u8; 3] {
+    [BY_KIND, kind.number(), status.map_or(0, Status::code)]
 }
 
 /// The prefix of the blocks with objects of a kind that an actor created.
@@ -142,11 +159,7 @@ pub(super) fn block(prefix: &Bytes, first: u64) -> Bytes {
 
 /// The row of an object among those of its kind in its status.
 pub(super) fn in_kind(kind: Kind, status: Option<Status>, first: u64) -> [u8; 3 + POSITION] {
-    let mut key = [0; 3 + POSITION];
-    let (list, position) = key.split_at_mut(3);
-    list.copy_from_slice(&[BY_KIND, kind.number(), status.map_or(0, Status::code)]);
-    position.copy_from_slice(&first.to_be_bytes());
-    key
+    fixed(&[&kind_list(kind, status), &first.to_be_bytes()])
 }
 
 /// The row of a source among those that name a target.
@@ -156,21 +169,13 @@ pub(super) fn backward(
     first: u64,
     number: u32,
 ) -> [u8; 2 + ID + POSITION + 4] {
-    let mut key = [0; 2 + ID + POSITION + 4];
-    let parts: [&[u8]; 5] = [
+    fixed(&[
         &[BACKWARD],
         target.as_bytes(),
         &[relation.code()],
         &first.to_be_bytes(),
         &number.to_be_bytes(),
-    ];
-    let mut rest = key.as_mut_slice();
-    for part in parts {
-        let (here, behind) = rest.split_at_mut(part.len());
-        here.copy_from_slice(part);
-        rest = behind;
-    }
-    key
+    ])
 }
 
 /// The position in a row of a list, which stands behind the prefix.

@@ -82,6 +82,15 @@ impl Default for Changed {
     }
 }
 
+impl Changed {
+    fn into_rows(self) -> Rows {
+        match self {
+            Changed::Ordered(rows) => rows.into_iter().collect(),
+            Changed::InTurn(rows, _) => rows,
+        }
+    }
+}
+
 /// What was read for a fold. The objects are in the order of their ids.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
@@ -298,23 +307,13 @@ impl Layer {
 
     /// The changed rows as they are written.
     pub(super) fn to_rows(&self) -> Result<Rows, CatalogueError> {
-        let mut rows = self.object_rows()?;
-        match &self.rows.changed {
-            Changed::Ordered(changed) => {
-                rows.extend(changed.iter().map(|(k, v)| (k.clone(), v.clone())));
-            }
-            Changed::InTurn(changed, _) => rows.extend_from_slice(changed),
-        }
-        Ok(rows)
+        in_order(self, self.rows.changed.clone().into_rows())
     }
 
     /// Takes the changed rows out, but for those of objects. The layer still
     /// knows everything that folds look at.
     pub(super) fn take_changes(&mut self) -> Rows {
-        match &mut self.rows.changed {
-            Changed::Ordered(changed) => std::mem::take(changed).into_iter().collect(),
-            Changed::InTurn(changed, _) => std::mem::take(changed),
-        }
+        std::mem::take(&mut self.rows.changed).into_rows()
     }
 
     fn object_rows(&self) -> Result<Rows, CatalogueError> {

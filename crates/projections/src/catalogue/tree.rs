@@ -8,12 +8,11 @@
 use std::collections::HashSet;
 
 use annals_domain::Kind;
-use annals_event_log::Direction;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::keys;
+use super::links;
 use super::relation::Relation;
 use super::sight::Sight;
 use super::view::{CatalogueRow, view};
@@ -224,21 +223,12 @@ impl Growing<'_> {
         relation: Relation,
         breadth: usize,
     ) -> Result<(Vec<Uuid>, bool), CatalogueError> {
-        let prefix = match relation {
-            // It is the plan that names the task.
-            Relation::StepTask => keys::named_in(id, relation),
-            _ => keys::naming(id, relation),
-        };
         let limit = breadth.saturating_add(1);
-        let rows = self
-            .sight
-            .scan(&prefix, None, Direction::Forward, limit)
-            .await?;
-        let mut ids = Vec::with_capacity(rows.len());
-        for (key, value) in rows {
-            let id = Uuid::from_slice(&value).map_err(|_| CatalogueError::malformed(&key))?;
-            ids.push(id);
-        }
+        let mut ids = match relation {
+            // It is the plan that names the task.
+            Relation::StepTask => links::named(self.sight, id, relation, limit).await?,
+            _ => links::naming(self.sight, id, relation, limit).await?,
+        };
         let more = ids.len() > breadth;
         ids.truncate(breadth);
         Ok((ids, more))

@@ -248,7 +248,7 @@ impl Fold<'_> {
                 ..Usage::default()
             });
             // It is as it came, whatever was used here before.
-            self.state_usage(id, stated, false);
+            self.state_usage(id, stated);
         }
     }
 

@@ -151,21 +151,23 @@ impl Fold<'_> {
             cost_usd: used.cost_usd,
             ..Usage::default()
         });
-        self.state_usage(provenance, stated, true);
+        self.state_usage(provenance, stated);
+        // Tokens that were used before it was there count to it all the same.
+        let used = self.run_of_children().and_then(|run| run.usage);
+        if let Some(row) = self.row(Kind::Provenance, provenance) {
+            row.usage = used;
+        }
     }
 
-    /// Takes note of the tokens that a provenance says its run used. Tokens that
-    /// were used before it was there count to it all the same.
-    pub(super) fn state_usage(&mut self, provenance: Uuid, stated: Option<Usage>, is_new: bool) {
+    /// Takes note of the tokens that a provenance says its run used.
+    pub(super) fn state_usage(&mut self, provenance: Uuid, stated: Option<Usage>) {
         let Some(run) = self.run_of_children() else {
             return;
         };
         run.provenance = Some(provenance);
         run.stated = stated;
-        let used = run.usage;
         if let Some(row) = self.row(Kind::Provenance, provenance) {
             row.stated = stated;
-            row.usage = used.filter(|_| is_new);
         }
     }
 
