@@ -13,6 +13,7 @@ use chrono::Utc;
 use uuid::Uuid;
 
 use crate::names::stream_name;
+use crate::states;
 use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 
 /// How often a command is decided anew when others come first.
@@ -318,6 +319,10 @@ impl Annals {
             }
             Need::Place(id) => {
                 world.insert_place(id, self.place(id).await?);
+            }
+            Need::Window { stream, version } => {
+                let window = states::window(self.log.as_ref(), stream, version).await?;
+                world.insert_window(stream, window);
             }
         }
         Ok(())

@@ -100,6 +100,7 @@ impl As<'_> {
         let create = CreatePipeline {
             id: Some(pipeline),
             max_frames: Some(max_frames),
+            policy: None,
         };
         let seed = PushFrame {
             pipeline,

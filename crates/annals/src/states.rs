@@ -6,7 +6,8 @@
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-use annals_domain::{AnyState, Loaded, StreamRef};
+use annals_domain::pipeline::{Window, evolve_window};
+use annals_domain::{AnyEvent, AnyState, Loaded, StreamRef};
 use annals_event_log::{EventLog, Query, Version};
 use lru::LruCache;
 
@@ -82,18 +83,50 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
         version: 0,
         state: AnyState::new(stream.kind),
     };
+    each_event(log, stream, u64::MAX, |version, event| {
+        loaded.state.evolve(event);
+        loaded.version = version;
+    })
+    .await?;
+    Ok(loaded)
+}
+
+/// The window of a pipeline, as its events up to a version left it.
+pub(crate) async fn window(
+    log: &dyn EventLog,
+    stream: StreamRef,
+    version: u64,
+) -> Result<Option<Window<()>>, LoadError> {
+    let mut window = None;
+    each_event(log, stream, version, |_, event| {
+        if let AnyEvent::Pipeline(event) = event {
+            evolve_window(&mut window, event);
+        }
+    })
+    .await?;
+    Ok(window)
+}
+
+/// Gives the events of a stream to `each`, up to a version.
+async fn each_event(
+    log: &dyn EventLog,
+    stream: StreamRef,
+    last: u64,
+    mut each: impl FnMut(u64, &AnyEvent),
+) -> Result<(), LoadError> {
     let name = stream_name(stream);
     let mut next = Some(1);
-    while let Some(from) = next {
+    while let Some(from) = next.filter(|from| *from <= last) {
         let page = log
             .read(Query::stream(name.clone(), Version(from)).limit(PAGE))
             .await?;
         for record in &page.records {
-            let decoded = annals_wire::decode(record)?;
-            loaded.state.evolve(&decoded.event);
-            loaded.version = record.version().0;
+            if record.version().0 > last {
+                return Ok(());
+            }
+            each(record.version().0, &annals_wire::decode(record)?.event);
         }
         next = page.next;
     }
-    Ok(loaded)
+    Ok(())
 }

@@ -166,6 +166,7 @@ commands! {
     CreatePipeline(pipeline::CreatePipeline) = "create_pipeline", pipeline::decide::create, |c| c.id.map(Uuid::from), new c.id;
     PushFrame(pipeline::PushFrame) = "push_frame", pipeline::decide::push_frame, |c| Some(c.pipeline.0);
     SetMaxFrames(pipeline::SetMaxFrames) = "set_max_frames", pipeline::decide::set_max_frames, |c| Some(c.pipeline.0);
+    SetEvictionPolicy(pipeline::SetEvictionPolicy) = "set_eviction_policy", pipeline::decide::set_eviction_policy, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);
     SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use crate::pipeline::{Window, evolve_window};
 use crate::{
     ActorRef, AnyEvent, AnyState, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta,
     Need, Refusal, StreamKind, StreamRef, Timestamp, World,
@@ -35,6 +36,7 @@ pub(crate) type Guarded = (Vec<Emitted>, Vec<(StreamRef, Dependence, u64)>);
 pub(crate) struct Given {
     states: HashMap<StreamRef, Loaded>,
     places: HashMap<Uuid, (Kind, StreamRef)>,
+    windows: HashMap<StreamRef, Window<()>>,
     commands: u128,
 }
 
@@ -100,6 +102,10 @@ impl Given {
                 Err(DecideError::Needs(Need::Place(id))) => {
                     world.insert_place(id, self.places.get(&id).copied());
                 }
+                Err(DecideError::Needs(Need::Window { stream, version })) => {
+                    assert_eq!(version, self.loaded(stream).version);
+                    world.insert_window(stream, self.windows.get(&stream).cloned());
+                }
             }
         }
         panic!("{} asks for the same things over and over", command.name());
@@ -132,6 +138,11 @@ impl Given {
         let loaded = self.states.entry(stream).or_insert_with(absent);
         loaded.state.evolve(event);
         loaded.version += 1;
+        if let AnyEvent::Pipeline(event) = event {
+            let mut window = self.windows.remove(&stream);
+            evolve_window(&mut window, event);
+            self.windows.extend(window.map(|window| (stream, window)));
+        }
         for (kind, id) in event.touches(stream.id) {
             // The event that creates an object comes first, and its stream
             // is where the object is.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::pipeline::Window;
 use crate::{
     ActorRef, AnyEvent, AnyState, IntentId, Kind, Pieces, PipelineId, PlanId, Refusal, RunId,
     SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
@@ -46,6 +47,13 @@ pub enum Need {
     State(StreamRef),
     /// The kind of the object with this id, and the stream that holds it.
     Place(Uuid),
+    /// The window of this pipeline, as the events up to this version left it.
+    Window {
+        /// The pipeline's stream.
+        stream: StreamRef,
+        /// The version of the last event in it.
+        version: u64,
+    },
 }
 
 /// Why there is no decision.
@@ -102,6 +110,10 @@ pub struct World {
     states: HashMap<StreamRef, Held>,
     places: HashMap<Uuid, Option<(Kind, StreamRef)>>,
     dependences: BTreeMap<StreamRef, Dependence>,
+    /// The windows that a decision needed; few do.
+    windows: HashMap<StreamRef, Option<Window<()>>>,
+    /// What was decided of pipelines whose window is not here.
+    pushed: Vec<(StreamRef, pipeline::Event)>,
 }
 
 macro_rules! state_of {
@@ -147,6 +159,12 @@ impl World {
                 held.loaded.state.evolve(&emitted.event);
                 held.decided = held.decided.saturating_add(1);
             }
+            if let AnyEvent::Pipeline(event) = &emitted.event {
+                match self.windows.get_mut(&emitted.stream) {
+                    Some(window) => pipeline::evolve_window(window, event),
+                    None => self.pushed.push((emitted.stream, event.clone())),
+                }
+            }
             for (kind, id) in emitted.event.touches(emitted.stream.id) {
                 self.places
                     .entry(id)
@@ -154,6 +172,21 @@ impl World {
                     .get_or_insert((kind, emitted.stream));
             }
         }
+    }
+
+    /// Adds the window of a pipeline, as the log has it; `None` before its first
+    /// event.
+    pub fn insert_window(&mut self, stream: StreamRef, mut window: Option<Window<()>>) {
+        let of_others = |(owner, event): (StreamRef, pipeline::Event)| {
+            if owner == stream {
+                pipeline::evolve_window(&mut window, &event);
+                return None;
+            }
+            Some((owner, event))
+        };
+        let pushed = std::mem::take(&mut self.pushed);
+        self.pushed = pushed.into_iter().filter_map(of_others).collect();
+        self.windows.insert(stream, window);
     }
 
     /// The states that the decisions depended on, as they are after all that
@@ -238,6 +271,25 @@ impl World {
         snapshot(SnapshotId) -> Snapshot, snapshot::State;
         /// The state of a pipeline that exists.
         pipeline(PipelineId) -> Pipeline, pipeline::State;
+    }
+
+    /// How many frames the window of a pipeline that exists holds. Under most
+    /// policies that takes the window itself.
+    pub fn window_len(&mut self, id: PipelineId) -> Result<u64, DecideError> {
+        let stream = StreamRef {
+            kind: StreamKind::Pipeline,
+            id: id.0,
+        };
+        if let pipeline::State::Open(open) = &*self.pipeline(id)?
+            && let Some(len) = open.tally.len()
+        {
+            return Ok(len);
+        }
+        let version = self.existing(stream, Dependence::State)?.loaded.version;
+        match self.windows.get(&stream) {
+            None => Err(DecideError::Needs(Need::Window { stream, version })),
+            Some(window) => Ok(window.as_ref().map_or(0, |window| window.len() as u64)),
+        }
     }
 
     /// The state of a task, or `None` where there is no such task: what was

@@ -1,16 +1,21 @@
 //! Folding a stream into the view of one of its objects.
 
-use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, run};
+use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, pipeline, run};
 use uuid::Uuid;
 
 use crate::views::TokenUsageView;
 use crate::{Entry, ObjectView};
 
 /// Whether an event tells something of an object. Tokens that a run used count
-/// to its provenance, which the event does not name.
+/// to its provenance, which the event does not name, and the uses of frames to
+/// their pipeline, which they do not change.
 pub fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bool {
     let usage = matches!(event, AnyEvent::Run(run::Event::UsageRecorded(_)));
-    (usage && kind == Kind::Provenance) || event.touches(stream.id).contains(&(kind, id))
+    let of_frames = matches!(event, AnyEvent::Pipeline(pipeline::Event::FramesUsed(_)))
+        && (kind, id) == (Kind::ContextPipeline, stream.id);
+    (usage && kind == Kind::Provenance)
+        || of_frames
+        || event.touches(stream.id).contains(&(kind, id))
 }
 
 /// Folds the entries of one stream, in their order, into the view of one

@@ -36,7 +36,10 @@ pub struct HistoryEntry {
     pub event: Value,
 }
 
-fn position<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn position<S: Serializer>(
+    position: &Position,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(position.0)
 }
 

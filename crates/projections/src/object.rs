@@ -1,8 +1,8 @@
 //! All eleven views side by side.
 
 use annals_domain::{
-    Adoption, DecisionId, EvidenceId, IntentId, Kind, PatchSetId, PipelineId, PlanId, ProvenanceId,
-    RunId, SnapshotId, TaskId, ToolInvocationId,
+    Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, PatchSetId, PipelineId, PlanId,
+    ProvenanceId, RunId, SnapshotId, TaskId, ToolInvocationId, pipeline,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -67,8 +67,13 @@ macro_rules! objects {
 
             /// Folds in a later entry that is about the object.
             pub(crate) fn evolve(&mut self, entry: &Entry) {
-                // Going on with an adopted object's lists is no change of it.
-                if entry.event.adoption() != Some(Adoption::Continued) {
+                // Going on with an adopted object's lists is no change of it,
+                // nor is the use of a pipeline's frames.
+                let used = matches!(
+                    entry.event,
+                    AnyEvent::Pipeline(pipeline::Event::FramesUsed(_))
+                );
+                if !used && entry.event.adoption() != Some(Adoption::Continued) {
                     self.header_mut().touch(entry);
                 }
                 match self { $(ObjectView::$kind(view) => view.evolve(entry),)+ }

@@ -122,6 +122,7 @@ async fn prepare(story: &Story) -> (IntentId, PlanId, TaskId) {
         step: 0,
         iframes: vec![],
         oframes: vec![frame],
+        inferred: false,
     };
     let refused = story
         .annals

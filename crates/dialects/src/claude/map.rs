@@ -124,6 +124,7 @@ pub(super) fn begin(begun: &Beginning<'_>, at: Timestamp) -> Vec<Request> {
         CreatePipeline {
             id: Some(ids.pipeline),
             max_frames: None,
+            policy: None,
         }
         .into(),
         CreatePlan {

@@ -35,6 +35,7 @@ fn one_of_each() -> Given {
         .command(CreatePipeline {
             id: Some(id(Kind::ContextPipeline).into()),
             max_frames: None,
+            policy: None,
         })
         .command(OpenSnapshot {
             id: Some(SNAPSHOT),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::FrameKind;
+use super::{EvictionPolicy, FrameKind};
 use crate::{Json, PipelineId};
 
 /// Creates a pipeline without frames. Its first frame is usually the
@@ -14,13 +14,18 @@ pub struct CreatePipeline {
     /// The new pipeline's id; left out, it gets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<PipelineId>,
-    /// How many frames the window may hold; 0, the default, is unlimited.
+    /// How many frames the window may hold; 0, the default, is unlimited. Only
+    /// the policy `max_frames` goes with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_frames: Option<u32>,
+    /// How the window is kept within a limit; left out, by `max_frames` as
+    /// document 001 says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<EvictionPolicy>,
 }
 
 /// Appends a frame. It gets the next number, which no eviction takes away; if
-/// the window is over its limit then, the oldest evictable frames go.
+/// the window is over its limit then, the frames go that its policy names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PushFrame {
@@ -39,7 +44,7 @@ pub struct PushFrame {
 }
 
 /// Sets how many frames the window may hold. It evicts nothing until the next
-/// push.
+/// push, and has no effect while a policy is in force that does not look at it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetMaxFrames {
@@ -47,6 +52,17 @@ pub struct SetMaxFrames {
     pub pipeline: PipelineId,
     /// The limit; 0 is unlimited.
     pub max_frames: u32,
+}
+
+/// Sets the eviction policy. It evicts nothing until the next push; from then
+/// on it alone decides which frames go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetEvictionPolicy {
+    /// The pipeline.
+    pub pipeline: PipelineId,
+    /// The policy.
+    pub policy: EvictionPolicy,
 }
 
 /// Sets the summary across all frames.

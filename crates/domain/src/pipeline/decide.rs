@@ -1,8 +1,9 @@
 //! What is accepted of a context pipeline, and what happens then.
 
 use super::{
-    CreatePipeline, Created, Event, FramePushed, FramesUsed, GlobalSummarySet, MaxFramesSet,
-    Occupancy, PushFrame, SetGlobalSummary, SetMaxFrames, State,
+    CreatePipeline, Created, Event, EvictionPolicy, EvictionPolicySet, FramePushed, FramesUsed,
+    GlobalSummarySet, MaxFramesSet, Open, PushFrame, SetEvictionPolicy, SetGlobalSummary,
+    SetMaxFrames, State,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -26,10 +27,10 @@ fn emit(id: PipelineId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     }
 }
 
-/// How full the window of a pipeline is.
-pub(crate) fn occupancy(world: &mut World, id: PipelineId) -> Result<Occupancy, DecideError> {
-    match *world.pipeline(id)? {
-        State::Open(occupancy) => Ok(occupancy),
+/// A pipeline that takes frames.
+pub(crate) fn open(world: &mut World, id: PipelineId) -> Result<Open, DecideError> {
+    match &*world.pipeline(id)? {
+        State::Open(open) => Ok(open.clone()),
         State::Absent => Err(Refusal::NotFound {
             kind: Kind::ContextPipeline,
             id: id.0,
@@ -44,8 +45,39 @@ pub(crate) fn frames_used(
     plan: PlanId,
     step: u32,
     frames: Vec<FrameId>,
+    inferred: bool,
 ) -> Emitted {
-    emit(id, FramesUsed { plan, step, frames }, Pieces::new())
+    let event = FramesUsed {
+        plan,
+        step,
+        frames,
+        inferred,
+    };
+    emit(id, event, Pieces::new())
+}
+
+/// A policy makes sense, and goes with the limit that is given beside it.
+fn check_policy(policy: &EvictionPolicy, max_frames: Option<u32>) -> Result<(), Refusal> {
+    policy
+        .check()
+        .map_err(|error| Refusal::invalid("policy", error.to_string()))?;
+    let Some(max_frames) = max_frames else {
+        return Ok(());
+    };
+    let reason = match (policy, policy.own_max_frames()) {
+        (EvictionPolicy::MaxFrames(_), own) if own.is_none_or(|own| own == max_frames) => {
+            return Ok(());
+        }
+        (EvictionPolicy::MaxFrames(_), own) => format!(
+            "the policy says {}, and max_frames {max_frames}; give one of them",
+            own.unwrap_or(0)
+        ),
+        _ => format!(
+            "the policy {} does not look at max_frames; give one of them",
+            policy.name()
+        ),
+    };
+    Err(Refusal::invalid("policy", reason))
 }
 
 pub(crate) fn create(world: &mut World, command: &CreatePipeline, meta: &Meta) -> Decided {
@@ -54,15 +86,20 @@ pub(crate) fn create(world: &mut World, command: &CreatePipeline, meta: &Meta) -
         world.unused(asked.0)?;
     }
     world.absent(stream(id))?;
-    let event = Created {
-        max_frames: command.max_frames.unwrap_or(0),
-    };
-    Ok(vec![emit(id, event, Pieces::new())])
+    let default = EvictionPolicy::default();
+    let policy = command.policy.as_ref().unwrap_or(&default);
+    check_policy(policy, command.max_frames)?;
+    let max_frames = command.max_frames.or(policy.own_max_frames()).unwrap_or(0);
+    let mut emitted = vec![emit(id, Created { max_frames }, Pieces::new())];
+    if policy.in_force() != default {
+        emitted.push(emit(id, EvictionPolicySet::new(policy), Pieces::new()));
+    }
+    Ok(emitted)
 }
 
 pub(crate) fn push_frame(world: &mut World, command: &PushFrame, _: &Meta) -> Decided {
     not_blank("kind", command.kind.as_str())?;
-    let frame_id = occupancy(world, command.pipeline)?.next_frame_id();
+    let frame_id = open(world, command.pipeline)?.next_frame_id;
     if frame_id.0 == u64::MAX {
         let reason = "it has used up all frame numbers; create another pipeline";
         return Err(Refusal::invalid("pipeline", reason).into());
@@ -79,12 +116,29 @@ pub(crate) fn push_frame(world: &mut World, command: &PushFrame, _: &Meta) -> De
 }
 
 pub(crate) fn set_max_frames(world: &mut World, command: &SetMaxFrames, _: &Meta) -> Decided {
-    if occupancy(world, command.pipeline)?.max_frames() == command.max_frames {
+    if open(world, command.pipeline)?.tally.max_frames() == command.max_frames {
         return Ok(Vec::new());
     }
     let event = MaxFramesSet {
         max_frames: command.max_frames,
     };
+    Ok(vec![emit(command.pipeline, event, Pieces::new())])
+}
+
+pub(crate) fn set_eviction_policy(
+    world: &mut World,
+    command: &SetEvictionPolicy,
+    _: &Meta,
+) -> Decided {
+    let open = open(world, command.pipeline)?;
+    let policy = &command.policy;
+    check_policy(policy, None)?;
+    let limit = open.tally.max_frames();
+    let same_limit = policy.own_max_frames().is_none_or(|own| own == limit);
+    if same_limit && policy.in_force() == open.policy.in_force() {
+        return Ok(Vec::new());
+    }
+    let event = EvictionPolicySet::new(policy);
     Ok(vec![emit(command.pipeline, event, Pieces::new())])
 }
 

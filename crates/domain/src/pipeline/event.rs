@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::PolicyRule;
 use crate::codes::open_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
@@ -33,7 +34,7 @@ open_enum! {
 }
 
 impl FrameKind {
-    /// Whether frames of this kind are never evicted.
+    /// Whether document 001 never evicts frames of this kind.
     pub fn is_protected(&self) -> bool {
         match self {
             FrameKind::IntentAnalysis | FrameKind::Checkpoint => true,
@@ -55,9 +56,11 @@ events! {
         /// A frame was appended.
         FramePushed = "pipeline.frame_pushed" v 1,
         /// A plan's step consumed frames.
-        FramesUsed = "pipeline.frames_used" v 1,
+        FramesUsed = "pipeline.frames_used" v 2,
         /// The limit was set.
         MaxFramesSet = "pipeline.max_frames_set" v 1,
+        /// The policy was set.
+        EvictionPolicySet = "pipeline.eviction_policy_set" v 1,
         /// The summary across all frames was set.
         GlobalSummarySet = "pipeline.global_summary_set" v 1,
         /// Visibility, tags or external ids were set.
@@ -101,6 +104,8 @@ pub struct FramesUsed {
     pub step: u32,
     /// The frames, which may have been evicted.
     pub frames: Vec<FrameId>,
+    /// Whether nobody said so, and it was inferred from something else.
+    pub inferred: bool,
 }
 
 /// The limit was set. It evicts nothing until the next push.
@@ -108,6 +113,35 @@ pub struct FramesUsed {
 pub struct MaxFramesSet {
     /// How many frames the window may hold; 0 is unlimited.
     pub max_frames: u32,
+}
+
+/// The eviction policy was set. It evicts nothing until the next push. Fields
+/// that the policy has no use for are empty.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvictionPolicySet {
+    /// Which policy it is.
+    pub rule: PolicyRule,
+    /// How many frames the window may hold.
+    pub max_frames: Option<u32>,
+    /// How many tokens the window may hold.
+    pub max_tokens: Option<u64>,
+    /// How many of them a rolling summary takes.
+    pub summary_tokens: Option<u64>,
+    /// How many frames of which kinds are kept.
+    pub quotas: Vec<StoredQuota>,
+    /// How many frames of each other kind are kept; `None` is all of them.
+    pub other_kinds: Option<u32>,
+    /// Kinds that are never evicted.
+    pub protected: Vec<FrameKind>,
+}
+
+/// How many frames of a kind are kept, inside an event's structure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredQuota {
+    /// The kind.
+    pub kind: FrameKind,
+    /// How many of its frames are kept.
+    pub keep: u32,
 }
 
 /// The summary across all frames was set.
@@ -168,6 +202,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         Event::Created(_)
         | Event::FramePushed(_)
         | Event::MaxFramesSet(_)
+        | Event::EvictionPolicySet(_)
         | Event::GlobalSummarySet(_)
         | Event::Adopted(_) => vec![(Kind::ContextPipeline, id)],
     }

@@ -1,16 +1,48 @@
-//! The state of a context pipeline: what its decider needs to know.
+//! The state of a context pipeline: what its decider needs to know; and its
+//! window, for those who need that too.
 
-use super::{Event, Occupancy};
+use std::sync::Arc;
 
-/// Whether a pipeline is there, and how full its window is. The state is as
-/// small for a long pipeline as for an empty one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+use super::{Event, EvictionPolicy, Tally, Window};
+use crate::FrameId;
+
+/// Whether a pipeline is there, and what its decider knows of it. The state is
+/// as small for a long pipeline as for an empty one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum State {
     /// It does not exist.
     #[default]
     Absent,
     /// It takes frames.
-    Open(Occupancy),
+    Open(Open),
+}
+
+/// A pipeline that takes frames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// The number that the next frame gets.
+    pub next_frame_id: FrameId,
+    /// The policy in force.
+    pub policy: Arc<EvictionPolicy>,
+    /// How many frames the window holds, and the pipeline's own limit.
+    pub tally: Tally,
+}
+
+impl Open {
+    /// A pipeline without frames, under document 001's policy.
+    pub fn new(next_frame_id: FrameId, max_frames: u32) -> Open {
+        Open {
+            next_frame_id,
+            policy: Arc::default(),
+            tally: Tally::new(max_frames),
+        }
+    }
+
+    /// The frame has its number; none at or below it is given away any more.
+    fn number(&mut self, frame_id: FrameId) {
+        let after = FrameId(frame_id.0.saturating_add(1));
+        self.next_frame_id = self.next_frame_id.max(after);
+    }
 }
 
 impl State {
@@ -23,31 +55,77 @@ impl State {
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event) {
     match event {
-        Event::Created(event) => *state = State::Open(Occupancy::new(event.max_frames)),
+        Event::Created(event) => *state = State::Open(Open::new(FrameId(0), event.max_frames)),
         Event::Adopted(event) => {
             if let Some(object) = &event.object {
-                let next = object.next_frame_id;
-                *state = State::Open(Occupancy::starting_at(next, object.max_frames));
+                *state = State::Open(Open::new(object.next_frame_id, object.max_frames));
             }
-            if let State::Open(occupancy) = state {
+            if let State::Open(open) = state {
                 for frame in &event.frames {
-                    occupancy.adopt(frame.frame_id, &frame.kind);
+                    open.number(frame.frame_id);
+                    open.tally.adopt(&frame.kind);
                 }
             }
         }
         Event::FramePushed(event) => {
-            if let State::Open(occupancy) = state {
-                occupancy.push(&event.kind);
+            if let State::Open(open) = state {
+                open.number(event.frame_id);
+                open.tally.push(&event.kind);
             }
         }
         Event::MaxFramesSet(event) => {
-            if let State::Open(occupancy) = state {
-                occupancy.set_max_frames(event.max_frames);
+            if let State::Open(open) = state {
+                open.tally.set_max_frames(event.max_frames);
+            }
+        }
+        Event::EvictionPolicySet(event) => {
+            if let State::Open(open) = state {
+                let policy = event.policy();
+                open.tally.set_policy(&policy);
+                open.policy = Arc::new(policy);
             }
         }
         Event::FramesUsed(_)
         | Event::GlobalSummarySet(_)
         | Event::MetadataSet(_)
         | Event::Sealed(_) => {}
+    }
+}
+
+/// Folds one event into the pipeline's window, without the frames' content.
+/// There is none before the pipeline is.
+pub fn evolve_window(window: &mut Option<Window<()>>, event: &Event) {
+    match (event, window) {
+        (Event::Created(event), window) => *window = Some(Window::new(event.max_frames)),
+        (Event::Adopted(event), window) => {
+            if let Some(object) = &event.object {
+                let window = window.insert(Window::new(object.max_frames));
+                window.skip_to(object.next_frame_id);
+            }
+            for frame in &event.frames {
+                if let Some(window) = window {
+                    window.adopt(frame.frame_id, &frame.kind, frame.token_estimate, ());
+                }
+            }
+        }
+        (Event::FramePushed(event), Some(window)) => {
+            window.skip_to(event.frame_id);
+            window.push_with(&event.kind, event.token_estimate, (), |_, ()| {});
+        }
+        (Event::FramesUsed(event), Some(window)) => {
+            for frame in &event.frames {
+                window.touch(*frame);
+            }
+        }
+        (Event::MaxFramesSet(event), Some(window)) => window.set_max_frames(event.max_frames),
+        (Event::EvictionPolicySet(event), Some(window)) => window.set_policy(event.policy()),
+        (
+            Event::FramePushed(_)
+            | Event::FramesUsed(_)
+            | Event::MaxFramesSet(_)
+            | Event::EvictionPolicySet(_),
+            None,
+        )
+        | (Event::GlobalSummarySet(_) | Event::MetadataSet(_) | Event::Sealed(_), _) => {}
     }
 }

@@ -4,7 +4,12 @@
 pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
+mod evict;
 mod evolve;
+mod line;
+mod policy;
+mod stored;
+mod tally;
 mod window;
 
 #[cfg(test)]
@@ -12,5 +17,8 @@ mod tests;
 
 pub use command::*;
 pub use event::*;
-pub use evolve::{State, evolve};
-pub use window::{Admitted, Occupancy, Pushed, Window};
+pub use evict::{Evictor, Excess, FrameFacts, RolledUp, Rules, Totals};
+pub use evolve::{Open, State, evolve, evolve_window};
+pub use policy::*;
+pub use tally::Tally;
+pub use window::{Pushed, Window};

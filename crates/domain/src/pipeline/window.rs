@@ -1,4 +1,7 @@
-//! The window of a pipeline under the default policy (document 001, Eviction).
+//! The window of a pipeline: the frames that are not evicted.
+//!
+//! It is a pure function of what was pushed and used and of the policies that
+//! were in force. By default that is document 001's:
 //!
 //! - `max_frames` 0 is unlimited.
 //! - Only a push evicts: while the window holds more than `max_frames`, the
@@ -8,111 +11,21 @@
 //!   the window stays over its limit.
 //! - The pushed frame may itself be the one that goes. It has its number all
 //!   the same, and no number is used twice.
-//!
-//! [`Occupancy`] is the arithmetic of it, constant in size: all that a decision
-//! needs. [`Window`] holds the frames too and leaves the arithmetic to it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use super::FrameKind;
+use super::line::Line;
+use super::{EvictionPolicy, Evictor, Excess, FrameFacts, FrameKind, RolledUp, Rules, Totals};
 use crate::FrameId;
 
-/// How full a window is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Occupancy {
-    max_frames: u32,
-    /// Set directly by tests alone.
-    pub(super) next_frame_id: FrameId,
-    /// Frames in the window.
-    len: u64,
-    /// Those of them that are not protected.
-    evictable: u64,
-}
-
-/// What became of a push.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Admitted {
-    /// The number of the pushed frame.
-    pub frame_id: FrameId,
-    /// How many frames were evicted: the oldest evictable ones.
-    pub evicted: u64,
-}
-
-impl Occupancy {
-    /// An empty window.
-    pub fn new(max_frames: u32) -> Occupancy {
-        Occupancy {
-            max_frames,
-            ..Occupancy::default()
-        }
-    }
-
-    /// An empty window of a pipeline that has given numbers away before.
-    pub fn starting_at(next_frame_id: FrameId, max_frames: u32) -> Occupancy {
-        Occupancy {
-            max_frames,
-            next_frame_id,
-            ..Occupancy::default()
-        }
-    }
-
-    /// Takes a frame in that has its number already, without evicting any. No
-    /// number at or below it is given away after that.
-    pub fn adopt(&mut self, frame_id: FrameId, kind: &FrameKind) {
-        let after = FrameId(frame_id.0.saturating_add(1));
-        self.next_frame_id = self.next_frame_id.max(after);
-        self.len += 1;
-        self.evictable += u64::from(!kind.is_protected());
-    }
-
-    /// How many frames the window may hold; 0 is unlimited.
-    pub fn max_frames(&self) -> u32 {
-        self.max_frames
-    }
-
-    /// Sets the limit. It evicts nothing until the next push.
-    pub fn set_max_frames(&mut self, max_frames: u32) {
-        self.max_frames = max_frames;
-    }
-
-    /// The number that the next frame gets.
-    pub fn next_frame_id(&self) -> FrameId {
-        self.next_frame_id
-    }
-
-    /// Frames in the window.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Whether the window holds no frame.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Appends a frame and evicts what is over the limit.
-    ///
-    /// The last number, 2^64 - 1, is never reached: the decider refuses to give
-    /// it away.
-    pub fn push(&mut self, kind: &FrameKind) -> Admitted {
-        let frame_id = self.next_frame_id;
-        self.next_frame_id = FrameId(frame_id.0.saturating_add(1));
-        self.len += 1;
-        self.evictable += u64::from(!kind.is_protected());
-        let evicted = match u64::from(self.max_frames) {
-            0 => 0,
-            max => self.len.saturating_sub(max).min(self.evictable),
-        };
-        self.len -= evicted;
-        self.evictable -= evicted;
-        Admitted { frame_id, evicted }
-    }
-}
+/// A frame with such a number is not given a place after it, so that there is
+/// always a next place.
+const FAR: u64 = 1 << 62;
 
 /// A frame in the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Held<T> {
-    tokens: u64,
+    facts: FrameFacts,
     frame: T,
 }
 
@@ -133,11 +46,17 @@ struct Held<T> {
 /// assert_eq!(window.total_token_estimate(), 70);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window<T> {
-    occupancy: Occupancy,
-    frames: BTreeMap<FrameId, Held<T>>,
-    /// The frames that are not protected, oldest first.
-    evictable: VecDeque<FrameId>,
+pub struct Window<T, E = Rules> {
+    evictor: E,
+    held: Line<Held<T>>,
+    next_frame_id: FrameId,
+    /// The place of the next frame: its number, unless adopted frames came in
+    /// another order than that of their numbers.
+    next_place: u64,
+    /// The places of frames whose place is not their number.
+    displaced: BTreeMap<FrameId, u64>,
+    /// Pushes and uses so far.
+    clock: u64,
     /// The sum of the estimates. It cannot overflow: fewer than 2^64 frames
     /// have less than 2^64 tokens each.
     tokens: u128,
@@ -148,97 +67,226 @@ pub struct Window<T> {
 pub struct Pushed {
     /// The number of the pushed frame.
     pub frame_id: FrameId,
-    /// The frames that were evicted, oldest first; the pushed one may be among
-    /// them.
+    /// The frames that were evicted, in the order in which they went; the pushed
+    /// one may be among them.
     pub evicted: Vec<FrameId>,
 }
 
 impl<T> Window<T> {
-    /// An empty window; `max_frames` 0 is unlimited.
+    /// An empty window under document 001's policy; `max_frames` 0 is unlimited.
     pub fn new(max_frames: u32) -> Window<T> {
+        Window::with_policy(EvictionPolicy::default(), max_frames)
+    }
+
+    /// An empty window under a policy; `max_frames` is the pipeline's own
+    /// limit.
+    pub fn with_policy(policy: EvictionPolicy, max_frames: u32) -> Window<T> {
+        Window::with_evictor(Rules::new(policy, max_frames))
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> &EvictionPolicy {
+        self.evictor.policy()
+    }
+
+    /// The pipeline's own limit; 0 is unlimited. It counts while document 001's
+    /// policy is in force.
+    pub fn max_frames(&self) -> u32 {
+        self.evictor.max_frames()
+    }
+
+    /// Sets the policy. It evicts nothing until the next push. A rolling summary
+    /// stands for what goes from here on.
+    pub fn set_policy(&mut self, policy: EvictionPolicy) {
+        let mut evictor = Rules::new(policy, self.max_frames());
+        for (_, held) in self.held.iter() {
+            evictor.admitted(&held.facts);
+        }
+        self.evictor = evictor;
+    }
+}
+
+impl<T, E: Evictor> Window<T, E> {
+    /// An empty window under a policy of one's own.
+    pub fn with_evictor(evictor: E) -> Window<T, E> {
         Window {
-            occupancy: Occupancy::new(max_frames),
-            frames: BTreeMap::new(),
-            evictable: VecDeque::new(),
+            evictor,
+            held: Line::new(),
+            next_frame_id: FrameId(0),
+            next_place: 0,
+            displaced: BTreeMap::new(),
+            clock: 0,
             tokens: 0,
         }
     }
 
-    /// How many frames the window may hold; 0 is unlimited.
-    pub fn max_frames(&self) -> u32 {
-        self.occupancy.max_frames()
-    }
-
-    /// Sets the limit. It evicts nothing until the next push.
+    /// Sets the pipeline's own limit. It evicts nothing until the next push.
     pub fn set_max_frames(&mut self, max_frames: u32) {
-        self.occupancy.set_max_frames(max_frames);
+        self.evictor.max_frames_set(max_frames);
     }
 
     /// The number that the next frame gets.
     pub fn next_frame_id(&self) -> FrameId {
-        self.occupancy.next_frame_id()
+        self.next_frame_id
+    }
+
+    /// Gives no number below this one away any more.
+    pub fn skip_to(&mut self, next: FrameId) {
+        self.next_frame_id = self.next_frame_id.max(next);
     }
 
     /// Frames in the window.
     pub fn len(&self) -> usize {
-        self.frames.len()
+        self.held.len()
     }
 
     /// Whether the window holds no frame.
     pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.held.len() == 0
     }
 
     /// Appends a frame and evicts what is over the limit.
     pub fn push(&mut self, kind: &FrameKind, token_estimate: Option<u64>, frame: T) -> Pushed {
-        let Admitted { frame_id, evicted } = self.occupancy.push(kind);
-        let tokens = token_estimate.unwrap_or(0);
-        self.tokens += u128::from(tokens);
-        self.frames.insert(frame_id, Held { tokens, frame });
-        if !kind.is_protected() {
-            self.evictable.push_back(frame_id);
-        }
-        Pushed {
-            frame_id,
-            evicted: (0..evicted).filter_map(|_| self.evict_oldest()).collect(),
-        }
+        let frame_id = self.next_frame_id;
+        let mut evicted = Vec::new();
+        self.push_with(kind, token_estimate, frame, |facts, _| {
+            evicted.push(facts.id);
+        });
+        Pushed { frame_id, evicted }
     }
 
-    /// Takes a frame in without evicting any, and says under which number the
-    /// window counts it.
-    pub fn adopt(&mut self, kind: &FrameKind, token_estimate: Option<u64>, frame: T) -> FrameId {
-        let frame_id = self.occupancy.next_frame_id();
-        self.occupancy.adopt(frame_id, kind);
-        let tokens = token_estimate.unwrap_or(0);
-        self.tokens += u128::from(tokens);
-        self.frames.insert(frame_id, Held { tokens, frame });
-        if !kind.is_protected() {
-            self.evictable.push_back(frame_id);
+    /// The same, giving each frame that goes to `evicted`.
+    ///
+    /// The last number, 2^64 - 1, is never reached: the decider refuses to give
+    /// it away.
+    pub fn push_with(
+        &mut self,
+        kind: &FrameKind,
+        token_estimate: Option<u64>,
+        frame: T,
+        mut evicted: impl FnMut(FrameFacts, T),
+    ) -> FrameId {
+        let frame_id = self.next_frame_id;
+        self.adopt(frame_id, kind, token_estimate, frame);
+        while self.evictor.excess(self.totals()).is_some()
+            && let Some(held) = self.evictor.next().and_then(|place| self.remove(place))
+        {
+            evicted(held.facts, held.frame);
         }
         frame_id
     }
 
-    fn evict_oldest(&mut self) -> Option<FrameId> {
-        let oldest = self.evictable.pop_front()?;
-        let held = self.frames.remove(&oldest)?;
-        self.tokens -= u128::from(held.tokens);
-        Some(oldest)
+    /// Takes a frame in that has its number already, without evicting any. No
+    /// number at or below it is given away after that.
+    pub fn adopt(&mut self, id: FrameId, kind: &FrameKind, token_estimate: Option<u64>, frame: T) {
+        let place = match id.0 {
+            number if number < FAR => number.max(self.next_place),
+            _ => self.next_place,
+        };
+        // Where a number occurs twice, the first frame is found by it.
+        if place != id.0 && self.held(id).is_none() {
+            self.displaced.insert(id, place);
+        }
+        self.next_place = place.saturating_add(1);
+        self.next_frame_id = self.next_frame_id.max(FrameId(id.0.saturating_add(1)));
+        self.clock += 1;
+        let facts = FrameFacts {
+            place,
+            id,
+            kind: kind.clone(),
+            tokens: token_estimate.unwrap_or(0),
+            touched: self.clock,
+        };
+        self.tokens += u128::from(facts.tokens);
+        self.evictor.admitted(&facts);
+        self.held.push(place, Held { facts, frame });
+    }
+
+    fn remove(&mut self, place: u64) -> Option<Held<T>> {
+        let held = self.held.remove(place)?;
+        self.tokens -= u128::from(held.facts.tokens);
+        if self.displaced.get(&held.facts.id) == Some(&place) {
+            self.displaced.remove(&held.facts.id);
+        }
+        self.evictor.evicted(&held.facts);
+        Some(held)
+    }
+
+    /// A frame was used. Whether it was still in the window.
+    pub fn touch(&mut self, id: FrameId) -> bool {
+        let now = self.clock + 1;
+        let place = self.place_of(id);
+        let Some(held) = self.held.get_mut(place).filter(|held| held.facts.id == id) else {
+            return false;
+        };
+        self.evictor.used(&held.facts, now);
+        held.facts.touched = now;
+        self.clock = now;
+        true
+    }
+
+    fn place_of(&self, id: FrameId) -> u64 {
+        self.displaced.get(&id).copied().unwrap_or(id.0)
+    }
+
+    fn held(&self, id: FrameId) -> Option<&Held<T>> {
+        let held = self.held.get(self.place_of(id))?;
+        (held.facts.id == id).then_some(held)
     }
 
     /// The frame with this number, unless it was evicted or never pushed.
     pub fn frame_by_id(&self, id: FrameId) -> Option<&T> {
-        self.frames.get(&id).map(|held| &held.frame)
+        self.held(id).map(|held| &held.frame)
+    }
+
+    /// The same, to be changed.
+    pub fn frame_by_id_mut(&mut self, id: FrameId) -> Option<&mut T> {
+        let held = self.held.get_mut(self.place_of(id))?;
+        (held.facts.id == id).then_some(&mut held.frame)
     }
 
     /// The frames in chronological order. A plan's `fwindow` counts in this
     /// order, from 0.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (FrameId, &T)> + DoubleEndedIterator {
-        self.frames.iter().map(|(id, held)| (*id, &held.frame))
+        self.held
+            .iter()
+            .map(|(_, held)| (held.facts.id, &held.frame))
+    }
+
+    /// What is known of each frame, in the same order.
+    pub fn facts(&self) -> impl ExactSizeIterator<Item = &FrameFacts> + DoubleEndedIterator {
+        self.held.iter().map(|(_, held)| &held.facts)
+    }
+
+    /// How much the window holds.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            frames: self.held.len() as u64,
+            tokens: self.tokens,
+        }
     }
 
     /// The sum of the frames' token estimates, at most 2^64 - 1; a frame without
     /// one counts for nothing.
     pub fn total_token_estimate(&self) -> u64 {
         u64::try_from(self.tokens).unwrap_or(u64::MAX)
+    }
+
+    /// By how much the window is over the limit, if it is: the policy cannot be
+    /// met, or has not been looked at since it or the limit was set.
+    pub fn excess(&self) -> Option<Excess> {
+        self.evictor.excess(self.totals())
+    }
+
+    /// The frame that goes next, should the window be over the limit; `None`
+    /// where none may go.
+    pub fn goes_next(&self) -> Option<FrameId> {
+        let held = self.held.get(self.evictor.next()?)?;
+        Some(held.facts.id)
+    }
+
+    /// The frames that a rolling summary stands for, where there is one.
+    pub fn rolled_up(&self) -> Option<&RolledUp> {
+        self.evictor.rolled_up()
     }
 }

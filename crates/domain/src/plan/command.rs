@@ -117,6 +117,10 @@ pub struct LinkStepFrames {
     /// The frames of the plan's pipeline that it produced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oframes: Vec<FrameId>,
+    /// Whether this is inferred from something else, as an importer does, and
+    /// nobody said so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inferred: bool,
 }
 
 /// Defines a task and hands a step to it. A step has at most one task.

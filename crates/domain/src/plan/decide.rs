@@ -8,7 +8,7 @@ use super::{
     StepStatusChanged, StepTaskSpawned, StoredStep,
 };
 use crate::pieces::Pieces;
-use crate::pipeline::decide::{frames_used, occupancy};
+use crate::pipeline::decide::{frames_used, open};
 use crate::world::{Decided, Emitted, World};
 use crate::{
     AnyEvent, DecideError, FrameId, IntentId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind,
@@ -50,7 +50,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
     for (index, step) in command.steps.iter().enumerate() {
         let index = next_index(index)?;
         let step = store_step(world, command.pipeline, index, step, &mut pieces)?;
-        uses.extend(use_of(command.pipeline, id, index, &step.iframes));
+        uses.extend(use_of(command.pipeline, id, index, &step.iframes, false));
         steps.push(step);
     }
     let event = Drafted {
@@ -94,7 +94,7 @@ fn check_fwindow(world: &mut World, command: &CreatePlan) -> Result<(), DecideEr
         let reason = "it is a range of a pipeline's window, and the plan names no pipeline";
         return Err(Refusal::invalid("fwindow", reason).into());
     };
-    let len = occupancy(world, pipeline)?.len();
+    let len = world.window_len(pipeline)?;
     if start > end || u64::from(end) > len {
         let reason = format!(
             "[{start}, {end}] is no range of the window, which holds {len} frames now; \
@@ -154,7 +154,7 @@ fn new_frames(
         let reason = "they are frames of the plan's pipeline, and the plan has none";
         return Err(Refusal::invalid(field, reason).into());
     };
-    let next = occupancy(world, pipeline)?.next_frame_id();
+    let next = open(world, pipeline)?.next_frame_id;
     let (mut seen, mut new) = (BTreeSet::new(), Vec::new());
     for frame in frames {
         if *frame >= next {
@@ -177,9 +177,11 @@ fn use_of(
     plan: PlanId,
     step: u32,
     iframes: &[FrameId],
+    inferred: bool,
 ) -> Option<Emitted> {
     let pipeline = pipeline.filter(|_| !iframes.is_empty())?;
-    Some(frames_used(pipeline, plan, step, iframes.to_vec()))
+    let frames = iframes.to_vec();
+    Some(frames_used(pipeline, plan, step, frames, inferred))
 }
 
 /// The step with this number.
@@ -197,7 +199,7 @@ pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decide
     let index = next_index(state.steps.len())?;
     let mut pieces = Pieces::new();
     let step = store_step(world, state.pipeline, index, &command.step, &mut pieces)?;
-    let used = use_of(state.pipeline, command.plan, index, &step.iframes);
+    let used = use_of(state.pipeline, command.plan, index, &step.iframes, false);
     let mut emitted = vec![emit(command.plan, StepAdded { index, step }, pieces)];
     emitted.extend(used);
     Ok(emitted)
@@ -258,13 +260,14 @@ pub(crate) fn link_step_frames(world: &mut World, command: &LinkStepFrames, _: &
     if iframes.is_empty() && oframes.is_empty() {
         return Ok(Vec::new());
     }
-    let used = use_of(state.pipeline, plan, index, &iframes);
+    let used = use_of(state.pipeline, plan, index, &iframes, command.inferred);
     let mut emitted = vec![emit(
         plan,
         StepFramesLinked {
             index,
             iframes,
             oframes,
+            inferred: command.inferred,
         },
         Pieces::new(),
     )];

@@ -51,7 +51,7 @@ events! {
         /// A step's status changed.
         StepStatusChanged = "plan.step_status_changed" v 1,
         /// A step consumed or produced frames.
-        StepFramesLinked = "plan.step_frames_linked" v 1,
+        StepFramesLinked = "plan.step_frames_linked" v 2,
         /// A step was handed to a task of its own.
         StepTaskSpawned = "plan.step_task_spawned" v 1,
         /// A step's outputs were recorded.
@@ -131,6 +131,8 @@ pub struct StepFramesLinked {
     pub iframes: Vec<FrameId>,
     /// The frames that it produced.
     pub oframes: Vec<FrameId>,
+    /// Whether nobody said so, and it was inferred from something else.
+    pub inferred: bool,
 }
 
 /// A step was handed to a task of its own.

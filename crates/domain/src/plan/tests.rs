@@ -28,6 +28,7 @@ fn given_pipeline() -> Given {
     let mut given = Given::new().command(CreatePipeline {
         id: Some(PIPELINE),
         max_frames: Some(2),
+        policy: None,
     });
     for _ in 0..5 {
         given.execute(PushFrame {
@@ -83,6 +84,7 @@ fn used(step: u32, numbers: &[u64]) -> AnyEvent {
             plan: PLAN,
             step,
             frames: frames(numbers),
+            inferred: false,
         }
         .into(),
     )
@@ -432,6 +434,7 @@ fn link(step: u32, iframes: &[u64], oframes: &[u64]) -> LinkStepFrames {
         step,
         iframes: frames(iframes),
         oframes: frames(oframes),
+        inferred: false,
     }
 }
 
@@ -440,6 +443,7 @@ fn linked(index: u32, iframes: &[u64], oframes: &[u64]) -> AnyEvent {
         index,
         iframes: frames(iframes),
         oframes: frames(oframes),
+        inferred: false,
     })
 }
 

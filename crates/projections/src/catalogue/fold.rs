@@ -12,6 +12,7 @@ mod plan_steps;
 mod run_children;
 
 use annals_domain::metadata::MetadataSet;
+use annals_domain::pipeline::Tally;
 use annals_domain::{Adoption, AnyEvent, Kind, alias, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
@@ -346,14 +347,22 @@ impl Fold<'_> {
             Event::Adopted(event) => self.pipeline_adopted(event),
             Event::FramePushed(event) => {
                 if let Some(row) = self.row(Kind::ContextPipeline, id) {
-                    push_frame(&mut row.counts, event.kind.is_protected());
+                    in_window(&mut row.counts, |frames, window| {
+                        *frames += 1;
+                        window.push(&event.kind);
+                    });
                 }
             }
             Event::MaxFramesSet(event) => {
-                if let Some(row) = self.row(Kind::ContextPipeline, id)
-                    && let Counts::Pipeline { max_frames, .. } = &mut row.counts
-                {
-                    *max_frames = u64::from(event.max_frames);
+                if let Some(row) = self.row(Kind::ContextPipeline, id) {
+                    let set = |window: &mut Tally| window.set_max_frames(event.max_frames);
+                    in_window(&mut row.counts, |_, window| set(window));
+                }
+            }
+            Event::EvictionPolicySet(event) => {
+                if let Some(row) = self.row(Kind::ContextPipeline, id) {
+                    let set = |window: &mut Tally| window.set_policy(&event.policy());
+                    in_window(&mut row.counts, |_, window| set(window));
                 }
             }
             Event::GlobalSummarySet(_) => self.set_title(Kind::ContextPipeline, id),
@@ -362,34 +371,11 @@ impl Fold<'_> {
     }
 }
 
-/// Counts a frame that is in the window already.
-fn hold_frame(counts: &mut Counts, is_protected: bool) {
-    if let Counts::Pipeline {
-        frames,
-        protected,
-        evictable,
-        ..
-    } = counts
-    {
-        *frames += 1;
-        *if is_protected { protected } else { evictable } += 1;
-    }
-}
-
-/// Document 001's policy, as far as the number of frames goes: a push evicts
-/// frames that are not protected, until the window is no longer too large or
-/// none of them is left. Which ones go does not change how many.
-fn push_frame(counts: &mut Counts, is_protected: bool) {
-    hold_frame(counts, is_protected);
-    if let Counts::Pipeline {
-        protected,
-        evictable,
-        max_frames,
-        ..
-    } = counts
-        && *max_frames > 0
-    {
-        *evictable = (*evictable).min(max_frames.saturating_sub(*protected));
+/// Changes what a pipeline's row counts: frames that were pushed, and those in
+/// the window.
+fn in_window(counts: &mut Counts, change: impl FnOnce(&mut u64, &mut Tally)) {
+    if let Counts::Pipeline { frames, window } = counts {
+        change(frames, window);
     }
 }
 

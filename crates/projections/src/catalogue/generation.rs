@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! model              rows
-//! catalogue.1        "current": u64, the number of the generation
-//! catalogue.1.<n>    the rows of generation n (keys.rs)
+//! catalogue.2        "current": u64, the number of the generation
+//! catalogue.2.<n>    the rows of generation n (keys.rs)
 //! ```
 //!
-//! The 1 is the version of the rows' format. Rows of another format are other
+//! The 2 is the version of the rows' format. Rows of another format are other
 //! models: they are made from the log by whoever writes first, and those of
 //! older formats are dropped.
 
@@ -20,10 +20,12 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-const POINTER: &str = "catalogue.1";
+const POINTER: &str = "catalogue.2";
 const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
+/// Models that name the current generation of an older format.
+const OLDER_POINTERS: &[&str] = &["catalogue.1"];
 /// How often the number is read again because it was changed meanwhile.
 const ATTEMPTS: u32 = 16;
 
@@ -34,7 +36,11 @@ pub(super) struct Generation(u64);
 impl Generation {
     /// The read model that holds its rows.
     pub(super) fn model(self) -> String {
-        format!("{POINTER}.{}", self.0)
+        self.model_of(POINTER)
+    }
+
+    fn model_of(self, pointer: &str) -> String {
+        format!("{pointer}.{}", self.0)
     }
 
     pub(super) fn next(self) -> Generation {
@@ -49,7 +55,11 @@ impl Generation {
 
 /// The current generation.
 pub(super) async fn current(log: &dyn EventLog) -> Result<Generation, CatalogueError> {
-    let Some(value) = log.get(POINTER, CURRENT).await? else {
+    current_of(log, POINTER).await
+}
+
+async fn current_of(log: &dyn EventLog, pointer: &str) -> Result<Generation, CatalogueError> {
+    let Some(value) = log.get(pointer, CURRENT).await? else {
         return Ok(Generation(1));
     };
     let number = value.as_ref().try_into().map(u64::from_be_bytes);
@@ -107,6 +117,18 @@ pub(super) async fn drop_older_formats(log: &dyn EventLog) -> Result<(), Catalog
     for model in OLDER {
         if log.checkpoint(model).await? > Position::START {
             log.drop_model(model).await?;
+        }
+    }
+    for pointer in OLDER_POINTERS {
+        let current = current_of(log, pointer).await?;
+        for generation in [current.before(), current, current.next()] {
+            let model = generation.model_of(pointer);
+            if log.checkpoint(&model).await? > Position::START {
+                log.drop_model(&model).await?;
+            }
+        }
+        if log.checkpoint(pointer).await? > Position::START {
+            log.drop_model(pointer).await?;
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! costs the same however large the object is. What does grow (a task's runs, a
 //! plan's steps, labels) has rows of its own.
 
+use annals_domain::pipeline::Tally;
 use annals_domain::{ActorKind, Kind, StreamKind, StreamRef, Timestamp, Visibility, cut};
 use annals_event_log::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -96,13 +97,10 @@ pub(super) enum Counts {
         skipped: u64,
     },
     Pipeline {
+        /// Frames that were pushed.
         frames: u64,
-        /// Frames that are never evicted.
-        protected: u64,
-        /// Other frames in the window.
-        evictable: u64,
-        /// How many frames the window may hold; 0 is unlimited.
-        max_frames: u64,
+        /// Frames in the window, and the limit.
+        window: Tally,
     },
     Snapshot {
         items: u64,

@@ -298,6 +298,7 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
         | Event::FramePushed(_)
         | Event::FramesUsed(_)
         | Event::MaxFramesSet(_)
+        | Event::EvictionPolicySet(_)
         | Event::MetadataSet(_)
         | Event::Sealed(_) => None,
     }

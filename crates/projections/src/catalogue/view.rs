@@ -65,10 +65,10 @@ pub struct CatalogueRow {
     /// How many events there were on it.
     pub events: u64,
     /// The position of the first event on it.
-    #[serde(serialize_with = "position")]
+    #[serde(serialize_with = "crate::history::position")]
     pub first_position: Position,
     /// The position of the last event on it.
-    #[serde(serialize_with = "position")]
+    #[serde(serialize_with = "crate::history::position")]
     pub last_position: Position,
 }
 
@@ -209,16 +209,14 @@ fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
             ("failed_steps", failed),
             ("skipped_steps", skipped),
         ],
-        Counts::Pipeline {
-            frames,
-            protected,
-            evictable,
-            max_frames,
-        } => vec![
-            ("frames_pushed", frames),
-            ("frames_in_window", protected.saturating_add(evictable)),
-            ("max_frames", max_frames),
-        ],
+        Counts::Pipeline { frames, window } => {
+            // Under most policies only the window itself says how many it holds.
+            let in_window = window.len().map(|len| ("frames_in_window", len));
+            let mut counts = vec![("frames_pushed", frames)];
+            counts.extend(in_window);
+            counts.push(("max_frames", u64::from(window.max_frames())));
+            counts
+        }
         Counts::Snapshot { items } => vec![("items", items)],
     }
 }
@@ -229,10 +227,6 @@ pub(super) fn kind_word<S: Serializer>(kind: &Kind, s: S) -> Result<S::Ok, S::Er
 
 pub(super) fn status_word<S: Serializer>(status: &Option<Status>, s: S) -> Result<S::Ok, S::Error> {
     status.map(Status::word).serialize(s)
-}
-
-fn position<S: Serializer>(position: &Position, s: S) -> Result<S::Ok, S::Error> {
-    s.serialize_u64(position.0)
 }
 
 fn pairs<S: Serializer>(pairs: &[(String, String)], s: S) -> Result<S::Ok, S::Error> {

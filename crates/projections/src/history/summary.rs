@@ -1,7 +1,7 @@
 //! What an event changed, in one line.
 
 use annals_domain::metadata::{MetadataSet, Sealed};
-use annals_domain::pipeline::FramePushed;
+use annals_domain::pipeline::{EvictionPolicy, FramePushed};
 use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
 use annals_domain::{
     Adoption, AnyEvent, FrameId, GitOid, Slot, alias, intent, pipeline, plan, run, snapshot, task,
@@ -166,8 +166,9 @@ fn plan(event: &plan::Event, entry: &Entry) -> String {
         Event::StepFramesLinked(event) => {
             let (used, made) = (frame_list(&event.iframes), frame_list(&event.oframes));
             format!(
-                "step {}: consumed frames {used}, produced frames {made}",
-                event.index
+                "step {}: consumed frames {used}, produced frames {made}{}",
+                event.index,
+                inferred(event.inferred)
             )
         }
         Event::StepTaskSpawned(event) => {
@@ -345,12 +346,14 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
         Event::FramesUsed(event) => {
             let frames = frame_list(&event.frames);
             format!(
-                "frames {frames} used by step {} of plan {}",
+                "frames {frames} used by step {} of plan {}{}",
                 event.step,
-                short(event.plan)
+                short(event.plan),
+                inferred(event.inferred)
             )
         }
         Event::MaxFramesSet(event) => format!("changed to {}", limit(event.max_frames)),
+        Event::EvictionPolicySet(event) => policy(&event.policy()),
         Event::GlobalSummarySet(event) => match event.summary {
             Some(summary) => format!("global summary set to {}", quoted(entry, summary)),
             None => "global summary taken away".to_owned(),
@@ -359,6 +362,41 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
     }
+}
+
+/// What marks what nobody said.
+fn inferred(inferred: bool) -> &'static str {
+    if inferred { " (inferred)" } else { "" }
+}
+
+fn policy(policy: &EvictionPolicy) -> String {
+    let limits = match policy {
+        EvictionPolicy::MaxFrames(policy) => policy.max_frames.map(limit),
+        EvictionPolicy::TokenBudget(policy) => Some(tokens(policy.max_tokens)),
+        EvictionPolicy::RollingSummary(policy) => {
+            let summary = policy.summary_tokens;
+            Some(format!(
+                "{}, {summary} of them for a summary",
+                tokens(policy.max_tokens)
+            ))
+        }
+        EvictionPolicy::LeastRecentlyUsed(policy) => {
+            let limits = [policy.max_frames.map(limit), policy.max_tokens.map(tokens)];
+            Some(limits.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        }
+        EvictionPolicy::KindQuotas(policy) => Some(count(policy.quotas.len(), "quota", "quotas")),
+        EvictionPolicy::Unlimited(_) => None,
+    };
+    let limits = limits.map(|limits| format!(" ({limits})"));
+    format!(
+        "eviction policy set to {}{}",
+        policy.name(),
+        limits.unwrap_or_default()
+    )
+}
+
+fn tokens(max_tokens: u64) -> String {
+    format!("a limit of {max_tokens} tokens")
 }
 
 fn limit(max_frames: u32) -> String {

@@ -1,17 +1,25 @@
 //! The view of a context pipeline (documents 000 and 001).
 //!
-//! The pipeline's stream has the frames that were pushed and the limits that
-//! were set. The window, and with it every eviction, follows from them.
+//! The pipeline's stream has the frames that were pushed and used and the limits
+//! and policies that were set. The window, and with it every eviction, follows
+//! from them.
 
-use std::collections::BTreeMap;
+mod rolling;
+mod seen;
 
-use annals_domain::pipeline::{Adopted, AdoptedFrame, Event, FrameKind, FramePushed, Window};
-use annals_domain::{AnyEvent, FrameId, Timestamp};
+use annals_domain::pipeline::{
+    Adopted, AdoptedFrame, Event, EvictionPolicy, EvictionPolicySet, FrameKind, FramePushed,
+    FramesUsed, Window,
+};
+use annals_domain::{AnyEvent, FrameId, PlanId, Timestamp};
 use annals_event_log::Position;
 use serde::{Serialize, Serializer};
 
 use crate::object::Project;
 use crate::{Entry, HeaderView, JsonText, Text};
+
+use rolling::Newest;
+pub use seen::{OverLimit, RollingSummaryView, SeenFrame, Why, WindowView};
 
 /// One frame (document 000, ContextFrame).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,14 +40,45 @@ pub struct ContextFrame {
     pub token_estimate: Option<u64>,
 }
 
+/// A use of a frame by a plan's step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FrameUse {
+    /// The plan.
+    pub plan: PlanId,
+    /// The step's number.
+    pub step: u32,
+    /// Whether nobody said so, and it was inferred from something else.
+    pub inferred: bool,
+    /// The position of the use in the log.
+    #[serde(serialize_with = "crate::history::position")]
+    pub position: Position,
+}
+
+/// A frame in the window, with what its JSON has no word for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldFrame {
+    /// The frame.
+    pub frame: ContextFrame,
+    /// The position of its push in the log.
+    pub position: Position,
+    /// Its last use, if it was used.
+    pub last_use: Option<FrameUse>,
+}
+
 /// A frame that is no longer in the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvictedFrame {
     /// The frame that went.
     pub frame: FrameId,
+    /// What it captured.
+    pub kind: FrameKind,
+    /// How many tokens it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_estimate: Option<u64>,
     /// The push that it had to make room for, which may be its own.
     pub pushed: FrameId,
     /// The position of that push in the log.
+    #[serde(serialize_with = "crate::history::position")]
     pub position: Position,
 }
 
@@ -49,8 +88,8 @@ pub struct EvictedFrame {
 pub struct ContextPipelineView {
     /// The common header.
     pub header: HeaderView,
-    /// The frames that are not evicted, and the limit.
-    pub window: Window<ContextFrame>,
+    /// The frames that are not evicted, the policy and the limit.
+    pub window: Window<HeldFrame>,
     /// The number that the next frame gets.
     pub next_frame_id: FrameId,
     /// The summary across all frames.
@@ -58,29 +97,41 @@ pub struct ContextPipelineView {
     /// Every frame that was evicted, in the order in which they went; not part
     /// of the JSON.
     pub evicted: Vec<EvictedFrame>,
-    /// The true numbers of frames that the window counts differently, by the
-    /// window's. There are none unless pushes are missing from the fold, as
-    /// they are at a moment by the callers' clocks, or frames were adopted.
-    renumbered: BTreeMap<FrameId, FrameId>,
+    /// What a rolling summary says of the newest frames that it stands for.
+    newest_rolled_up: Newest,
 }
 
 impl ContextPipelineView {
-    /// The frames in the window, in chronological order.
-    pub fn frames(&self) -> impl ExactSizeIterator<Item = &ContextFrame> + DoubleEndedIterator {
-        self.window.iter().map(|(_, frame)| frame)
+    fn empty(header: HeaderView, max_frames: u32) -> ContextPipelineView {
+        ContextPipelineView {
+            header,
+            window: Window::new(max_frames),
+            next_frame_id: FrameId(0),
+            global_summary: None,
+            evicted: Vec::new(),
+            newest_rolled_up: Newest::default(),
+        }
     }
 
-    /// How many frames the window may hold; 0 is unlimited.
+    /// The frames in the window, in chronological order.
+    pub fn frames(&self) -> impl ExactSizeIterator<Item = &ContextFrame> + DoubleEndedIterator {
+        self.window.iter().map(|(_, held)| &held.frame)
+    }
+
+    /// How many frames the window may hold while document 001's policy is in
+    /// force; 0 is unlimited.
     pub fn max_frames(&self) -> u32 {
         self.window.max_frames()
     }
 
+    /// The policy in force.
+    pub fn policy(&self) -> &EvictionPolicy {
+        self.window.policy()
+    }
+
     /// The frame with this number, unless it was evicted or never pushed.
     pub fn frame_by_id(&self, id: FrameId) -> Option<&ContextFrame> {
-        if self.renumbered.is_empty() {
-            return self.window.frame_by_id(id);
-        }
-        self.frames().find(|frame| frame.frame_id == id)
+        self.window.frame_by_id(id).map(|held| &held.frame)
     }
 
     /// The sum of the token estimates of the frames in the window.
@@ -97,19 +148,46 @@ impl ContextPipelineView {
             created_at: entry.occurred_at,
             token_estimate: event.token_estimate,
         };
+        let held = HeldFrame {
+            frame,
+            position: entry.position,
+            last_use: None,
+        };
         self.next_frame_id = FrameId(event.frame_id.0.saturating_add(1));
-        if self.window.next_frame_id() != event.frame_id {
-            self.renumbered
-                .insert(self.window.next_frame_id(), event.frame_id);
-        }
-        let pushed = self.window.push(&event.kind, event.token_estimate, frame);
-        for counted in pushed.evicted {
-            self.evicted.push(EvictedFrame {
-                frame: self.renumbered.remove(&counted).unwrap_or(counted),
-                pushed: event.frame_id,
-                position: entry.position,
+        // Pushes can be missing at a moment by the callers' clocks.
+        self.window.skip_to(event.frame_id);
+        let (evicted, newest) = (&mut self.evicted, &mut self.newest_rolled_up);
+        self.window
+            .push_with(&event.kind, event.token_estimate, held, |facts, held| {
+                newest.add(&held.frame);
+                evicted.push(EvictedFrame {
+                    frame: facts.id,
+                    kind: facts.kind,
+                    token_estimate: held.frame.token_estimate,
+                    pushed: event.frame_id,
+                    position: entry.position,
+                });
             });
+    }
+
+    fn use_frames(&mut self, event: &FramesUsed, entry: &Entry) {
+        for frame in &event.frames {
+            self.window.touch(*frame);
+            if let Some(held) = self.window.frame_by_id_mut(*frame) {
+                held.last_use = Some(FrameUse {
+                    plan: event.plan,
+                    step: event.step,
+                    inferred: event.inferred,
+                    position: entry.position,
+                });
+            }
         }
+    }
+
+    fn set_policy(&mut self, event: &EvictionPolicySet) {
+        let policy = event.policy();
+        self.newest_rolled_up = Newest::of(&policy);
+        self.window.set_policy(policy);
     }
 }
 
@@ -146,13 +224,11 @@ impl ContextPipelineView {
     fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<ContextPipelineView> {
         let object = event.object.as_ref()?;
         let mut view = ContextPipelineView {
-            header,
-            window: Window::new(object.max_frames),
             next_frame_id: object.next_frame_id,
             global_summary: entry.optional_text(object.global_summary),
-            evicted: Vec::new(),
-            renumbered: BTreeMap::new(),
+            ..ContextPipelineView::empty(header, object.max_frames)
         };
+        view.window.skip_to(object.next_frame_id);
         view.adopt_frames(&event.frames, entry);
         Some(view)
     }
@@ -168,11 +244,14 @@ impl ContextPipelineView {
                 created_at: adopted.created_at,
                 token_estimate: adopted.token_estimate,
             };
+            let held = HeldFrame {
+                frame,
+                position: entry.position,
+                last_use: None,
+            };
             let tokens = adopted.token_estimate;
-            let counted = self.window.adopt(&adopted.kind, tokens, frame);
-            if counted != adopted.frame_id {
-                self.renumbered.insert(counted, adopted.frame_id);
-            }
+            self.window
+                .adopt(adopted.frame_id, &adopted.kind, tokens, held);
         }
     }
 }
@@ -186,14 +265,7 @@ impl Project for ContextPipelineView {
             }
             _ => return None,
         };
-        Some(ContextPipelineView {
-            header,
-            window: Window::new(event.max_frames),
-            next_frame_id: FrameId(0),
-            global_summary: None,
-            evicted: Vec::new(),
-            renumbered: BTreeMap::new(),
-        })
+        Some(ContextPipelineView::empty(header, event.max_frames))
     }
 
     fn evolve(&mut self, entry: &Entry) {
@@ -203,12 +275,13 @@ impl Project for ContextPipelineView {
         match event {
             Event::Adopted(event) => self.adopt_frames(&event.frames, entry),
             Event::FramePushed(event) => self.push(event, entry),
+            Event::FramesUsed(event) => self.use_frames(event, entry),
             Event::MaxFramesSet(event) => self.window.set_max_frames(event.max_frames),
+            Event::EvictionPolicySet(event) => self.set_policy(event),
             Event::GlobalSummarySet(event) => {
                 self.global_summary = entry.optional_text(event.summary);
             }
-            Event::Created(_) | Event::FramesUsed(_) | Event::MetadataSet(_) | Event::Sealed(_) => {
-            }
+            Event::Created(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
         }
     }
 }

@@ -17,7 +17,10 @@ mod tool_invocation;
 #[cfg(test)]
 mod tests;
 
-pub use context_pipeline::{ContextFrame, ContextPipelineView, EvictedFrame};
+pub use context_pipeline::{
+    ContextFrame, ContextPipelineView, EvictedFrame, FrameUse, HeldFrame, OverLimit,
+    RollingSummaryView, SeenFrame, Why, WindowView,
+};
 pub use context_snapshot::{ContextItem, ContextSnapshotView};
 pub use decision::DecisionView;
 pub use evidence::EvidenceView;

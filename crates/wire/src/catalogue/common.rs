@@ -2,6 +2,9 @@
 
 use super::{FieldDoc, content, group, structure};
 
+/// The meaning of the mark of what nobody said.
+pub(super) const INFERRED: &str = "whether nobody said so, and it was inferred from something else";
+
 /// Visibility, tags or external ids of an object.
 pub(super) const METADATA_SET: &[FieldDoc] = &[
     structure("kind", "u8", "the object's kind, by its number (8 to 18)"),

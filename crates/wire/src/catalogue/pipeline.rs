@@ -1,6 +1,8 @@
 //! The events of a context pipeline's stream.
 
-use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::common::{
+    ADOPTED_HEADER, INFERRED, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+};
 use super::{EventDoc, content, event, group, groups, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[
@@ -39,6 +41,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
                 "list of u64",
                 "the frames, which may have been evicted",
             ),
+            structure("inferred", "bool", INFERRED),
         ],
     ),
     event(
@@ -49,6 +52,36 @@ pub(super) const EVENTS: &[EventDoc] = &[
             "u32",
             "how many frames the window may hold; 0 is unlimited",
         )],
+    ),
+    event(
+        "pipeline.eviction_policy_set",
+        "The eviction policy was set. It evicts nothing until the next push. Fields that the \
+         policy has no use for are empty.",
+        &[
+            structure("rule", "word", "which policy it is"),
+            structure("max_frames", "u32?", "how many frames the window may hold"),
+            structure("max_tokens", "u64?", "how many tokens the window may hold"),
+            structure(
+                "summary_tokens",
+                "u64?",
+                "how many of them a rolling summary takes",
+            ),
+            groups(
+                "quotas",
+                "list of quotas",
+                &[
+                    structure("kind", "word", "the kind"),
+                    structure("keep", "u32", "how many of its frames are kept"),
+                ],
+                "how many frames of which kinds are kept",
+            ),
+            structure(
+                "other_kinds",
+                "u32?",
+                "how many frames of each other kind are kept; absent, all of them",
+            ),
+            structure("protected", "list of word", "kinds that are never evicted"),
+        ],
     ),
     event(
         "pipeline.global_summary_set",

@@ -1,6 +1,8 @@
 //! The events of a plan's stream.
 
-use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::common::{
+    ADOPTED_HEADER, INFERRED, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+};
 use super::{EventDoc, FieldDoc, content, event, group, groups, structure};
 
 const STEP: &[FieldDoc] = &[
@@ -71,6 +73,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
             structure("index", "u32", "the step's number"),
             structure("iframes", "list of u64", "the frames that it consumed"),
             structure("oframes", "list of u64", "the frames that it produced"),
+            structure("inferred", "bool", INFERRED),
         ],
     ),
     event(

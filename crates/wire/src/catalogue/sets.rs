@@ -241,6 +241,7 @@ fn pipeline(event: &str) -> Sets {
         )],
         "frame_pushed" => &[(Kind::ContextPipeline, &["frames", "next_frame_id"])],
         "max_frames_set" => &[(Kind::ContextPipeline, &["max_frames"])],
+        "eviction_policy_set" => &[(Kind::ContextPipeline, &["max_frames"])],
         "global_summary_set" => &[(Kind::ContextPipeline, &["global_summary"])],
         "metadata_set" => &[(Kind::ContextPipeline, METADATA)],
         "adopted" => &[(

@@ -1,7 +1,7 @@
 //! The enums of all events: their words and the numbers that are stored.
 
 use annals_domain::intent::IntentStatus;
-use annals_domain::pipeline::FrameKind;
+use annals_domain::pipeline::{FrameKind, PolicyRule};
 use annals_domain::plan::StepStatus;
 use annals_domain::run::{
     ApplyStatus, ChangeType, DecisionType, DiffFormat, EvidenceKind, RunStatus, ToolStatus,
@@ -71,5 +71,6 @@ pub fn vocabularies() -> Vec<Vocabulary> {
         closed!(TaskStatus, "`status` of an adopted task"),
         closed!(RunStatus, "`status` of an adopted run"),
         closed!(ApplyStatus, "`apply_status` of an adopted patch set"),
+        closed!(PolicyRule, "`rule` of an eviction policy"),
     ]
 }

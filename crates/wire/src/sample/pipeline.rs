@@ -1,8 +1,8 @@
 //! Examples of the events of a context pipeline.
 
 use annals_domain::pipeline::{
-    Adopted, AdoptedFrame, AdoptedPipeline, Created, Event, FrameKind, FramePushed, FramesUsed,
-    GlobalSummarySet, MaxFramesSet,
+    Adopted, AdoptedFrame, AdoptedPipeline, Created, Event, EvictionPolicySet, FrameKind,
+    FramePushed, FramesUsed, GlobalSummarySet, MaxFramesSet, PolicyRule, StoredQuota,
 };
 use annals_domain::{AnyEvent, Emitted, FrameId, Kind, Pieces, PlanId, StreamKind};
 use serde_json::json;
@@ -23,8 +23,21 @@ pub(super) fn samples() -> Vec<Emitted> {
             plan: PlanId(id(3)),
             step: 2,
             frames: vec![FrameId(0), FrameId(70_000)],
+            inferred: true,
         }),
         sample(|_| MaxFramesSet { max_frames: 0 }),
+        sample(|_| EvictionPolicySet {
+            rule: PolicyRule::MaxFrames,
+            max_frames: Some(64),
+            max_tokens: Some(200_000),
+            summary_tokens: Some(300),
+            quotas: vec![StoredQuota {
+                kind: FrameKind::ToolCall,
+                keep: 40,
+            }],
+            other_kinds: Some(70_000),
+            protected: vec![FrameKind::Checkpoint, FrameKind::ToolCall],
+        }),
         sample(|pieces| GlobalSummarySet {
             summary: Some(pieces.text("JSON выводится")),
         }),

@@ -34,6 +34,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             index: 0,
             iframes: vec![FrameId(0), FrameId(3)],
             oframes: vec![FrameId(70_000)],
+            inferred: true,
         }),
         sample(|_| StepTaskSpawned {
             index: 1,

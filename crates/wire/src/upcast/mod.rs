@@ -7,6 +7,8 @@
 //! step to step until the current version is reached. No step knows any other,
 //! and no event of the domain knows its past.
 
+mod pipeline_frames_used_v1;
+mod plan_step_frames_linked_v1;
 mod run_tool_invoked_v1;
 
 use std::borrow::Cow;
@@ -93,7 +95,11 @@ impl fmt::Debug for Upcasters {
 
 /// The steps of every shape that Annals ever stored.
 fn steps() -> Vec<Box<dyn Upcaster>> {
-    vec![Box::new(run_tool_invoked_v1::STEP)]
+    vec![
+        Box::new(run_tool_invoked_v1::STEP),
+        Box::new(pipeline_frames_used_v1::STEP),
+        Box::new(plan_step_frames_linked_v1::STEP),
+    ]
 }
 
 impl Upcasters {

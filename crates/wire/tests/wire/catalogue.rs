@@ -89,6 +89,7 @@ fn fits(kind: &str, value: &Value) -> bool {
         ("u8" | "u32" | "u64", Value::Number(number)) => number.is_u64(),
         ("i32", Value::Number(number)) => number.is_i64(),
         ("f64", Value::Number(number)) => number.is_f64(),
+        ("bool", Value::Bool(_)) => true,
         ("uuid", Value::String(text)) => uuid::Uuid::parse_str(text).is_ok(),
         ("git id", Value::String(text)) => hex(text, 40) || hex(text, 64),
         ("SHA-256", Value::String(text)) => hex(text, 64),

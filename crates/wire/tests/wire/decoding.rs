@@ -97,6 +97,7 @@ fn frames_used(count: usize) -> AnyEvent {
             plan,
             step: 0,
             frames,
+            inferred: false,
         }
         .into(),
     )
@@ -105,15 +106,19 @@ fn frames_used(count: usize) -> AnyEvent {
 /// Format, id behind its length, step, length of the list.
 const BEFORE_FRAMES: usize = 1 + 17 + 1 + 3;
 
+/// Whether they are inferred.
+const AFTER_FRAMES: usize = 1;
+
 #[test]
 fn the_largest_structure_comes_back_and_a_larger_one_is_refused() {
-    let largest = frames_used(limits::STRUCTURE - BEFORE_FRAMES);
+    let most = limits::STRUCTURE - BEFORE_FRAMES - AFTER_FRAMES;
+    let largest = frames_used(most);
     let bytes = encode_structure(&largest).expect("it is within the limit");
     assert_eq!(bytes.len(), limits::STRUCTURE);
-    let read = decode_structure(StreamKind::Pipeline, "pipeline.frames_used", 1, &bytes);
+    let read = decode_structure(StreamKind::Pipeline, "pipeline.frames_used", 2, &bytes);
     assert!(matches!(read, Ok(event) if event == largest));
 
-    let error = encode_structure(&frames_used(limits::STRUCTURE - BEFORE_FRAMES + 1)).unwrap_err();
+    let error = encode_structure(&frames_used(most + 1)).unwrap_err();
     assert!(!error.is_retryable());
     assert!(
         matches!(
@@ -134,7 +139,7 @@ fn a_length_that_was_tampered_with_allocates_nothing() {
     let mut huge = bytes[..BEFORE_FRAMES - 3].to_vec();
     huge.push(253);
     huge.extend_from_slice(&u64::MAX.to_le_bytes());
-    let read = decode_structure(StreamKind::Pipeline, "pipeline.frames_used", 1, &huge);
+    let read = decode_structure(StreamKind::Pipeline, "pipeline.frames_used", 2, &huge);
     assert!(
         matches!(read, Err(DecodeError::Malformed { .. })),
         "{read:?}"

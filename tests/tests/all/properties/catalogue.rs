@@ -51,7 +51,7 @@ fn anew(log: &MemoryLog) -> Vec<Row> {
 
 /// The rows as the stored ones are brought up to date.
 fn brought_up(log: &MemoryLog) -> Vec<Row> {
-    let (model, rows) = ("catalogue.1.1", dump(log));
+    let (model, rows) = ("catalogue.2.1", dump(log));
     let checkpoint = block_on(log.checkpoint(model)).expect("a checkpoint");
     let log = copy(log);
     let rows = rows.into_iter().map(|(key, value)| (key, Some(value)));

@@ -229,6 +229,7 @@ impl Draw<'_> {
             return CreatePipeline {
                 id,
                 max_frames: Some(self.number(4)),
+                policy: None,
             }
             .into();
         }

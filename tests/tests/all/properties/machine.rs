@@ -118,7 +118,7 @@ fn compare(history: &History, model: &Model) {
     for (id, pipeline) in &model.pipelines {
         let view: ContextPipelineView = get(history, PipelineId(*id));
         let frames: Vec<u64> = view.frames().map(|frame| frame.frame_id.0).collect();
-        let expected: Vec<u64> = pipeline.window.iter().map(|(frame, _)| *frame).collect();
+        let expected: Vec<u64> = pipeline.window.iter().map(|frame| frame.id).collect();
         assert_eq!((frames, view.max_frames()), (expected, pipeline.max_frames));
         assert_eq!(view.next_frame_id.0, pipeline.pushed);
     }

@@ -3,13 +3,16 @@
 //! It shares nothing with the deciders but the commands. Statuses are words in
 //! maps; every rule stands where the command that it is about is judged.
 
+mod window;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use annals::domain::pipeline::FrameKind;
 use annals::domain::run::DecisionType;
 use annals::domain::{Command, FrameId, GitOid, Kind};
 use annals::domain::{alias, intent, metadata, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
+
+pub use self::window::Pipeline;
 
 /// What becomes of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,14 +76,6 @@ pub struct PatchSet {
 pub struct Snapshot {
     pub finalized: bool,
     pub blobs: Vec<bool>,
-}
-
-/// A pipeline with its window as it stands: numbers and who is protected.
-#[derive(Debug, Clone, Default)]
-pub struct Pipeline {
-    pub max_frames: u32,
-    pub pushed: u64,
-    pub window: Vec<(u64, bool)>,
 }
 
 /// All objects as they stand after the commands so far.
@@ -274,6 +269,11 @@ impl Model {
                 pipeline.max_frames = c.max_frames;
                 Some(changes)
             }
+            Command::SetEvictionPolicy(c) => {
+                let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
+                demand(window::makes_sense(&c.policy))?;
+                Some(pipeline.set_policy(&c.policy))
+            }
             Command::SetGlobalSummary(c) => self.pipelines.get(&c.pipeline.0).map(|_| true),
             Command::SetMetadata(c) => self.set_metadata(c),
             Command::ReserveAlias(c) => self.reserve_alias(c),
@@ -354,6 +354,9 @@ impl Model {
         for step in &c.steps {
             plan.steps.push(self.new_step(pipeline, step)?);
         }
+        for step in &c.steps {
+            self.used(pipeline, &step.iframes, &BTreeSet::new());
+        }
         self.plans.insert(id, plan);
         if let Some(intent) = intent {
             self.intent(intent, &["active"])?.plan = Some(id);
@@ -375,6 +378,19 @@ impl Model {
         })
     }
 
+    /// The step used these frames, in this order, once each.
+    fn used(&mut self, pipeline: Option<Uuid>, frames: &[FrameId], known: &BTreeSet<u64>) {
+        let Some(pipeline) = pipeline.and_then(|id| self.pipelines.get_mut(&id)) else {
+            return;
+        };
+        let mut seen = known.clone();
+        for frame in frames {
+            if seen.insert(frame.0) {
+                pipeline.touch(frame.0);
+            }
+        }
+    }
+
     /// Frames that were pushed into the pipeline, whether or not they are
     /// still in its window.
     fn frames(&self, pipeline: Option<Uuid>, frames: &[FrameId]) -> Option<BTreeSet<u64>> {
@@ -389,6 +405,7 @@ impl Model {
     fn add_step(&mut self, c: &plan::AddStep) -> Judged {
         let pipeline = self.plans.get(&c.plan.0)?.pipeline;
         let step = self.new_step(pipeline, &c.step)?;
+        self.used(pipeline, &c.step.iframes, &BTreeSet::new());
         self.plans.get_mut(&c.plan.0)?.steps.push(step);
         Some(true)
     }
@@ -411,6 +428,8 @@ impl Model {
         self.step(c.plan.0, c.step)?;
         let iframes = self.frames(pipeline, &c.iframes)?;
         let oframes = self.frames(pipeline, &c.oframes)?;
+        let known = self.step(c.plan.0, c.step)?.iframes.clone();
+        self.used(pipeline, &c.iframes, &known);
         let step = self.step(c.plan.0, c.step)?;
         let before = step.iframes.len() + step.oframes.len();
         step.iframes.extend(iframes);
@@ -659,28 +678,20 @@ impl Model {
 
     fn create_pipeline(&mut self, c: &pipeline::CreatePipeline) -> Judged {
         let id = c.id?.0;
-        let max_frames = c.max_frames.unwrap_or(0);
-        self.pipelines.insert(
-            id,
-            Pipeline {
-                max_frames,
-                ..Pipeline::default()
-            },
-        );
-        self.place(Some(id), Kind::ContextPipeline)
+        let mut pipeline = Pipeline::default();
+        if let Some(policy) = &c.policy {
+            demand(window::makes_sense(policy) && window::go_together(policy, c.max_frames))?;
+            pipeline.set_policy(policy);
+        }
+        pipeline.max_frames = c.max_frames.unwrap_or(pipeline.max_frames);
+        self.place(Some(id), Kind::ContextPipeline)?;
+        self.pipelines.insert(id, pipeline);
+        Some(true)
     }
 
     fn push_frame(&mut self, c: &pipeline::PushFrame) -> Judged {
         let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
-        let protected = matches!(c.kind, FrameKind::IntentAnalysis | FrameKind::Checkpoint);
-        pipeline.window.push((pipeline.pushed, protected));
-        pipeline.pushed += 1;
-        while pipeline.max_frames > 0 && pipeline.window.len() > pipeline.max_frames as usize {
-            let Some(oldest) = pipeline.window.iter().position(|(_, protected)| !protected) else {
-                break;
-            };
-            pipeline.window.remove(oldest);
-        }
+        pipeline.push(&c.kind, c.token_estimate.unwrap_or(0));
         Some(true)
     }
 

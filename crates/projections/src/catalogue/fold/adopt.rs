@@ -4,12 +4,13 @@
 //! adopted again takes its own place: what it had is taken out first. Children
 //! of a run count to it, whether or not the run was adopted.
 
+use annals_domain::pipeline::Tally;
 use annals_domain::run::ToolStatus;
 use annals_domain::{AdoptedHeader, Kind, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
 use super::create::{Beginning, keep_children, link};
-use super::{Fold, hold_frame};
+use super::{Fold, in_window};
 use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
 use crate::catalogue::row::{Counts, ObjectRow, Usage};
@@ -289,9 +290,7 @@ impl Fold<'_> {
             let beginning = Beginning {
                 counts: Counts::Pipeline {
                     frames: 0,
-                    protected: 0,
-                    evictable: 0,
-                    max_frames: u64::from(object.max_frames),
+                    window: Tally::new(object.max_frames),
                 },
                 ..Beginning::default()
             };
@@ -299,7 +298,10 @@ impl Fold<'_> {
         }
         if let Some(row) = self.row(Kind::ContextPipeline, id) {
             for frame in &event.frames {
-                hold_frame(&mut row.counts, frame.kind.is_protected());
+                in_window(&mut row.counts, |frames, window| {
+                    *frames += 1;
+                    window.adopt(&frame.kind);
+                });
             }
         }
     }

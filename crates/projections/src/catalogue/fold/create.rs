@@ -1,6 +1,7 @@
 //! Events that create an object with a stream of its own, and what every
 //! creation does.
 
+use annals_domain::pipeline::Tally;
 use annals_domain::{ActorKind, Kind, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
@@ -176,9 +177,7 @@ impl Fold<'_> {
         let beginning = Beginning {
             counts: Counts::Pipeline {
                 frames: 0,
-                protected: 0,
-                evictable: 0,
-                max_frames: u64::from(event.max_frames),
+                window: Tally::new(event.max_frames),
             },
             ..Beginning::default()
         };

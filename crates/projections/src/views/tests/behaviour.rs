@@ -309,6 +309,7 @@ fn steps_change_where_their_number_says() {
             index: 1,
             iframes,
             oframes,
+            inferred: false,
         })
     });
     let task = TaskId(id(9));
@@ -452,6 +453,8 @@ fn a_full_window_evicts_and_the_view_says_at_which_push() {
     }
     let evicted = |frame, pushed, position| EvictedFrame {
         frame: FrameId(frame),
+        kind: FrameKind::StepSummary,
+        token_estimate: Some(10),
         pushed: FrameId(pushed),
         position: Position(position),
     };

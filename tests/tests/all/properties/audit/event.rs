@@ -321,6 +321,7 @@ impl Audit {
                 self.check_frames(plan.pipeline, event.frames.iter());
             }
             pipeline::Event::MaxFramesSet(_)
+            | pipeline::Event::EvictionPolicySet(_)
             | pipeline::Event::GlobalSummarySet(_)
             | pipeline::Event::Adopted(_)
             | pipeline::Event::MetadataSet(_)

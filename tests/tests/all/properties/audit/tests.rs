@@ -63,6 +63,7 @@ fn story() -> Vec<Command> {
         CreatePipeline {
             id: Some(PIPELINE.into()),
             max_frames: None,
+            policy: None,
         }
         .into(),
         PushFrame {

@@ -139,6 +139,7 @@ impl Draw<'_> {
             step: self.number(2),
             iframes: self.frames(pipeline),
             oframes: self.frames(pipeline),
+            inferred: self.dice.once_in(4),
         }
     }
 
@@ -466,12 +467,23 @@ impl Draw<'_> {
         match self.one_of(8, Kind::ContextPipeline) {
             0 => {
                 let id = Some(self.new_id().into());
+                let policy = self.dice.once_in(2).then(|| self.policy());
+                let max_frames = match &policy {
+                    Some(_) if !self.dice.once_in(8) => None,
+                    _ => Some(self.number(4)),
+                };
                 CreatePipeline {
                     id,
-                    max_frames: Some(self.number(4)),
+                    max_frames,
+                    policy,
                 }
                 .into()
             }
+            3 => SetEvictionPolicy {
+                pipeline,
+                policy: self.policy(),
+            }
+            .into(),
             1 => SetMaxFrames {
                 pipeline,
                 max_frames: self.number(4),
@@ -483,6 +495,20 @@ impl Draw<'_> {
             }
             .into(),
             _ => self.frame(pipeline).into(),
+        }
+    }
+
+    /// A policy that holds few frames; now and then one that makes no sense.
+    fn policy(&mut self) -> EvictionPolicy {
+        match self.dice.roll(8) {
+            0 => EvictionPolicy::default(),
+            1 => EvictionPolicy::max_frames(self.number(4)),
+            2 => EvictionPolicy::token_budget(u64::from(self.number(4)) * 500),
+            3 => EvictionPolicy::rolling_summary(1_500, u64::from(self.number(4)) * 300),
+            4 => EvictionPolicy::least_recently_used(self.number(4)),
+            5 => EvictionPolicy::kind_quotas([(FrameKind::ToolCall, self.number(2))], Some(1)),
+            6 => EvictionPolicy::kind_quotas([(FrameKind::CodeChange, 1)], None),
+            _ => EvictionPolicy::unlimited(),
         }
     }
 

@@ -1,0 +1,122 @@
+//! The policies that a pipeline can record, at work.
+
+use super::lru::ByUse;
+use super::oldest::{OldestByCount, OldestByTokens, OldestRolledUp};
+use super::quotas::ByKind;
+use super::{Evictor, Excess, FrameFacts, RolledUp, Totals};
+use crate::pipeline::EvictionPolicy;
+
+/// A pipeline's policy at work, with the limit that the pipeline has of its own
+/// and that only document 001's policy heeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rules {
+    policy: EvictionPolicy,
+    max_frames: u32,
+    at_work: AtWork,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum AtWork {
+    Count(OldestByCount),
+    Tokens(OldestByTokens),
+    RolledUp(OldestRolledUp),
+    Use(ByUse),
+    Kinds(ByKind),
+    Unlimited,
+}
+
+impl Rules {
+    /// A policy that knows of no frame yet. A limit that the policy names
+    /// itself takes the place of the pipeline's.
+    pub fn new(policy: EvictionPolicy, max_frames: u32) -> Rules {
+        let max_frames = policy.own_max_frames().unwrap_or(max_frames);
+        let at_work = match &policy {
+            EvictionPolicy::MaxFrames(policy) => {
+                AtWork::Count(OldestByCount::new(&policy.protected, max_frames))
+            }
+            EvictionPolicy::TokenBudget(policy) => {
+                AtWork::Tokens(OldestByTokens::new(&policy.protected, policy.max_tokens))
+            }
+            EvictionPolicy::RollingSummary(policy) => AtWork::RolledUp(OldestRolledUp::new(policy)),
+            EvictionPolicy::LeastRecentlyUsed(policy) => AtWork::Use(ByUse::new(policy)),
+            EvictionPolicy::KindQuotas(policy) => AtWork::Kinds(ByKind::new(policy)),
+            EvictionPolicy::Unlimited(_) => AtWork::Unlimited,
+        };
+        Rules {
+            policy,
+            max_frames,
+            at_work,
+        }
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> &EvictionPolicy {
+        &self.policy
+    }
+
+    /// The pipeline's own limit; 0 is unlimited.
+    pub fn max_frames(&self) -> u32 {
+        self.max_frames
+    }
+
+    fn evictor(&self) -> Option<&dyn Evictor> {
+        match &self.at_work {
+            AtWork::Count(rule) => Some(rule),
+            AtWork::Tokens(rule) => Some(rule),
+            AtWork::RolledUp(rule) => Some(rule),
+            AtWork::Use(rule) => Some(rule),
+            AtWork::Kinds(rule) => Some(rule),
+            AtWork::Unlimited => None,
+        }
+    }
+
+    fn evictor_mut(&mut self) -> Option<&mut dyn Evictor> {
+        match &mut self.at_work {
+            AtWork::Count(rule) => Some(rule),
+            AtWork::Tokens(rule) => Some(rule),
+            AtWork::RolledUp(rule) => Some(rule),
+            AtWork::Use(rule) => Some(rule),
+            AtWork::Kinds(rule) => Some(rule),
+            AtWork::Unlimited => None,
+        }
+    }
+}
+
+impl Evictor for Rules {
+    fn admitted(&mut self, frame: &FrameFacts) {
+        if let Some(evictor) = self.evictor_mut() {
+            evictor.admitted(frame);
+        }
+    }
+
+    fn used(&mut self, frame: &FrameFacts, now: u64) {
+        if let Some(evictor) = self.evictor_mut() {
+            evictor.used(frame, now);
+        }
+    }
+
+    fn evicted(&mut self, frame: &FrameFacts) {
+        if let Some(evictor) = self.evictor_mut() {
+            evictor.evicted(frame);
+        }
+    }
+
+    fn excess(&self, held: Totals) -> Option<Excess> {
+        self.evictor()?.excess(held)
+    }
+
+    fn next(&self) -> Option<u64> {
+        self.evictor()?.next()
+    }
+
+    fn max_frames_set(&mut self, max_frames: u32) {
+        self.max_frames = max_frames;
+        if let Some(evictor) = self.evictor_mut() {
+            evictor.max_frames_set(max_frames);
+        }
+    }
+
+    fn rolled_up(&self) -> Option<&RolledUp> {
+        self.evictor()?.rolled_up()
+    }
+}

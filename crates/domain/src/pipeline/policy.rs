@@ -1,0 +1,428 @@
+//! Eviction policies as data: what a pipeline records, what a policy file says.
+//!
+//! Document 001 has one policy, [`MaxFrames`], which is the default here; the
+//! others answer what would have become of the same frames otherwise.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::FrameKind;
+use crate::codes::coded_enum;
+
+/// Kinds that no policy evicts unless it says otherwise (document 001,
+/// Eviction).
+pub fn protected_by_default() -> Vec<FrameKind> {
+    vec![FrameKind::IntentAnalysis, FrameKind::Checkpoint]
+}
+
+/// How a window is kept within a limit. It is looked at after each push, and at
+/// no other time: while the window is over the limit, the frame goes that the
+/// policy names, until the limit is met or no frame is left that may go.
+///
+/// Written as an object with one field, the policy's name:
+///
+/// ```
+/// use annals_domain::pipeline::EvictionPolicy;
+/// let json = r#"{"token_budget": {"max_tokens": 8000, "protected": ["checkpoint"]}}"#;
+/// let policy: EvictionPolicy = serde_json::from_str(json)?;
+/// assert_eq!(policy.name(), "token_budget");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EvictionPolicy {
+    /// Document 001's policy: at most so many frames, the oldest goes first.
+    MaxFrames(MaxFrames),
+    /// At most so many tokens, the oldest frame goes first.
+    TokenBudget(TokenBudget),
+    /// At most so many tokens, of which one rolling summary of the evicted
+    /// frames takes a fixed part; the oldest frame goes first.
+    RollingSummary(RollingSummary),
+    /// At most so many frames or tokens; the frame goes first that was pushed
+    /// or used by a plan's step longest ago.
+    LeastRecentlyUsed(LeastRecentlyUsed),
+    /// At most so many frames of each kind; the oldest of a kind goes first.
+    KindQuotas(KindQuotas),
+    /// Nothing is evicted.
+    Unlimited(Unlimited),
+}
+
+/// Document 001's policy: at most so many frames, the oldest goes first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxFrames {
+    /// How many frames the window may hold; 0 is unlimited. Left out, it is the
+    /// limit that the pipeline has by `create_pipeline` and `set_max_frames`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_frames: Option<u32>,
+    /// Kinds that are never evicted.
+    #[serde(default = "protected_by_default")]
+    pub protected: Vec<FrameKind>,
+}
+
+/// At most so many tokens, the oldest frame goes first. A frame without an
+/// estimate counts for no token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenBudget {
+    /// How many tokens the frames in the window may take, from 1.
+    #[serde(deserialize_with = "from_one")]
+    #[schemars(range(min = 1))]
+    pub max_tokens: u64,
+    /// Kinds that are never evicted.
+    #[serde(default = "protected_by_default")]
+    pub protected: Vec<FrameKind>,
+}
+
+/// At most so many tokens, of which one rolling summary of the evicted frames
+/// takes a fixed part; the oldest frame goes first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RollingSummary {
+    /// How many tokens the frames in the window and the summary may take, from
+    /// 1.
+    #[serde(deserialize_with = "from_one")]
+    #[schemars(range(min = 1))]
+    pub max_tokens: u64,
+    /// How many of them the summary takes once there is one, from 1; less than
+    /// `max_tokens`.
+    #[serde(deserialize_with = "from_one")]
+    #[schemars(range(min = 1))]
+    pub summary_tokens: u64,
+    /// Kinds that are never evicted.
+    #[serde(default = "protected_by_default")]
+    pub protected: Vec<FrameKind>,
+}
+
+/// At most so many frames, so many tokens, or both; the frame goes first that
+/// was pushed or used by a plan's step longest ago.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeastRecentlyUsed {
+    /// How many frames the window may hold, from 1.
+    #[serde(
+        default,
+        deserialize_with = "from_one_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 1))]
+    pub max_frames: Option<u32>,
+    /// How many tokens the frames in the window may take, from 1.
+    #[serde(
+        default,
+        deserialize_with = "from_one_if_any",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(range(min = 1))]
+    pub max_tokens: Option<u64>,
+    /// Kinds that are never evicted.
+    #[serde(default = "protected_by_default")]
+    pub protected: Vec<FrameKind>,
+}
+
+/// At most so many frames of each kind; the oldest of a kind goes first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KindQuotas {
+    /// The quotas, one a kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quotas: Vec<KindQuota>,
+    /// How many frames are kept of each kind that has no quota of its own; left
+    /// out, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<u32>,
+    /// Kinds that are never evicted. They have no quota.
+    #[serde(default = "protected_by_default")]
+    pub protected: Vec<FrameKind>,
+}
+
+/// How many frames of a kind are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KindQuota {
+    /// The kind.
+    pub kind: FrameKind,
+    /// How many of its frames are kept; 0 keeps none.
+    pub keep: u32,
+}
+
+/// Nothing is evicted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Unlimited {}
+
+/// A number that must not be 0.
+trait Counted: Default + PartialEq {}
+impl Counted for u32 {}
+impl Counted for u64 {}
+
+fn from_one<'de, D, N>(deserializer: D) -> Result<N, D::Error>
+where
+    D: Deserializer<'de>,
+    N: Counted + Deserialize<'de>,
+{
+    let number = N::deserialize(deserializer)?;
+    if number == N::default() {
+        let error =
+            "0 keeps no frame at all; a number from 1 is expected, or the policy `unlimited`";
+        return Err(serde::de::Error::custom(error));
+    }
+    Ok(number)
+}
+
+fn from_one_if_any<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
+where
+    D: Deserializer<'de>,
+    N: Counted + Deserialize<'de>,
+{
+    // A null is no number: leaving the field out says it better.
+    from_one(deserializer).map(Some)
+}
+
+/// What is wrong with a policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {reason}")]
+pub struct InvalidPolicy {
+    /// The policy's field.
+    pub field: &'static str,
+    /// What is wrong with it, and what is expected.
+    pub reason: String,
+}
+
+impl InvalidPolicy {
+    fn new(field: &'static str, reason: impl Into<String>) -> InvalidPolicy {
+        InvalidPolicy {
+            field,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl Default for EvictionPolicy {
+    /// Document 001's, with the limit that the pipeline has.
+    fn default() -> EvictionPolicy {
+        EvictionPolicy::MaxFrames(MaxFrames {
+            max_frames: None,
+            protected: protected_by_default(),
+        })
+    }
+}
+
+impl EvictionPolicy {
+    /// Document 001's policy: at most so many frames; 0 is unlimited.
+    pub fn max_frames(max_frames: u32) -> EvictionPolicy {
+        EvictionPolicy::MaxFrames(MaxFrames {
+            max_frames: Some(max_frames),
+            protected: protected_by_default(),
+        })
+    }
+
+    /// At most so many tokens.
+    pub fn token_budget(max_tokens: u64) -> EvictionPolicy {
+        EvictionPolicy::TokenBudget(TokenBudget {
+            max_tokens,
+            protected: protected_by_default(),
+        })
+    }
+
+    /// At most so many tokens, of which a rolling summary takes a part.
+    pub fn rolling_summary(max_tokens: u64, summary_tokens: u64) -> EvictionPolicy {
+        EvictionPolicy::RollingSummary(RollingSummary {
+            max_tokens,
+            summary_tokens,
+            protected: protected_by_default(),
+        })
+    }
+
+    /// At most so many frames, those that were used last.
+    pub fn least_recently_used(max_frames: u32) -> EvictionPolicy {
+        EvictionPolicy::LeastRecentlyUsed(LeastRecentlyUsed {
+            max_frames: Some(max_frames),
+            max_tokens: None,
+            protected: protected_by_default(),
+        })
+    }
+
+    /// At most so many frames of each of these kinds, and of each other one.
+    pub fn kind_quotas(
+        quotas: impl IntoIterator<Item = (FrameKind, u32)>,
+        others: Option<u32>,
+    ) -> EvictionPolicy {
+        let quota = |(kind, keep)| KindQuota { kind, keep };
+        EvictionPolicy::KindQuotas(KindQuotas {
+            quotas: quotas.into_iter().map(quota).collect(),
+            others,
+            protected: protected_by_default(),
+        })
+    }
+
+    /// Nothing is evicted.
+    pub fn unlimited() -> EvictionPolicy {
+        EvictionPolicy::Unlimited(Unlimited {})
+    }
+
+    /// The policy's name.
+    pub fn name(&self) -> &'static str {
+        self.rule().as_str()
+    }
+
+    /// Which policy it is, as it is stored.
+    pub fn rule(&self) -> PolicyRule {
+        match self {
+            EvictionPolicy::MaxFrames(_) => PolicyRule::MaxFrames,
+            EvictionPolicy::TokenBudget(_) => PolicyRule::TokenBudget,
+            EvictionPolicy::RollingSummary(_) => PolicyRule::RollingSummary,
+            EvictionPolicy::LeastRecentlyUsed(_) => PolicyRule::LeastRecentlyUsed,
+            EvictionPolicy::KindQuotas(_) => PolicyRule::KindQuotas,
+            EvictionPolicy::Unlimited(_) => PolicyRule::Unlimited,
+        }
+    }
+
+    /// Kinds that it never evicts.
+    pub fn protected(&self) -> &[FrameKind] {
+        match self {
+            EvictionPolicy::MaxFrames(policy) => &policy.protected,
+            EvictionPolicy::TokenBudget(policy) => &policy.protected,
+            EvictionPolicy::RollingSummary(policy) => &policy.protected,
+            EvictionPolicy::LeastRecentlyUsed(policy) => &policy.protected,
+            EvictionPolicy::KindQuotas(policy) => &policy.protected,
+            EvictionPolicy::Unlimited(_) => &[],
+        }
+    }
+
+    /// The limit that document 001's policy brings with it, if it does.
+    pub fn own_max_frames(&self) -> Option<u32> {
+        match self {
+            EvictionPolicy::MaxFrames(policy) => policy.max_frames,
+            EvictionPolicy::TokenBudget(_)
+            | EvictionPolicy::RollingSummary(_)
+            | EvictionPolicy::LeastRecentlyUsed(_)
+            | EvictionPolicy::KindQuotas(_)
+            | EvictionPolicy::Unlimited(_) => None,
+        }
+    }
+
+    /// The policy as it is in force: a limit that document 001's brings with it
+    /// is the pipeline's from then on.
+    pub fn in_force(&self) -> EvictionPolicy {
+        match self {
+            EvictionPolicy::MaxFrames(policy) => EvictionPolicy::MaxFrames(MaxFrames {
+                max_frames: None,
+                protected: policy.protected.clone(),
+            }),
+            other => other.clone(),
+        }
+    }
+
+    /// Whether the policy makes sense; reading it from text has checked each
+    /// field, but not how they go together.
+    ///
+    /// # Errors
+    /// [`InvalidPolicy`] names the field.
+    pub fn check(&self) -> Result<(), InvalidPolicy> {
+        let counted = |field, number: u64| match number {
+            0 => Err(InvalidPolicy::new(field, "a number from 1 is expected")),
+            _ => Ok(()),
+        };
+        for kind in self.protected() {
+            not_blank("protected", kind)?;
+        }
+        match self {
+            EvictionPolicy::MaxFrames(_) | EvictionPolicy::Unlimited(_) => Ok(()),
+            EvictionPolicy::TokenBudget(policy) => counted("max_tokens", policy.max_tokens),
+            EvictionPolicy::RollingSummary(policy) => {
+                counted("max_tokens", policy.max_tokens)?;
+                counted("summary_tokens", policy.summary_tokens)?;
+                policy.check()
+            }
+            EvictionPolicy::LeastRecentlyUsed(policy) => {
+                counted("max_frames", policy.max_frames.map_or(1, u64::from))?;
+                counted("max_tokens", policy.max_tokens.unwrap_or(1))?;
+                policy.check()
+            }
+            EvictionPolicy::KindQuotas(policy) => policy.check(),
+        }
+    }
+}
+
+fn not_blank(field: &'static str, kind: &FrameKind) -> Result<(), InvalidPolicy> {
+    if kind.as_str().trim().is_empty() {
+        return Err(InvalidPolicy::new(field, "a kind must not be blank"));
+    }
+    Ok(())
+}
+
+impl RollingSummary {
+    fn check(&self) -> Result<(), InvalidPolicy> {
+        if self.summary_tokens >= self.max_tokens {
+            let reason = format!(
+                "{} leaves no token of max_tokens, {}, for frames; less is expected",
+                self.summary_tokens, self.max_tokens
+            );
+            return Err(InvalidPolicy::new("summary_tokens", reason));
+        }
+        Ok(())
+    }
+}
+
+impl LeastRecentlyUsed {
+    fn check(&self) -> Result<(), InvalidPolicy> {
+        if self.max_frames.is_none() && self.max_tokens.is_none() {
+            let reason = "there is no limit; max_frames, max_tokens or both are expected";
+            return Err(InvalidPolicy::new("least_recently_used", reason));
+        }
+        Ok(())
+    }
+}
+
+impl KindQuotas {
+    /// How many frames of a kind are kept; `None` for all of them.
+    pub fn quota_of(&self, kind: &FrameKind) -> Option<u32> {
+        if self.protected.contains(kind) {
+            return None;
+        }
+        let own = self.quotas.iter().find(|quota| quota.kind == *kind);
+        own.map(|quota| quota.keep).or(self.others)
+    }
+
+    fn check(&self) -> Result<(), InvalidPolicy> {
+        if self.quotas.is_empty() && self.others.is_none() {
+            let reason = "there is no quota; quotas, others or both are expected";
+            return Err(InvalidPolicy::new("kind_quotas", reason));
+        }
+        for (index, quota) in self.quotas.iter().enumerate() {
+            not_blank("quotas", &quota.kind)?;
+            let kind = &quota.kind;
+            if self.quotas.iter().take(index).any(|it| it.kind == *kind) {
+                let reason = format!("{kind} has two quotas; one is expected");
+                return Err(InvalidPolicy::new("quotas", reason));
+            }
+            if self.protected.contains(kind) {
+                let reason = format!(
+                    "{kind} has a quota and is protected; take it out of one of the two \
+                     (`protected` is intent_analysis and checkpoint where it is left out)"
+                );
+                return Err(InvalidPolicy::new("quotas", reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+coded_enum! {
+    /// Which policy it is, as events store it.
+    pub enum PolicyRule {
+        /// [`MaxFrames`].
+        MaxFrames = 1 => "max_frames",
+        /// [`TokenBudget`].
+        TokenBudget = 2 => "token_budget",
+        /// [`RollingSummary`].
+        RollingSummary = 3 => "rolling_summary",
+        /// [`LeastRecentlyUsed`].
+        LeastRecentlyUsed = 4 => "least_recently_used",
+        /// [`KindQuotas`].
+        KindQuotas = 5 => "kind_quotas",
+        /// [`Unlimited`].
+        Unlimited = 6 => "unlimited",
+    }
+}

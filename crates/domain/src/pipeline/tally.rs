@@ -1,0 +1,111 @@
+//! How many frames a window holds, from counting alone.
+
+use serde::{Deserialize, Serialize};
+
+use super::{EvictionPolicy, FrameKind, protected_by_default};
+
+/// The number of frames in a window, constant in size. It is all that a decision
+/// and a list need to know of a window, whose frames they do not hold.
+///
+/// Which frames go does not change how many do, as long as a policy only counts
+/// frames and protects the usual kinds. Once another one is in force the number
+/// is unknown here, and stays so: what is in the window then has to be looked
+/// up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    max_frames: u32,
+    limit: Limit,
+    protected: u64,
+    /// Frames in the window that are not protected.
+    evictable: u64,
+}
+
+/// What limits the number of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Limit {
+    /// The pipeline's own `max_frames`.
+    Own,
+    /// A policy, by so many frames; 0 is unlimited.
+    Policy(u32),
+    /// It does not follow from counting.
+    Unknown,
+}
+
+impl Tally {
+    /// An empty window under document 001's policy; 0 is unlimited.
+    pub fn new(max_frames: u32) -> Tally {
+        Tally {
+            max_frames,
+            limit: Limit::Own,
+            protected: 0,
+            evictable: 0,
+        }
+    }
+
+    /// The pipeline's own limit; 0 is unlimited.
+    pub fn max_frames(&self) -> u32 {
+        self.max_frames
+    }
+
+    /// Frames in the window, where that follows from counting.
+    pub fn len(&self) -> Option<u64> {
+        match self.limit {
+            Limit::Unknown => None,
+            Limit::Own | Limit::Policy(_) => Some(self.protected + self.evictable),
+        }
+    }
+
+    /// Whether the window is known to hold no frame.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The pipeline's own limit was set. It evicts nothing until the next push.
+    pub fn set_max_frames(&mut self, max_frames: u32) {
+        self.max_frames = max_frames;
+    }
+
+    /// A policy was set. It evicts nothing until the next push.
+    pub fn set_policy(&mut self, policy: &EvictionPolicy) {
+        if let Some(own) = policy.own_max_frames() {
+            self.max_frames = own;
+        }
+        let usual = policy.protected() == protected_by_default();
+        self.limit = match (self.limit, policy) {
+            (Limit::Unknown, _) => Limit::Unknown,
+            (_, EvictionPolicy::MaxFrames(_)) if usual => Limit::Own,
+            (_, EvictionPolicy::LeastRecentlyUsed(policy)) if usual => {
+                match (policy.max_frames, policy.max_tokens) {
+                    (Some(max_frames), None) => Limit::Policy(max_frames),
+                    _ => Limit::Unknown,
+                }
+            }
+            (_, EvictionPolicy::Unlimited(_)) => Limit::Policy(0),
+            _ => Limit::Unknown,
+        };
+    }
+
+    /// A frame came that evicts none.
+    pub fn adopt(&mut self, kind: &FrameKind) {
+        if kind.is_protected() {
+            self.protected += 1;
+        } else {
+            self.evictable += 1;
+        }
+    }
+
+    /// A frame was pushed. While the window is over the limit, frames that are
+    /// not protected go.
+    pub fn push(&mut self, kind: &FrameKind) {
+        self.adopt(kind);
+        let limit = match self.limit {
+            Limit::Own => self.max_frames,
+            Limit::Policy(limit) => limit,
+            Limit::Unknown => 0,
+        };
+        if limit > 0 {
+            let left = u64::from(limit).saturating_sub(self.protected);
+            self.evictable = self.evictable.min(left);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a rolling summary says: the beginnings of the newest frames that it
+//! stands for, as far as its tokens reach.
+
+use std::collections::VecDeque;
+
+use annals_domain::pipeline::{EvictionPolicy, FrameKind};
+use annals_domain::{FrameId, cut};
+
+use super::ContextFrame;
+use crate::Text;
+
+/// Bytes of text that are taken for a token: about what English has.
+const BYTES_PER_TOKEN: u64 = 4;
+/// The most bytes of one frame's line.
+const LINE: usize = 240;
+/// No line is much shorter than this.
+const SHORTEST: u64 = 16;
+/// The most bytes of a summary's text, however many tokens it may take.
+const TEXT: u64 = 64 * 1024;
+
+/// The newest frames that went under a policy with a rolling summary, as many
+/// as can find room in it. How many are kept does not depend on what they say,
+/// so that content can be removed without changing any fold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Newest {
+    frames: VecDeque<(FrameId, FrameKind, Text)>,
+    /// Bytes of the text.
+    limit: u64,
+}
+
+impl Newest {
+    /// None yet. Under other policies there are never any.
+    pub(super) fn of(policy: &EvictionPolicy) -> Newest {
+        let limit = match policy {
+            EvictionPolicy::RollingSummary(policy) => {
+                let bytes = policy.summary_tokens.saturating_mul(BYTES_PER_TOKEN);
+                bytes.min(TEXT)
+            }
+            EvictionPolicy::MaxFrames(_)
+            | EvictionPolicy::TokenBudget(_)
+            | EvictionPolicy::LeastRecentlyUsed(_)
+            | EvictionPolicy::KindQuotas(_)
+            | EvictionPolicy::Unlimited(_) => 0,
+        };
+        Newest {
+            limit,
+            ..Newest::default()
+        }
+    }
+
+    /// A frame went.
+    pub(super) fn add(&mut self, frame: &ContextFrame) {
+        if self.limit == 0 {
+            return;
+        }
+        let beginning = match &frame.summary {
+            Text::Present(text) => {
+                let first = text.lines().next().unwrap_or_default();
+                Text::Present(cut(first, LINE).to_owned())
+            }
+            Text::Removed => Text::Removed,
+        };
+        self.frames
+            .push_back((frame.frame_id, frame.kind.clone(), beginning));
+        if self.frames.len() as u64 > self.limit / SHORTEST {
+            self.frames.pop_front();
+        }
+    }
+
+    /// The text: `head`, then a line for each of the newest frames, the newest
+    /// one last, as far as they find room beside it.
+    pub(super) fn text(&self, head: &str) -> String {
+        let mut room = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        room = room.saturating_sub(head.len());
+        let mut lines = Vec::new();
+        for (id, kind, beginning) in self.frames.iter().rev() {
+            let line = format!("\n{id} {kind}: {beginning}");
+            let line = cut(&line, LINE).to_owned();
+            let Some(left) = room.checked_sub(line.len()) else {
+                break;
+            };
+            room = left;
+            lines.push(line);
+        }
+        lines.reverse();
+        format!("{head}{}", lines.concat())
+    }
+}
