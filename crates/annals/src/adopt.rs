@@ -12,11 +12,11 @@ use annals_domain::{
 use annals_event_log::{
     Append, AppendError, Blob, Expectation, Expected, NewEvent, Position, Version, limits,
 };
+use annals_wire::stream_name;
 use annals_wire::{EncodeError, Envelope, random_salt};
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::names::stream_name;
 use crate::{Annals, ExecuteError, LoadError, ViewError};
 
 /// How often objects are adopted anew when others come first.

@@ -7,12 +7,12 @@ use annals_domain::{
 use annals_event_log::{
     Append, AppendError, Appended, BatchStatus, Expectation, Expected, Version,
 };
+use annals_wire::stream_name;
 use annals_wire::{Envelope, random_salt};
 use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::names::stream_name;
 use crate::states;
 use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 

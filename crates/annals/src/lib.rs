@@ -14,7 +14,6 @@ mod environment;
 mod execute;
 mod flow;
 mod lanes;
-mod names;
 mod open;
 mod read;
 mod request;

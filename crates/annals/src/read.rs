@@ -9,10 +9,10 @@ use annals_event_log::{
     Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
 };
 use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry, is_about};
+use annals_wire::stream_name;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::names::stream_name;
 use crate::{Annals, LoadError};
 
 /// Records read at once while a view is folded.

@@ -9,10 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use annals_domain::pipeline::{Window, evolve_window};
 use annals_domain::{AnyEvent, AnyState, Loaded, StreamRef};
 use annals_event_log::{EventLog, Query, Version};
+use annals_wire::stream_name;
 use lru::LruCache;
 
 use crate::LoadError;
-use crate::names::stream_name;
 
 /// How many aggregates' states are kept.
 const CACHED: NonZeroUsize = match NonZeroUsize::new(1_024) {

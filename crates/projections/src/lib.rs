@@ -21,6 +21,7 @@ mod header;
 mod history;
 mod object;
 mod parts;
+pub mod replay;
 mod seal;
 #[cfg(test)]
 mod testing;

@@ -31,7 +31,7 @@ pub use bincode_format::FormatError;
 pub use catalogue::markdown::catalogue_markdown;
 pub use envelope::{Encoded, Envelope, encode};
 pub use error::{DecodeError, EncodeError};
-pub use record::{Decoded, decode};
+pub use record::{Decoded, decode, stream_name};
 pub use row::{decode_row, encode_row, encode_row_into};
 pub use salt::random_salt;
 pub use structure::{

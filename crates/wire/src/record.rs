@@ -1,7 +1,7 @@
 //! Records of the log as events of the domain.
 
 use annals_domain::{AnyEvent, StreamRef};
-use annals_event_log::Record;
+use annals_event_log::{Record, StreamName};
 
 use crate::{DecodeError, decode_structure};
 
@@ -14,6 +14,15 @@ pub struct Decoded {
     pub event: AnyEvent,
     /// The record: position, times, actor, content.
     pub record: Record,
+}
+
+/// The stream of an aggregate, as the log knows it.
+pub fn stream_name(stream: StreamRef) -> StreamName {
+    match StreamName::new(stream.kind.as_str(), &stream.id.to_string()) {
+        Ok(name) => name,
+        // Kinds are words of a-z and ids are UUIDs: both are always allowed.
+        Err(error) => unreachable!("{error}"),
+    }
 }
 
 /// Reads a record's structure. Its content is not looked at, so it may be in

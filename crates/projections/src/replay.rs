@@ -1,0 +1,241 @@
+//! What-if: the recorded pushes and uses of a pipeline under other policies.
+//!
+//! A pipeline's stream has what was pushed and used, and no evictions, so that
+//! its window under any policy is one fold of it. [`replay`] folds it under
+//! several at once, beside what was recorded, in one pass. It reads the log and
+//! changes nothing in it; what it holds is the windows, whatever the history's
+//! length.
+//!
+//! ```
+//! # use annals_domain::PipelineId;
+//! # use annals_domain::pipeline::EvictionPolicy;
+//! # use annals_event_log::MemoryLog;
+//! use annals_projections::replay::{Candidate, ReplayOptions, replay};
+//! # futures::executor::block_on(async {
+//! # let log = MemoryLog::new();
+//! # let pipeline = PipelineId(uuid::Uuid::nil());
+//! let candidates = [
+//!     Candidate::policy("fifty frames", EvictionPolicy::max_frames(50)),
+//!     Candidate::policy("8k tokens", EvictionPolicy::token_budget(8_000)),
+//! ];
+//! match replay(&log, pipeline, &candidates, ReplayOptions::default()).await {
+//!     Ok(replayed) => {
+//!         for row in &replayed.policies {
+//!             println!("{}: {} of {} uses missed", row.name, row.misses, row.uses);
+//!         }
+//!     }
+//!     Err(error) => eprintln!("{error}"),
+//! }
+//! # });
+//! ```
+
+mod budget;
+mod greedy;
+mod history;
+mod optimum;
+mod report;
+mod trial;
+mod yardstick;
+
+#[cfg(test)]
+mod tests;
+
+use annals_domain::pipeline::{EvictionPolicy, Evictor};
+use annals_domain::{PipelineId, StreamKind, StreamRef};
+use annals_event_log::{EventLog, Position, Query, ReadError, Version};
+use annals_wire::{DecodeError, stream_name};
+
+pub use budget::NoYardstick;
+pub use report::{Held, PipelineReplay, PolicyReplay, WindowAt, Yardstick};
+
+use history::{History, Step};
+use trial::Trials;
+use yardstick::Yardsticks;
+
+/// Records read at once.
+const PAGE: usize = 2_000;
+
+/// A policy to be tried on recorded histories.
+pub struct Candidate<'a> {
+    /// What the report calls it.
+    pub name: String,
+    kind: CandidateKind<'a>,
+}
+
+enum CandidateKind<'a> {
+    Policy(EvictionPolicy),
+    Custom(&'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync)),
+}
+
+impl<'a> Candidate<'a> {
+    /// One of the policies that a pipeline can record. Document 001's without a
+    /// limit of its own follows the limits that were recorded.
+    pub fn policy(name: impl Into<String>, policy: EvictionPolicy) -> Candidate<'a> {
+        Candidate {
+            name: name.into(),
+            kind: CandidateKind::Policy(policy),
+        }
+    }
+
+    /// A policy of one's own, made anew for each window.
+    pub fn custom(
+        name: impl Into<String>,
+        make: &'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync),
+    ) -> Candidate<'a> {
+        Candidate {
+            name: name.into(),
+            kind: CandidateKind::Custom(make),
+        }
+    }
+}
+
+impl std::fmt::Debug for Candidate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Candidate");
+        shown.field("name", &self.name);
+        if let CandidateKind::Policy(policy) = &self.kind {
+            shown.field("policy", policy);
+        }
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// What a replay does beyond counting.
+#[derive(Default)]
+pub struct ReplayOptions<'a> {
+    /// Reads no further than this position.
+    pub through: Option<Position>,
+    /// Computes the offline optimum of each policy's budget, which takes a
+    /// second pass and memory in proportion to the number of uses.
+    pub optimum: bool,
+    /// Is given each policy's window at each use by a plan's step, before it,
+    /// and at the end.
+    pub windows: Option<&'a mut (dyn FnMut(WindowAt<'_>) + Send)>,
+    /// Is told how far the replay is: how many records of how many.
+    pub progress: Option<&'a mut (dyn FnMut(u64, u64) + Send)>,
+}
+
+impl std::fmt::Debug for ReplayOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReplayOptions")
+            .field("through", &self.through)
+            .field("optimum", &self.optimum)
+            .field("windows", &self.windows.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a history was not replayed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The log has no such pipeline, or did not have it yet.
+    #[error("there is no pipeline {pipeline} in the part of the log that is replayed")]
+    NoPipeline {
+        /// The pipeline.
+        pipeline: PipelineId,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record could not be decoded.
+    #[error("record {position} cannot be decoded: {source}")]
+    Decode {
+        /// The record's position.
+        position: Position,
+        /// What is wrong with it.
+        source: DecodeError,
+    },
+}
+
+impl ReplayError {
+    /// Whether the same replay can succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, ReplayError::Read(error) if error.is_retryable())
+    }
+}
+
+/// Folds what was recorded of a pipeline under each candidate. The first of the
+/// policies in the answer is what was recorded itself, with all its changes; the
+/// candidates follow in their order.
+///
+/// # Errors
+/// [`ReplayError`].
+pub async fn replay(
+    log: &dyn EventLog,
+    pipeline: PipelineId,
+    candidates: &[Candidate<'_>],
+    mut options: ReplayOptions<'_>,
+) -> Result<PipelineReplay, ReplayError> {
+    let mut trials = Trials::new(pipeline, candidates);
+    let mut yardsticks = options.optimum.then(|| Yardsticks::new(candidates));
+    let mut history = History::default();
+    each_step(
+        log,
+        pipeline,
+        &mut options,
+        &mut history,
+        |step, options| {
+            if let (Step::Used { .. }, Some(windows)) = (&step, options.windows.as_mut()) {
+                trials.show(&step, *windows);
+            }
+            if let Some(yardsticks) = &mut yardsticks {
+                yardsticks.note(&step);
+            }
+            trials.fold(&step);
+        },
+    )
+    .await?;
+    if !history.has_begun() {
+        return Err(ReplayError::NoPipeline { pipeline });
+    }
+    if let Some(windows) = options.windows.as_mut() {
+        trials.show_end(history.last(), *windows);
+    }
+    let mut replayed = trials.report(&history);
+    if let Some(mut yardsticks) = yardsticks {
+        let mut again = History::default();
+        options.windows = None;
+        yardsticks.measure_from_here();
+        each_step(log, pipeline, &mut options, &mut again, |step, _| {
+            yardsticks.measure(&step);
+        })
+        .await?;
+        yardsticks.answer(&mut replayed, &mut options.progress);
+    }
+    Ok(replayed)
+}
+
+/// Gives every step of a pipeline's history to `each`.
+async fn each_step<'o>(
+    log: &dyn EventLog,
+    pipeline: PipelineId,
+    options: &mut ReplayOptions<'o>,
+    history: &mut History,
+    mut each: impl FnMut(Step<'_>, &mut ReplayOptions<'o>),
+) -> Result<(), ReplayError> {
+    let stream = stream_name(StreamRef {
+        kind: StreamKind::Pipeline,
+        id: pipeline.0,
+    });
+    let of = log.head(&stream).await?.0;
+    let mut next = Some(1);
+    while let Some(from) = next {
+        let query = Query::stream(stream.clone(), Version(from)).limit(PAGE);
+        let page = log.read(query).await?;
+        for record in &page.records {
+            let position = record.position();
+            if options.through.is_some_and(|through| position > through) {
+                return Ok(());
+            }
+            let decoded = annals_wire::decode(record)
+                .map_err(|source| ReplayError::Decode { position, source })?;
+            history.steps(position, &decoded.event, |step| each(step, options));
+        }
+        next = page.next;
+        if let Some(progress) = options.progress.as_mut() {
+            progress(next.unwrap_or(of + 1) - 1, of);
+        }
+    }
+    Ok(())
+}
