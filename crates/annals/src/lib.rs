@@ -20,6 +20,7 @@ mod request;
 mod seal;
 mod states;
 mod subscribe;
+mod window;
 
 use std::fmt;
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub use open::{LogUrl, OpenError, OpenOptions};
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use request::{BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;
+pub use window::{FrameWas, SeenWindow, StepFrame};
 
 /// An open log. Cloning it is cheap and gives the same log; it can be used
 /// from any thread and any async runtime, and a process can have many.

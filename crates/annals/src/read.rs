@@ -75,6 +75,11 @@ enum Reach {
 }
 
 impl At {
+    /// Whether an event had happened by then.
+    pub(crate) fn has_happened(self, record: &Record) -> bool {
+        matches!(self.reaches(record), Reach::Yes)
+    }
+
     fn reaches(self, record: &Record) -> Reach {
         let stop_unless = |reached: bool| if reached { Reach::Yes } else { Reach::Stop };
         match self {
@@ -138,6 +143,14 @@ pub enum ViewError {
         expected: Kind,
         /// What it is.
         found: Kind,
+    },
+    /// No window was in force for the object.
+    #[error("{object} has no window: {reason}")]
+    NoWindow {
+        /// The object.
+        object: ObjectRef,
+        /// Why.
+        reason: String,
     },
     /// The object did not exist yet.
     #[error("{object} did not exist yet at that moment")]
@@ -226,7 +239,7 @@ impl Annals {
         }
     }
 
-    async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
+    pub(crate) async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
         let place = self.place(id).await?;
         place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use annals_domain::pipeline::{Window, evolve_window};
 use annals_domain::{AnyEvent, AnyState, Loaded, StreamRef};
-use annals_event_log::{EventLog, Query, Version};
+use annals_event_log::{EventLog, Query, Record, Version};
 use annals_wire::stream_name;
 use lru::LruCache;
 
@@ -83,9 +83,9 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
         version: 0,
         state: AnyState::new(stream.kind),
     };
-    each_event(log, stream, u64::MAX, |version, event| {
+    each_event(log, stream, u64::MAX, |record, event| {
         loaded.state.evolve(event);
-        loaded.version = version;
+        loaded.version = record.version().0;
     })
     .await?;
     Ok(loaded)
@@ -108,11 +108,11 @@ pub(crate) async fn window(
 }
 
 /// Gives the events of a stream to `each`, up to a version.
-async fn each_event(
+pub(crate) async fn each_event(
     log: &dyn EventLog,
     stream: StreamRef,
     last: u64,
-    mut each: impl FnMut(u64, &AnyEvent),
+    mut each: impl FnMut(&Record, &AnyEvent),
 ) -> Result<(), LoadError> {
     let name = stream_name(stream);
     let mut next = Some(1);
@@ -124,7 +124,7 @@ async fn each_event(
             if record.version().0 > last {
                 return Ok(());
             }
-            each(record.version().0, &annals_wire::decode(record)?.event);
+            each(record, &annals_wire::decode(record)?.event);
         }
         next = page.next;
     }

@@ -1,5 +1,7 @@
 //! The command line: commands, options and their help.
 
+mod what_if;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,6 +10,8 @@ use annals::domain::{Kind, Timestamp};
 use annals::event_log::Position;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
+
+pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
 /// and decision as an immutable event.
@@ -29,6 +33,8 @@ Examples:
   annals list runs                 the newest runs
   annals show 1a2b3c4d             one object, by the last digits of its id
   annals show 1a2b3c4d --at 17     the same, as it was after event 17
+  annals replay 1a2b3c4d --policy lru.toml
+                                   another eviction policy on a recorded pipeline
   annals verify                    prove that nothing is damaged
 
 Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed verification.";
@@ -92,6 +98,10 @@ pub(crate) enum Command {
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
+    /// Try other eviction policies on what was recorded
+    Replay(Replay),
+    /// Describe the eviction policies
+    Policies(Policies),
     /// Show counts and sizes
     Stats(Stats),
     /// Check everything that is stored
@@ -363,7 +373,9 @@ Examples:
   annals show 1a2b3c4d --json
   annals show 1a2b3c4d --as git-internal
   annals show 1a2b3c4d --as git-internal --hash sha256
-  annals show 1a2b3c4d --diff | git apply")]
+  annals show 1a2b3c4d --diff | git apply
+  annals show 1a2b3c4d --window               what the model saw when it recorded it
+  annals show 1a2b3c4d --window --step 2      when that step of the plan began")]
 pub(crate) struct Show {
     /// The object
     #[arg(value_name = "ID")]
@@ -371,6 +383,13 @@ pub(crate) struct Show {
     /// Print a patch set's diff, and nothing else
     #[arg(long)]
     pub(crate) diff: bool,
+    /// Print the context window in force when it was recorded: each frame with why it was in,
+    /// and the frames evicted by then. For a run and what is in it, a plan, or a pipeline
+    #[arg(long, conflicts_with_all = ["diff", "dialect"])]
+    pub(crate) window: bool,
+    /// With --window: this step of the plan, from 0, as it began
+    #[arg(long, value_name = "N", requires = "window")]
+    pub(crate) step: Option<u32>,
     /// Print it as this system writes it, and nothing else
     #[arg(
         long = "as",

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::event_log::{AppendError, Position, ReadError};
+use annals::projections::replay::ReplayError;
 use annals::projections::{CatalogueError, EntryError};
 use annals::store_rocks::BackupError;
 use annals::wire::DecodeError;
@@ -42,6 +43,18 @@ pub(crate) enum CliError {
         object: String,
         reason: &'static str,
     },
+    #[error("{path}{}: {reason}", line.map(|line| format!(", line {line}")).unwrap_or_default(), path = .path.display())]
+    Policy {
+        path: PathBuf,
+        line: Option<usize>,
+        reason: String,
+    },
+    #[error("a replay goes up to a position: give --at a number; `annals log` shows the positions")]
+    ReplayAt,
+    #[error("two policies are called {name:?}: rename one of the files")]
+    SameName { name: String },
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
     #[error("there is no event type {name:?}{hint}: `annals events` describes them all")]
     UnknownEventType { name: String, hint: String },
     #[error("no {kind} can be {status:?}: {known}")]
@@ -171,6 +184,7 @@ impl CliError {
             CliError::Open(error) => is_corrupt_log(error),
             CliError::View(error) => is_corrupt_view(error),
             CliError::Load(error) => is_corrupt(error),
+            CliError::Replay(error) => is_corrupt_replay(error),
             CliError::StoreFailed { source, .. } => source.is_corrupt(),
             CliError::Import(error) => is_corrupt_import(error),
             CliError::ImportClaude(error) => is_corrupt_claude_import(error),
@@ -199,6 +213,10 @@ impl CliError {
             CliError::BeyondEnd { .. } => "beyond_end",
             CliError::NoStream { .. } => "no_stream",
             CliError::NoDiff { .. } => "no_diff",
+            CliError::Policy { .. } => "invalid_policy",
+            CliError::SameName { .. } => "same_name",
+            CliError::ReplayAt => "usage",
+            CliError::Replay(error) => replay_code(error),
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",
             CliError::UnknownStatus { .. } => "unknown_status",
@@ -317,6 +335,14 @@ fn is_corrupt_view(error: &ViewError) -> bool {
     matches!(error, ViewError::Load(error) if is_corrupt(error))
 }
 
+fn is_corrupt_replay(error: &ReplayError) -> bool {
+    match error {
+        ReplayError::Read(error) => is_corrupt_read(error),
+        ReplayError::Decode { source, .. } => is_corrupt_event(source),
+        _ => false,
+    }
+}
+
 fn is_corrupt_read(error: &ReadError) -> bool {
     matches!(error, ReadError::Corrupt { .. })
 }
@@ -368,7 +394,15 @@ fn view_code(error: &ViewError) -> &'static str {
         ViewError::InvalidId { .. } => "invalid_id",
         ViewError::WrongKind { .. } => "wrong_kind",
         ViewError::NotYet { .. } => "not_yet",
+        ViewError::NoWindow { .. } => "no_window",
         ViewError::Load(error) => load_code(error),
+        _ => "unreadable",
+    }
+}
+
+fn replay_code(error: &ReplayError) -> &'static str {
+    match error {
+        ReplayError::NoPipeline { .. } => "not_yet",
         _ => "unreadable",
     }
 }

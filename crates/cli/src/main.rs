@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod error;
 mod output;
+mod policy_file;
 mod progress;
 mod render;
 

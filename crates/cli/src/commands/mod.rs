@@ -11,13 +11,16 @@ mod import;
 mod init;
 mod list;
 mod log;
+mod policies;
 mod rebuild;
 mod refs;
+mod replay;
 mod shell;
 mod show;
 mod stats;
 mod tree;
 mod verify;
+mod window;
 
 use crate::cli::{Command, Export, Import};
 use crate::context::Context;
@@ -41,6 +44,8 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::List(args) => list::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,
+        Command::Replay(args) => replay::run(&args, context).await,
+        Command::Policies(args) => policies::run(&args, context),
         Command::Stats(args) => stats::run(&args, context).await,
         Command::Verify(_) => verify::run(context).await,
         Command::Backup(args) => backup::run(&args, context).await,

@@ -1,13 +1,15 @@
 //! `annals show`: an object as it is, or as it was.
 
+use annals::domain::PlanId;
+use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
 use annals::event_log::ReadError;
-use annals::projections::{ObjectView, PatchSetView, PieceValue};
-use annals::{Annals, LoadError};
+use annals::projections::{ContextPipelineView, ObjectView, PatchSetView, PieceValue};
+use annals::{Annals, FrameWas, LoadError};
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
-use crate::commands::git_internal;
+use crate::commands::{git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::CliError;
 use crate::output::visible;
@@ -18,6 +20,10 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     let at = args.moment.at();
     reached(&annals, at)?;
     let object = annals.resolve(&args.id).await?;
+    if args.window {
+        let seen = annals.seen_window(object, args.step, at).await?;
+        return window::show(&seen, context);
+    }
     let view = annals.view_at(object.id, at).await?;
     if args.diff {
         return diff(&annals, &view, context).await;
@@ -39,13 +45,40 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if let ObjectView::PatchSet(patch_set) = &view {
         remark.push_str(&beyond_json(patch_set));
     }
+    if let ObjectView::ContextPipeline(pipeline) = &view {
+        remark.push_str(&of_window(pipeline));
+    }
     render::object(&mut context.output, &json, &remark)?;
+    if let ObjectView::Plan(plan) = &view {
+        let frames = annals
+            .step_frames(PlanId(plan.header.object_id), at)
+            .await?;
+        let gone = frames
+            .iter()
+            .filter(|frame| frame.was != FrameWas::InWindow);
+        for frame in gone {
+            let line = format!("  {}", window::step_frame(frame));
+            context.output.line(&line)?;
+        }
+    }
     let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
     for violation in violations {
         let line = format!("  violation: {violation}");
         context.output.line(&visible(&line))?;
     }
     Ok(())
+}
+
+/// A policy that is not document 001's, and a limit that is not met.
+fn of_window(pipeline: &ContextPipelineView) -> String {
+    let mut remark = String::new();
+    if *pipeline.policy() != EvictionPolicy::default() {
+        remark.push_str(&format!(" (policy {})", pipeline.policy().name()));
+    }
+    if let Some(over) = pipeline.over_limit() {
+        remark.push_str(&format!(" (over its limit {})", window::over_limit(&over)));
+    }
+    remark
 }
 
 /// What the JSON has no word for.

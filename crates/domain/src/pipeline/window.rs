@@ -13,6 +13,7 @@
 //!   the same, and no number is used twice.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::line::Line;
 use super::{EvictionPolicy, Evictor, Excess, FrameFacts, FrameKind, RolledUp, Rules, Totals};
@@ -22,12 +23,19 @@ use crate::FrameId;
 /// always a next place.
 const FAR: u64 = 1 << 62;
 
-/// A frame in the window.
+/// A frame in the window. Its place stands beside it in the line, and its number
+/// is its place unless the window says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Held<T> {
-    facts: FrameFacts,
+    kind: Arc<FrameKind>,
+    tokens: u64,
+    touched: u64,
     frame: T,
 }
+
+/// Kinds that are kept for the frames to come; more are possible, if they are
+/// made up as they go.
+const KINDS: usize = 32;
 
 /// The frames of a pipeline that are not evicted. A view keeps whole frames in
 /// it; where only their numbers matter, `T` is `()`.
@@ -53,8 +61,12 @@ pub struct Window<T, E = Rules> {
     /// The place of the next frame: its number, unless adopted frames came in
     /// another order than that of their numbers.
     next_place: u64,
-    /// The places of frames whose place is not their number.
+    /// The places of frames whose place is not their number, by their number.
     displaced: BTreeMap<FrameId, u64>,
+    /// The numbers of those frames, by their place.
+    renumbered: BTreeMap<u64, FrameId>,
+    /// The kinds that frames had lately, which share them.
+    kinds: Vec<Arc<FrameKind>>,
     /// Pushes and uses so far.
     clock: u64,
     /// The sum of the estimates. It cannot overflow: fewer than 2^64 frames
@@ -99,9 +111,7 @@ impl<T> Window<T> {
     /// stands for what goes from here on.
     pub fn set_policy(&mut self, policy: EvictionPolicy) {
         let mut evictor = Rules::new(policy, self.max_frames());
-        for (_, held) in self.held.iter() {
-            evictor.admitted(&held.facts);
-        }
+        self.facts().for_each(|facts| evictor.admitted(&facts));
         self.evictor = evictor;
     }
 }
@@ -115,6 +125,8 @@ impl<T, E: Evictor> Window<T, E> {
             next_frame_id: FrameId(0),
             next_place: 0,
             displaced: BTreeMap::new(),
+            renumbered: BTreeMap::new(),
+            kinds: Vec::new(),
             clock: 0,
             tokens: 0,
         }
@@ -169,9 +181,9 @@ impl<T, E: Evictor> Window<T, E> {
         let frame_id = self.next_frame_id;
         self.adopt(frame_id, kind, token_estimate, frame);
         while self.evictor.excess(self.totals()).is_some()
-            && let Some(held) = self.evictor.next().and_then(|place| self.remove(place))
+            && let Some((facts, frame)) = self.evictor.next().and_then(|it| self.remove(it))
         {
-            evicted(held.facts, held.frame);
+            evicted(facts, frame);
         }
         frame_id
     }
@@ -183,45 +195,73 @@ impl<T, E: Evictor> Window<T, E> {
             number if number < FAR => number.max(self.next_place),
             _ => self.next_place,
         };
-        // Where a number occurs twice, the first frame is found by it.
-        if place != id.0 && self.held(id).is_none() {
-            self.displaced.insert(id, place);
+        if place != id.0 {
+            self.displace(id, place);
         }
         self.next_place = place.saturating_add(1);
         self.next_frame_id = self.next_frame_id.max(FrameId(id.0.saturating_add(1)));
         self.clock += 1;
-        let facts = FrameFacts {
-            place,
-            id,
-            kind: kind.clone(),
+        let held = Held {
+            kind: self.shared(kind),
             tokens: token_estimate.unwrap_or(0),
             touched: self.clock,
+            frame,
         };
-        self.tokens += u128::from(facts.tokens);
-        self.evictor.admitted(&facts);
-        self.held.push(place, Held { facts, frame });
+        self.tokens += u128::from(held.tokens);
+        self.evictor.admitted(&facts_of(place, id, &held));
+        self.held.push(place, held);
     }
 
-    fn remove(&mut self, place: u64) -> Option<Held<T>> {
-        let held = self.held.remove(place)?;
-        self.tokens -= u128::from(held.facts.tokens);
-        if self.displaced.get(&held.facts.id) == Some(&place) {
-            self.displaced.remove(&held.facts.id);
+    /// A frame's place is not its number. Where a number occurs twice, the first
+    /// frame is found by it.
+    fn displace(&mut self, id: FrameId, place: u64) {
+        if self.held(id).is_none() {
+            self.displaced.insert(id, place);
         }
-        self.evictor.evicted(&held.facts);
-        Some(held)
+        self.renumbered.insert(place, id);
+    }
+
+    /// A kind as the frames that have it share it.
+    fn shared(&mut self, kind: &FrameKind) -> Arc<FrameKind> {
+        if let Some(known) = self.kinds.iter().find(|known| ***known == *kind) {
+            return Arc::clone(known);
+        }
+        if self.kinds.len() >= KINDS {
+            self.kinds.clear();
+        }
+        let kind = Arc::new(kind.clone());
+        self.kinds.push(Arc::clone(&kind));
+        kind
+    }
+
+    fn id_at(&self, place: u64) -> FrameId {
+        let renumbered = self.renumbered.get(&place).copied();
+        renumbered.unwrap_or(FrameId(place))
+    }
+
+    fn remove(&mut self, place: u64) -> Option<(FrameFacts, T)> {
+        let held = self.held.remove(place)?;
+        let facts = facts_of(place, self.id_at(place), &held);
+        self.tokens -= u128::from(held.tokens);
+        if self.renumbered.remove(&place).is_some() && self.place_of(facts.id) == place {
+            self.displaced.remove(&facts.id);
+        }
+        self.evictor.evicted(&facts);
+        Some((facts, held.frame))
     }
 
     /// A frame was used. Whether it was still in the window.
     pub fn touch(&mut self, id: FrameId) -> bool {
-        let now = self.clock + 1;
         let place = self.place_of(id);
-        let Some(held) = self.held.get_mut(place).filter(|held| held.facts.id == id) else {
+        if self.id_at(place) != id {
+            return false;
+        }
+        let Some(held) = self.held.get_mut(place) else {
             return false;
         };
-        self.evictor.used(&held.facts, now);
-        held.facts.touched = now;
-        self.clock = now;
+        self.clock += 1;
+        self.evictor.used(&facts_of(place, id, held), self.clock);
+        held.touched = self.clock;
         true
     }
 
@@ -230,8 +270,9 @@ impl<T, E: Evictor> Window<T, E> {
     }
 
     fn held(&self, id: FrameId) -> Option<&Held<T>> {
-        let held = self.held.get(self.place_of(id))?;
-        (held.facts.id == id).then_some(held)
+        let place = self.place_of(id);
+        let held = self.held.get(place)?;
+        (self.id_at(place) == id).then_some(held)
     }
 
     /// The frame with this number, unless it was evicted or never pushed.
@@ -241,8 +282,11 @@ impl<T, E: Evictor> Window<T, E> {
 
     /// The same, to be changed.
     pub fn frame_by_id_mut(&mut self, id: FrameId) -> Option<&mut T> {
-        let held = self.held.get_mut(self.place_of(id))?;
-        (held.facts.id == id).then_some(&mut held.frame)
+        let place = self.place_of(id);
+        if self.id_at(place) != id {
+            return None;
+        }
+        self.held.get_mut(place).map(|held| &mut held.frame)
     }
 
     /// The frames in chronological order. A plan's `fwindow` counts in this
@@ -250,12 +294,14 @@ impl<T, E: Evictor> Window<T, E> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (FrameId, &T)> + DoubleEndedIterator {
         self.held
             .iter()
-            .map(|(_, held)| (held.facts.id, &held.frame))
+            .map(|(place, held)| (self.id_at(place), &held.frame))
     }
 
     /// What is known of each frame, in the same order.
-    pub fn facts(&self) -> impl ExactSizeIterator<Item = &FrameFacts> + DoubleEndedIterator {
-        self.held.iter().map(|(_, held)| &held.facts)
+    pub fn facts(&self) -> impl ExactSizeIterator<Item = FrameFacts> + DoubleEndedIterator {
+        self.held
+            .iter()
+            .map(|(place, held)| facts_of(place, self.id_at(place), held))
     }
 
     /// How much the window holds.
@@ -281,12 +327,21 @@ impl<T, E: Evictor> Window<T, E> {
     /// The frame that goes next, should the window be over the limit; `None`
     /// where none may go.
     pub fn goes_next(&self) -> Option<FrameId> {
-        let held = self.held.get(self.evictor.next()?)?;
-        Some(held.facts.id)
+        self.evictor.next().map(|place| self.id_at(place))
     }
 
     /// The frames that a rolling summary stands for, where there is one.
     pub fn rolled_up(&self) -> Option<&RolledUp> {
         self.evictor.rolled_up()
+    }
+}
+
+fn facts_of<T>(place: u64, id: FrameId, held: &Held<T>) -> FrameFacts {
+    FrameFacts {
+        place,
+        id,
+        kind: Arc::clone(&held.kind),
+        tokens: held.tokens,
+        touched: held.touched,
     }
 }

@@ -64,7 +64,7 @@ impl Told {
     }
 
     fn adoption(&self, pieces: &mut Pieces) -> Adopted {
-        let mut frame = |(number, kind): (u64, &FrameKind)| AdoptedFrame {
+        let frame = |(number, kind): (u64, &FrameKind)| AdoptedFrame {
             frame_id: FrameId(10 + number),
             kind: kind.clone(),
             summary: pieces.text("adopted"),

@@ -162,7 +162,7 @@ impl ContextPipelineView {
                 newest.add(&held.frame);
                 evicted.push(EvictedFrame {
                     frame: facts.id,
-                    kind: facts.kind,
+                    kind: FrameKind::clone(&facts.kind),
                     token_estimate: held.frame.token_estimate,
                     pushed: event.frame_id,
                     position: entry.position,

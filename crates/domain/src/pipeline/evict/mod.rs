@@ -13,6 +13,8 @@ mod rules;
 
 pub use rules::Rules;
 
+use std::sync::Arc;
+
 use super::FrameKind;
 use crate::FrameId;
 
@@ -25,7 +27,7 @@ pub struct FrameFacts {
     /// Its number.
     pub id: FrameId,
     /// What it captures.
-    pub kind: FrameKind,
+    pub kind: Arc<FrameKind>,
     /// How many tokens it takes; 0 where there is no estimate.
     pub tokens: u64,
     /// When it came or was used last, on a clock that counts both. No two

@@ -33,12 +33,15 @@ impl Evictor for ByKind {
         let Some(keep) = self.policy.quota_of(&frame.kind) else {
             return;
         };
-        let queue = self.queues.entry(frame.kind.clone()).or_default();
+        let queue = self
+            .queues
+            .entry(FrameKind::clone(&frame.kind))
+            .or_default();
         queue.push_back(frame.place);
         if queue.len() as u64 > u64::from(keep) {
             self.excess += 1;
             let oldest = queue.front().copied().unwrap_or(frame.place);
-            self.over.insert(oldest, frame.kind.clone());
+            self.over.insert(oldest, FrameKind::clone(&frame.kind));
         }
     }
 
@@ -53,7 +56,7 @@ impl Evictor for ByKind {
         match queue.front() {
             None => drop(self.queues.remove(&frame.kind)),
             Some(oldest) if queue.len() as u64 > u64::from(keep) => {
-                self.over.insert(*oldest, frame.kind.clone());
+                self.over.insert(*oldest, FrameKind::clone(&frame.kind));
             }
             Some(_) => {}
         }

@@ -1,6 +1,7 @@
 //! The window as a model saw it: each frame with why it is in, and what went.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use annals_domain::pipeline::{EvictionPolicy, Excess, FrameFacts, FrameKind};
 use annals_domain::{FrameId, PipelineId};
@@ -106,7 +107,7 @@ impl ContextPipelineView {
     /// The window with why each frame is in, and what went.
     pub fn seen(&self) -> WindowView {
         let whys = self.whys();
-        let seen = |(facts, (_, held)): (&FrameFacts, (_, &super::HeldFrame))| SeenFrame {
+        let seen = |(facts, (_, held)): (FrameFacts, (_, &super::HeldFrame))| SeenFrame {
             frame: held.frame.clone(),
             position: held.position,
             why: whys.get(&facts.place).cloned().unwrap_or(Why::Unlimited),
@@ -167,7 +168,7 @@ impl ContextPipelineView {
     /// Why each frame is in, by its place.
     fn whys(&self) -> HashMap<u64, Why> {
         let protected = self.policy().protected();
-        let (kept, mut left): (Vec<&FrameFacts>, Vec<&FrameFacts>) = self
+        let (kept, mut left): (Vec<FrameFacts>, Vec<FrameFacts>) = self
             .window
             .facts()
             .partition(|facts| protected.contains(&facts.kind));
@@ -187,11 +188,11 @@ impl ContextPipelineView {
         if unlimited {
             return whys;
         }
-        let mut of_kind: BTreeMap<&FrameKind, u64> = BTreeMap::new();
+        let mut of_kind: BTreeMap<Arc<FrameKind>, u64> = BTreeMap::new();
         for (before_it, facts) in (0_u64..).zip(left) {
             let why = match self.policy() {
                 EvictionPolicy::KindQuotas(policy) => {
-                    let before = of_kind.entry(&facts.kind).or_default();
+                    let before = of_kind.entry(Arc::clone(&facts.kind)).or_default();
                     let before_it = *before;
                     *before += 1;
                     match policy.quota_of(&facts.kind) {

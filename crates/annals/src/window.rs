@@ -1,0 +1,413 @@
+//! What the model saw: the window in force when something was recorded.
+
+use std::collections::HashMap;
+
+use annals_domain::pipeline::{self, Window};
+use annals_domain::plan::{self, StepStatus};
+use annals_domain::{AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef};
+use annals_event_log::Position;
+use annals_projections::replay::{Candidate, PipelineReplay, ReplayError, ReplayOptions};
+use annals_projections::{ContextPipelineView, PlanView, RunView, WindowView};
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+use crate::states::each_event;
+use crate::{Annals, At, LoadError, ObjectRef, ViewError};
+
+/// The window in force at an object's position, and what the object had to do
+/// with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeenWindow {
+    /// The object's id.
+    pub object_id: Uuid,
+    /// What it is.
+    #[serde(serialize_with = "kind_word")]
+    pub object_type: Kind,
+    /// The plan's step, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// The position at which the window is shown; none where another moment was
+    /// asked for.
+    #[serde(serialize_with = "position", skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+    /// The visible part of the window when a plan was drafted, a half-open range
+    /// of indices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fwindow: Option<(u32, u32)>,
+    /// The window.
+    pub window: WindowView,
+    /// The frames that a plan's steps consumed and produced.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub step_frames: Vec<StepFrame>,
+}
+
+/// A frame that a plan's step consumed or produced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StepFrame {
+    /// The step's number.
+    pub step: u32,
+    /// The frame.
+    pub frame: FrameId,
+    /// Whether the step consumed it; otherwise it produced it.
+    pub consumed: bool,
+    /// Whether nobody said so, and it was inferred from something else.
+    pub inferred: bool,
+    /// The position at which it was linked to the step.
+    #[serde(serialize_with = "required_position")]
+    pub position: Position,
+    /// Where the frame was then.
+    pub was: FrameWas,
+}
+
+/// Where a frame was when a step was linked to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrameWas {
+    /// In the window.
+    InWindow,
+    /// Evicted before.
+    Evicted {
+        /// The push that it had to make room for.
+        pushed: FrameId,
+        /// The position of that push.
+        #[serde(serialize_with = "required_position")]
+        position: Position,
+    },
+    /// Not in the window, and when it went is not known: it was evicted before
+    /// the pipeline was adopted from another system.
+    Unknown,
+}
+
+fn kind_word<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.object_type())
+}
+
+fn position<S: Serializer>(at: &Option<Position>, serializer: S) -> Result<S::Ok, S::Error> {
+    at.map(|position| position.0).serialize(serializer)
+}
+
+fn required_position<S: Serializer>(at: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(at.0)
+}
+
+/// The pipeline that an object had its context from, and when.
+struct Place {
+    pipeline: PipelineId,
+    plan: Option<PlanView>,
+    position: Position,
+}
+
+impl Annals {
+    /// The window that a model had before it when something was recorded: a run
+    /// or anything in it, a plan (when it was drafted), or one of its steps (when
+    /// it began, or else was added). A pipeline has its window of now. Another
+    /// moment than [`At::Now`] is looked at instead of the object's own.
+    ///
+    /// # Errors
+    /// [`ViewError::NoWindow`] where nothing says which pipeline it was.
+    pub async fn seen_window(
+        &self,
+        object: ObjectRef,
+        step: Option<u32>,
+        at: At,
+    ) -> Result<SeenWindow, ViewError> {
+        let place = self.place_of_window(object, step).await?;
+        let own = at == At::Now && object.kind != Kind::ContextPipeline;
+        let moment = if own {
+            At::Position(place.position)
+        } else {
+            at
+        };
+        let view: ContextPipelineView = self.get_at(place.pipeline, moment).await?;
+        let mut step_frames = match &place.plan {
+            Some(plan) => self.step_frames(PlanId(plan.header.object_id), at).await?,
+            None => Vec::new(),
+        };
+        step_frames.retain(|frame| step.is_none_or(|step| frame.step == step));
+        Ok(SeenWindow {
+            object_id: object.id,
+            object_type: object.kind,
+            step,
+            position: own.then_some(place.position),
+            fwindow: place
+                .plan
+                .as_ref()
+                .filter(|_| own && step.is_none())
+                .and_then(|plan| plan.fwindow),
+            window: view.seen(),
+            step_frames,
+        })
+    }
+
+    async fn place_of_window(
+        &self,
+        object: ObjectRef,
+        step: Option<u32>,
+    ) -> Result<Place, ViewError> {
+        let no_window = |reason: &str| ViewError::NoWindow {
+            object,
+            reason: reason.to_owned(),
+        };
+        if step.is_some() && object.kind != Kind::Plan {
+            return Err(no_window("only a plan has steps"));
+        }
+        let run = match object.kind {
+            Kind::ContextPipeline => {
+                return Ok(Place {
+                    pipeline: PipelineId(object.id),
+                    plan: None,
+                    position: self.log.watermark(),
+                });
+            }
+            Kind::Plan => return self.place_of_plan(object, step).await,
+            Kind::Intent | Kind::Task | Kind::ContextSnapshot => {
+                return Err(no_window(
+                    "no window is in force for it; ask for one of its runs, a plan or a pipeline",
+                ));
+            }
+            Kind::Run
+            | Kind::PatchSet
+            | Kind::Evidence
+            | Kind::Decision
+            | Kind::Provenance
+            | Kind::ToolInvocation => self.locate(object.id).await?.1.id,
+        };
+        let run: RunView = match self.get(RunId(run)).await {
+            Err(ViewError::NotFound { .. } | ViewError::NotYet { .. }) => {
+                return Err(no_window("the run that it belongs to is not in the log"));
+            }
+            found => found?,
+        };
+        let plan = run
+            .plan
+            .ok_or_else(|| no_window("its run has no plan, and so no pipeline"))?;
+        let pipeline = match self.get::<PlanView>(plan).await {
+            Err(ViewError::NotFound { .. }) => {
+                return Err(no_window("the plan of its run is not in the log"));
+            }
+            found => found?.pipeline,
+        };
+        Ok(Place {
+            pipeline: pipeline.ok_or_else(|| no_window("the plan of its run has no pipeline"))?,
+            plan: None,
+            position: self.row(object.id).await?.first_position,
+        })
+    }
+
+    async fn place_of_plan(
+        &self,
+        object: ObjectRef,
+        step: Option<u32>,
+    ) -> Result<Place, ViewError> {
+        let no_window = |reason: String| ViewError::NoWindow { object, reason };
+        let plan: PlanView = self.get(PlanId(object.id)).await?;
+        let pipeline = plan
+            .pipeline
+            .ok_or_else(|| no_window("it has no pipeline".to_owned()))?;
+        let position = self.step_position(plan_stream(object.id), step).await?;
+        let position = position.ok_or_else(|| {
+            let count = plan.steps.len();
+            let step = step.unwrap_or(0);
+            no_window(format!(
+                "it has no step {step}; it has {count}, numbered from 0"
+            ))
+        })?;
+        Ok(Place {
+            pipeline,
+            plan: Some(plan),
+            position,
+        })
+    }
+
+    /// Where a step began, or else was added; where a plan was drafted.
+    async fn step_position(
+        &self,
+        plan: StreamRef,
+        step: Option<u32>,
+    ) -> Result<Option<Position>, LoadError> {
+        let (mut steps, mut found) = (0, None);
+        each_event(self.log.as_ref(), plan, u64::MAX, |record, event| {
+            let AnyEvent::Plan(event) = event else {
+                return;
+            };
+            let more = match event {
+                plan::Event::Drafted(event) => event.steps.len(),
+                plan::Event::Adopted(event) => event.steps.len(),
+                plan::Event::StepAdded(_) => 1,
+                _ => 0,
+            };
+            let added = steps..steps + more as u64;
+            steps = added.end;
+            let is_it = match (step, event) {
+                (None, _) => found.is_none(),
+                (Some(step), plan::Event::StepStatusChanged(event)) => {
+                    event.index == step && event.status == StepStatus::Progressing
+                }
+                (Some(step), _) => added.contains(&u64::from(step)),
+            };
+            if is_it {
+                found = Some(record.position());
+            }
+        })
+        .await?;
+        Ok(found)
+    }
+
+    /// The frames that the steps of a plan consumed and produced, in the order
+    /// in which they were linked, each with where it was then.
+    ///
+    /// # Errors
+    /// [`ViewError`].
+    pub async fn step_frames(&self, plan: PlanId, at: At) -> Result<Vec<StepFrame>, ViewError> {
+        let view: PlanView = self.get_at(plan, at).await?;
+        let Some(pipeline) = view.pipeline else {
+            return Ok(Vec::new());
+        };
+        let mut linked = Vec::new();
+        each_event(
+            self.log.as_ref(),
+            plan_stream(plan.0),
+            u64::MAX,
+            |record, event| {
+                if let AnyEvent::Plan(event) = event
+                    && at.has_happened(record)
+                {
+                    links(event, record.position(), &mut linked);
+                }
+            },
+        )
+        .await?;
+        if linked.is_empty() {
+            return Ok(linked);
+        }
+        let mut marks = Marks::new(linked);
+        let pipeline = StreamRef {
+            kind: StreamKind::Pipeline,
+            id: pipeline.0,
+        };
+        each_event(self.log.as_ref(), pipeline, u64::MAX, |record, event| {
+            if let AnyEvent::Pipeline(event) = event {
+                marks.fold(record.position(), event);
+            }
+        })
+        .await?;
+        Ok(marks.finish())
+    }
+
+    /// The recorded pushes and uses of a pipeline under other policies; see
+    /// [`annals_projections::replay`]. Nothing is written to the log.
+    ///
+    /// # Errors
+    /// [`ReplayError`].
+    pub async fn replay(
+        &self,
+        pipeline: PipelineId,
+        candidates: &[Candidate<'_>],
+        options: ReplayOptions<'_>,
+    ) -> Result<PipelineReplay, ReplayError> {
+        annals_projections::replay::replay(self.log.as_ref(), pipeline, candidates, options).await
+    }
+}
+
+fn plan_stream(id: Uuid) -> StreamRef {
+    StreamRef {
+        kind: StreamKind::Plan,
+        id,
+    }
+}
+
+/// The frames that an event links to a plan's steps.
+fn links(event: &plan::Event, position: Position, linked: &mut Vec<StepFrame>) {
+    let mut add = |step: u32, frames: &[FrameId], consumed: bool, inferred: bool| {
+        linked.extend(frames.iter().map(|frame| StepFrame {
+            step,
+            frame: *frame,
+            consumed,
+            inferred,
+            position,
+            was: FrameWas::Unknown,
+        }));
+    };
+    match event {
+        plan::Event::Drafted(event) => {
+            for (index, step) in (0..).zip(&event.steps) {
+                add(index, &step.iframes, true, false);
+                add(index, &step.oframes, false, false);
+            }
+        }
+        plan::Event::StepAdded(event) => {
+            add(event.index, &event.step.iframes, true, false);
+            add(event.index, &event.step.oframes, false, false);
+        }
+        plan::Event::StepFramesLinked(event) => {
+            add(event.index, &event.iframes, true, event.inferred);
+            add(event.index, &event.oframes, false, event.inferred);
+        }
+        // What a step had in another system was linked nobody knows when.
+        plan::Event::Adopted(_)
+        | plan::Event::StepStatusChanged(_)
+        | plan::Event::StepTaskSpawned(_)
+        | plan::Event::StepOutputRecorded(_)
+        | plan::Event::MetadataSet(_)
+        | plan::Event::Sealed(_) => {}
+    }
+}
+
+/// Where frames are while a pipeline's history goes by.
+struct Marks {
+    linked: Vec<StepFrame>,
+    /// How many of them are marked; they ascend by position.
+    marked: usize,
+    window: Option<Window<()>>,
+    /// Frames of interest that went.
+    evicted: HashMap<FrameId, Option<(FrameId, Position)>>,
+}
+
+impl Marks {
+    fn new(linked: Vec<StepFrame>) -> Marks {
+        let evicted = linked.iter().map(|frame| (frame.frame, None)).collect();
+        Marks {
+            linked,
+            marked: 0,
+            window: None,
+            evicted,
+        }
+    }
+
+    /// Marks what was linked before this position, then goes on to it.
+    fn fold(&mut self, position: Position, event: &pipeline::Event) {
+        self.mark_before(position);
+        let (pipeline::Event::FramePushed(event), Some(window)) = (event, &mut self.window) else {
+            pipeline::evolve_window(&mut self.window, event);
+            return;
+        };
+        window.skip_to(event.frame_id);
+        let evicted = &mut self.evicted;
+        window.push_with(&event.kind, event.token_estimate, (), |facts, ()| {
+            if let Some(went) = evicted.get_mut(&facts.id) {
+                *went = Some((event.frame_id, position));
+            }
+        });
+    }
+
+    fn mark_before(&mut self, position: Position) {
+        let waiting = self.linked.iter_mut().skip(self.marked);
+        for frame in waiting.take_while(|frame| frame.position < position) {
+            let window = self.window.as_ref();
+            let went = self.evicted.get(&frame.frame).copied().flatten();
+            frame.was = match went {
+                _ if window.is_some_and(|it| it.frame_by_id(frame.frame).is_some()) => {
+                    FrameWas::InWindow
+                }
+                Some((pushed, position)) => FrameWas::Evicted { pushed, position },
+                None => FrameWas::Unknown,
+            };
+            self.marked += 1;
+        }
+    }
+
+    fn finish(mut self) -> Vec<StepFrame> {
+        self.mark_before(Position(u64::MAX));
+        self.linked
+    }
+}

@@ -1,0 +1,76 @@
+//! Other histories: `replay`, and the policies that it tries.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Floor, Moment};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Folds the frames that were pushed into a pipeline, and the uses that plans' steps made of them,
+under each policy, beside what was recorded. For each: the frames and tokens in the window (the
+most, the mean over all pushes, at the end), how many frames were evicted, and how many uses
+MISSED: a step used a frame that this policy had dropped by then. Nothing is written to the log.
+
+--optimum adds the fewest misses that one who knows the future could have had at the same budget:
+exact for numbers of frames; for tokens a good guess, which is marked with ~ and may be beaten.
+
+A policy file is TOML or JSON; `annals policies` describes them. For example, lru.toml:
+
+  [least_recently_used]
+  max_frames = 50
+
+Examples:
+  annals replay 1a2b3c4d --policy lru.toml --policy tokens.json
+  annals replay 1a2b3c4d --policy lru.toml --optimum
+  annals replay 1a2b3c4d --policy lru.toml --windows
+  annals replay --all --policy lru.toml --json")]
+pub(crate) struct Replay {
+    /// The pipeline
+    #[arg(value_name = "PIPELINE", required_unless_present = "all")]
+    pub(crate) pipeline: Option<String>,
+    /// Every pipeline of the log, and their sum
+    #[arg(long, conflicts_with = "pipeline")]
+    pub(crate) all: bool,
+    /// A policy to try: a TOML or JSON file; give it again for more
+    #[arg(long = "policy", value_name = "FILE")]
+    pub(crate) policies: Vec<PathBuf>,
+    /// Also compute the fewest misses that each budget allows
+    #[arg(long)]
+    pub(crate) optimum: bool,
+    /// Also list each policy's window at each use by a step, and at the end
+    #[arg(long)]
+    pub(crate) windows: bool,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A policy is an object with one field, the policy's name. `create_pipeline` and
+`set_eviction_policy` record one, `annals replay` tries one. As a file it is TOML or JSON:
+
+  [token_budget]
+  max_tokens = 8000
+  protected = [\"intent_analysis\", \"checkpoint\"]
+
+  {\"kind_quotas\": {\"quotas\": [{\"kind\": \"tool_call\", \"keep\": 20}], \"others\": 50}}
+
+Kinds are intent_analysis, step_summary, code_change, system_state, error_recovery, checkpoint
+and tool_call; any other one is {\"other\": \"its name\"}, in TOML { other = \"its name\" }.
+
+Examples:
+  annals policies                     names, what they do and what they take
+  annals policies --schema > p.json   the JSON Schema of policy files
+  annals policies --check lru.toml    whether a file is a policy")]
+pub(crate) struct Policies {
+    /// Print the JSON Schema of policy files
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) schema: bool,
+    /// Read a policy file and print the policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check: Option<PathBuf>,
+}

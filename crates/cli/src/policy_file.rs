@@ -1,0 +1,194 @@
+//! Policy files: TOML or JSON, and where in them something is wrong.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use annals::domain::pipeline::EvictionPolicy;
+
+use crate::error::CliError;
+
+/// The longest file that is read: far longer than any policy.
+const LIMIT: u64 = 1024 * 1024;
+
+/// What is wrong with a text, and in which line, from 1.
+#[derive(Debug, PartialEq, Eq)]
+struct Wrong {
+    line: Option<usize>,
+    reason: String,
+}
+
+impl Wrong {
+    fn at(line: Option<usize>, reason: impl Into<String>) -> Wrong {
+        Wrong {
+            line,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// Reads the policy in a file. A name that ends with `.json` or `.toml` says
+/// which format it is; otherwise a brace at the beginning means JSON.
+pub(crate) fn read(path: &Path) -> Result<EvictionPolicy, CliError> {
+    let text = read_text(path)?;
+    let extension = path.extension().and_then(|it| it.to_str());
+    let is_json = match extension.map(str::to_ascii_lowercase).as_deref() {
+        Some("json") => true,
+        Some("toml") => false,
+        _ => text.trim_start().starts_with('{'),
+    };
+    let policy = if is_json { json(&text) } else { toml(&text) };
+    policy.map_err(|Wrong { line, reason }| CliError::Policy {
+        path: path.to_owned(),
+        line,
+        reason,
+    })
+}
+
+fn read_text(path: &Path) -> Result<String, CliError> {
+    let input = |source| CliError::Input {
+        path: path.to_owned(),
+        source,
+    };
+    let wrong = |reason: &str| CliError::Policy {
+        path: path.to_owned(),
+        line: None,
+        reason: reason.to_owned(),
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(input)?;
+    file.take(LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(input)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(wrong("it is longer than 1 MiB, and no policy is"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8"))?;
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map(str::to_owned)
+        .unwrap_or(text))
+}
+
+fn json(text: &str) -> Result<EvictionPolicy, Wrong> {
+    let policy = serde_json::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        // The place is said by the line alone.
+        let reason = message.split(" at line ").next().unwrap_or_default();
+        Wrong::at(Some(error.line()).filter(|line| *line > 0), reason)
+    })?;
+    checked(policy, text)
+}
+
+fn toml(text: &str) -> Result<EvictionPolicy, Wrong> {
+    let policy = toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| line_at(text, span.start));
+        Wrong::at(line, error.message().trim())
+    })?;
+    checked(policy, text)
+}
+
+/// A policy whose fields go together.
+fn checked(policy: EvictionPolicy, text: &str) -> Result<EvictionPolicy, Wrong> {
+    match policy.check() {
+        Ok(()) => Ok(policy),
+        Err(error) => Err(Wrong::at(line_of(text, error.field), error.to_string())),
+    }
+}
+
+/// The line that a byte is in.
+fn line_at(text: &str, byte: usize) -> usize {
+    let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
+    1 + before.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The line that a field is on: the first that has its name as a word, comments
+/// left out.
+fn line_of(text: &str, field: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let has = |line: &str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.split(|c| !is_part(c)).any(|word| word == field)
+    };
+    text.lines().position(has).map(|index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use annals::domain::pipeline::FrameKind;
+
+    use super::*;
+
+    #[test]
+    fn both_formats_say_the_same() {
+        let policy = EvictionPolicy::kind_quotas(
+            [
+                (FrameKind::ToolCall, 20),
+                (FrameKind::Other("note".into()), 0),
+            ],
+            Some(50),
+        );
+        let as_toml = "# quotas\n[kind_quotas]\nothers = 50\n\n\
+            [[kind_quotas.quotas]]\nkind = \"tool_call\"\nkeep = 20\n\n\
+            [[kind_quotas.quotas]]\nkind = { other = \"note\" }\nkeep = 0\n";
+        assert_eq!(toml(as_toml), Ok(policy.clone()));
+        let as_json = serde_json::to_string(&policy).expect("it is written");
+        assert_eq!(json(&as_json), Ok(policy));
+        assert_eq!(toml("[unlimited]"), Ok(EvictionPolicy::unlimited()));
+        assert_eq!(toml("unlimited = {}"), Ok(EvictionPolicy::unlimited()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        for (text, line, word) in [
+            ("[token_budget]\nmax_tokens = 0", 2, "unlimited"),
+            ("[token_budget]\nmax_token = 5", 2, "max_token"),
+            ("# a\n\n[token_budget]\nmax_tokens = \"many\"", 4, "string"),
+            ("[token_budget]\nmax_tokens = -5", 2, "-5"),
+            (
+                "[token_budget]\nmax_tokens = 5\nmax_tokens = 6",
+                3,
+                "duplicate",
+            ),
+            ("[token_budget]", 1, "max_tokens"),
+            ("[newest]\nn = 1", 1, "newest"),
+            (
+                "[rolling_summary]\nmax_tokens = 10\nsummary_tokens = 10",
+                3,
+                "less",
+            ),
+            ("\n[least_recently_used]", 2, "no limit"),
+            ("[max_frames]\nmax_frames = 3\n\n[unlimited]", 4, ""),
+            (
+                "[kind_quotas]\nothers = 1\n[[kind_quotas.quotas]]\nkind = \"checkpoint\"\nkeep = 1",
+                3,
+                "protected",
+            ),
+            ("max_tokens = 5", 1, "max_tokens"),
+            ("[token_budget\n", 1, ""),
+        ] {
+            let wrong = toml(text).expect_err(text);
+            assert_eq!(wrong.line, Some(line), "{text}: {wrong:?}");
+            assert!(wrong.reason.contains(word), "{text}: {wrong:?}");
+            assert!(
+                !wrong.reason.is_empty() && !wrong.reason.contains('\n'),
+                "{wrong:?}"
+            );
+        }
+        for (text, line, word) in [
+            (
+                "{\n \"token_budget\": {\n  \"max_tokens\": 0\n }\n}",
+                3,
+                "unlimited",
+            ),
+            ("{\n \"token_budget\": {\n  \"max\": 5\n }\n}", 3, "max"),
+            ("{\"unlimited\": {},\n \"max_frames\": {}}", 1, ""),
+            ("", 1, ""),
+            ("[1]", 1, ""),
+        ] {
+            let wrong = json(text).expect_err(text);
+            assert_eq!(wrong.line, Some(line), "{text}: {wrong:?}");
+            assert!(wrong.reason.contains(word), "{text}: {wrong:?}");
+        }
+    }
+}
