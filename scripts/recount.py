@@ -5,11 +5,12 @@
     recount.py log < EXPORT         counts what `annals export annals` wrote
 
 Both print the same table: prompts, tool calls by name, tokens by kind, files
-by path. It shares nothing with the importer, so that a difference between the
+by path, edits of files that an earlier result is about. It shares nothing with the importer, so that a difference between the
 two tables is a mistake in one of them.
 """
 
 import json
+import posixpath
 import sys
 from collections import Counter
 
@@ -41,6 +42,56 @@ def relative(path, cwd):
     return path[len(cwd) + 1:] if cwd and path.startswith(cwd + "/") else path
 
 
+def path_of(block):
+    field = "notebook_path" if block["name"] == "NotebookEdit" else "file_path"
+    return (block.get("input") or {}).get(field) or ""
+
+
+class Uses:
+    """Edits of files that an earlier result of the same chain is about."""
+
+    def __init__(self):
+        self.sides, self.waiting, self.heard, self.known = {}, {}, set(), set()
+        self.count = 0
+
+    def line(self, line):
+        session, chain = line.get("sessionId"), self.chain(line)
+        message = (line.get("message") or {}).get("id") or line.get("uuid")
+        if line.get("type") == "user" and is_prompt(line):
+            for call in self.waiting.values():
+                call["doubted"] = call["doubted"] or call["session"] == session
+        if line.get("type") == "assistant" and not line.get("isSidechain"):
+            over = lambda call: call["doubted"] and call["session"] == session and call["message"] != message
+            self.waiting = {id: call for id, call in self.waiting.items() if not over(call)}
+        for block in blocks(line):
+            if block.get("type") == "tool_use" and line.get("type") == "assistant":
+                path = path_of(block)
+                if path and block["name"] in WRITE + ("Read",) and block["id"] not in self.waiting:
+                    path = posixpath.join(line.get("cwd") or "", path)
+                    self.waiting[block["id"]] = {
+                        "session": session, "message": message, "doubted": False,
+                        "file": (chain, path), "writes": block["name"] in WRITE,
+                    }
+            elif block.get("type") == "tool_result":
+                self.result(block)
+
+    def chain(self, line):
+        if not line.get("isSidechain"):
+            return line.get("sessionId"), None
+        side = line.get("agentId") or self.sides.get(line.get("parentUuid")) or line.get("uuid")
+        self.sides[line.get("uuid")] = side
+        return line.get("sessionId"), side
+
+    def result(self, block):
+        call = self.waiting.pop(block.get("tool_use_id"), None)
+        if not call or block.get("tool_use_id") in self.heard:
+            return
+        self.heard.add(block.get("tool_use_id"))
+        self.count += call["writes"] and call["file"] in self.known
+        if not block.get("is_error"):
+            self.known.add(call["file"])
+
+
 def recorded_lines(files):
     seen = set()
     for name in files:
@@ -57,8 +108,9 @@ def recorded_lines(files):
 
 
 def count_recordings(files):
-    counts, usages, calls = Counter(), {}, set()
+    counts, usages, calls, uses = Counter(), {}, set(), Uses()
     for line in recorded_lines(files):
+        uses.line(line)
         if line.get("type") == "user" and is_prompt(line):
             counts["prompts"] += 1
         if line.get("type") != "assistant":
@@ -71,8 +123,7 @@ def count_recordings(files):
                 continue
             calls.add(block["id"])
             counts["tool " + block["name"]] += 1
-            field = "notebook_path" if block["name"] == "NotebookEdit" else "file_path"
-            path = relative((block.get("input") or {}).get(field) or "", line.get("cwd"))
+            path = relative(path_of(block), line.get("cwd"))
             if path and block["name"] in WRITE:
                 counts["written " + path] += 1
             if path and block["name"] == "Read":
@@ -80,6 +131,7 @@ def count_recordings(files):
     for usage in usages.values():
         for field, name in TOKENS.items():
             counts["tokens, " + name] += usage.get(field) or 0
+    counts["edits of a file that was seen"] = uses.count
     return counts
 
 
@@ -99,6 +151,8 @@ def count_log(lines):
         elif kind == "run.patch_set_proposed":
             for file in event["touched"]:
                 counts["written " + pieces[file["path"]]["text"]] += 1
+        elif kind == "plan.step_frames_linked":
+            counts["edits of a file that was seen"] += event["inferred"]
         elif kind == "run.usage_recorded":
             counts["tokens, uncached input"] += event["uncached_input_tokens"]
             counts["tokens, cache read"] += event["cache_read_tokens"]

@@ -13,6 +13,7 @@ pub mod lines;
 mod others;
 mod reading;
 mod report;
+mod tokens;
 
 pub use report::{
     BrokenRecord, FieldCount, ImportReport, PassedOver, Progress, TypeCount, Violations,

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use annals::projections::{Relation, TaskView};
-use annals::{BatchOutcome, ExecuteError, ViewError};
-use annals_domain::{IntentId, Timestamp};
+use annals::{BatchOutcome, ExecuteError, Request, ViewError};
+use annals_domain::{FrameId, IntentId, Timestamp};
 use annals_event_log::{AppendError, BatchStatus};
 use uuid::Uuid;
 
@@ -26,6 +26,28 @@ const NO_MODEL: &str = "<synthetic>";
 const REFINING: usize = 1_000;
 
 type Done = Result<(), ClaudeImportError>;
+
+/// What became of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recorded {
+    /// It was recorded now, with this frame.
+    Now(Option<FrameId>),
+    /// The log had it already.
+    Before,
+    /// It cannot be recorded.
+    Not,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(super) enum Appended {
+    /// It was appended.
+    Now(BatchOutcome),
+    /// The log has it already.
+    Before,
+    /// It cannot be appended, now or later.
+    Not(Box<ExecuteError>),
+}
 
 impl Importer<'_> {
     /// Whether the log has a batch already.
@@ -83,16 +105,27 @@ impl Importer<'_> {
 
     /// Records what belongs to a chain's course; the chain begins with it.
     pub(super) async fn work(&mut self, session: &str, chain: &str, unit: Unit) -> Done {
+        self.recorded(session, chain, unit).await.map(|_| ())
+    }
+
+    /// The same, and what became of it.
+    pub(super) async fn recorded(
+        &mut self,
+        session: &str,
+        chain: &str,
+        unit: Unit,
+    ) -> Result<Recorded, ClaudeImportError> {
         if self.is_known(unit.key).await? {
             self.report.already_there += unit.load.lines;
-            return Ok(());
+            return Ok(Recorded::Before);
         }
         let at = unit.requests.first().and_then(|request| request.at);
         let at = at.unwrap_or(Timestamp::EPOCH);
         self.open(session, chain, unit.model.as_deref(), at, unit.line)
             .await?;
-        self.new_unit(unit).await?;
-        self.release(session, chain).await
+        let recorded = self.new_unit(unit).await?;
+        self.release(session, chain).await?;
+        Ok(recorded)
     }
 
     /// Lets a chain begin, and its session before, and records its first model.
@@ -138,7 +171,7 @@ impl Importer<'_> {
         if is_ready || self.is_known(batch).await? {
             self.session(session).chain(chain).is_ready = true;
             self.release(session, chain).await?;
-            return self.new_unit(unit).await;
+            return self.new_unit(unit).await.map(|_| ());
         }
         let own = self.session(session).chain(chain);
         let bytes: usize = own.held.iter().map(Unit::size).sum();
@@ -186,11 +219,11 @@ impl Importer<'_> {
         if intent.is_none() {
             load.remarks.push(Remark::WorkBeforePrompt);
         }
-        let model = None;
         self.once(Unit {
             key,
             requests,
-            model,
+            seen: None,
+            model: None,
             load,
             line,
         })
@@ -222,11 +255,11 @@ impl Importer<'_> {
         let requests = vec![by.request(map::provenance(&chain.ids, model))];
         let mut load = Load::default();
         load.fields.inferred("provenance.provider (anthropic)");
-        let model = None;
         self.once(Unit {
             key,
             requests,
-            model,
+            seen: None,
+            model: None,
             load,
             line,
         })
@@ -239,10 +272,11 @@ impl Importer<'_> {
             self.report.already_there += unit.load.lines;
             return Ok(());
         }
-        self.new_unit(unit).await
+        self.new_unit(unit).await.map(|_| ())
     }
 
-    async fn new_unit(&mut self, unit: Unit) -> Done {
+    async fn new_unit(&mut self, mut unit: Unit) -> Result<Recorded, ClaudeImportError> {
+        unit.estimate();
         let Unit {
             key,
             requests,
@@ -250,27 +284,43 @@ impl Importer<'_> {
             line,
             ..
         } = unit;
-        match self.annals.execute_batch(Some(key), requests).await {
-            Ok(outcome) if !outcome.repeated => {
+        match self.append(key, requests, line).await? {
+            Appended::Now(outcome) => {
                 self.tally(&outcome, load, line);
-                Ok(())
+                let mut outcomes = outcome.outcomes.iter();
+                let frame = outcomes.find_map(|outcome| outcome.frame_id);
+                Ok(Recorded::Now(frame))
             }
-            // Another import of the same recording came in between.
-            Ok(_) | Err(ExecuteError::KeyReused { .. }) => {
+            Appended::Before => {
                 self.report.already_there += load.lines;
-                Ok(())
+                Ok(Recorded::Before)
             }
             // What cannot be recorded keeps nothing else out.
+            Appended::Not(error) => {
+                self.report.add_broken(&self.file, line, error.to_string());
+                self.fields.add_as_lost(&load.fields);
+                Ok(Recorded::Not)
+            }
+        }
+    }
+
+    /// Appends a batch that the log does not have, as far as it is known.
+    pub(super) async fn append(
+        &self,
+        key: Uuid,
+        requests: Vec<Request>,
+        line: u64,
+    ) -> Result<Appended, ClaudeImportError> {
+        match self.annals.execute_batch(Some(key), requests).await {
+            Ok(outcome) if !outcome.repeated => Ok(Appended::Now(outcome)),
+            // Another import of the same recording came in between.
+            Ok(_) | Err(ExecuteError::KeyReused { .. }) => Ok(Appended::Before),
             Err(
                 error @ (ExecuteError::Refused { .. }
                 | ExecuteError::Request(_)
                 | ExecuteError::Encode(_)
                 | ExecuteError::Append(AppendError::TooLarge { .. })),
-            ) => {
-                self.report.add_broken(&self.file, line, error.to_string());
-                self.fields.add_as_lost(&load.fields);
-                Ok(())
-            }
+            ) => Ok(Appended::Not(Box::new(error))),
             Err(source) => Err(ClaudeImportError::Execute {
                 file: self.file.clone(),
                 line,
@@ -279,7 +329,7 @@ impl Importer<'_> {
         }
     }
 
-    fn tally(&mut self, outcome: &BatchOutcome, load: Load, line: u64) {
+    pub(super) fn tally(&mut self, outcome: &BatchOutcome, load: Load, line: u64) {
         let events = outcome.outcomes.iter().map(|outcome| outcome.events as u64);
         self.report.events_made += events.sum::<u64>();
         self.report.imported += load.lines;

@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use super::error::ClaudeImportError;
 use super::fields;
-use super::ids::{self, ToolIds};
+use super::ids::ToolIds;
 use super::importer::{Done, Importer};
 use super::line::{Block, Part};
 use super::map::{self, FrameData};
 use super::remark::Remark;
-use super::session::Waiting;
+use super::session::{Heard, Waiting};
 use super::spoken::{Spoken, count_block};
 use super::tool::{self, Answer};
 
@@ -108,10 +108,10 @@ impl Importer<'_> {
         let id = tool_use.as_deref().unwrap_or_default();
         let session = self.session(&spoken.session);
         let call = session.answered(id);
-        let is_another = session.is_another_answer(id, content.map_or("", RawValue::get));
+        let heard = session.hear(id, content.map_or("", RawValue::get));
         let odd = if self.was_given_up(id).await? {
             Some(Remark::LateResult)
-        } else if is_another && call.is_none() {
+        } else if heard == Heard::Another && call.is_none() {
             Some(Remark::AnotherResult)
         } else {
             None
@@ -137,8 +137,15 @@ impl Importer<'_> {
         };
         let name = waiting.chain.clone();
         let ids = self.session(&spoken.session).chain(&name).ids;
-        let unit = tool::answered(waiting, answer, ids);
-        self.work(&spoken.session, &name, unit).await
+        let (unit, touched) = tool::answered(waiting, answer, ids);
+        let recorded = self.recorded(&spoken.session, &name, unit).await?;
+        match touched.filter(|_| heard == Heard::First) {
+            Some(touched) => {
+                self.touched(&spoken.session, &name, &touched, recorded)
+                    .await
+            }
+            None => Ok(()),
+        }
     }
 
     /// A result whose call was not read, was given up, or was recorded before
@@ -166,10 +173,9 @@ impl Importer<'_> {
             content: map::small(content),
             ..spoken.data()
         };
-        let text = tool::text_of(content);
-        let push = map::push(spoken.pipeline, FrameKind::ToolCall, &text, &data);
-        let requests = vec![spoken.by(map::agent()).request(push)];
-        let unit = spoken.unit(ids::frame_batch(spoken.talk.name(), index + 1), requests);
+        let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));
+        let frame = map::frame(spoken.pipeline, kind, &text, data, tool::said(content));
+        let unit = spoken.unit(map::agent(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await
     }
 

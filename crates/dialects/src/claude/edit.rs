@@ -79,21 +79,43 @@ impl Input {
 
     /// The file that the call names, relative to `cwd` if it is below.
     pub(super) fn path(&self, field: &str, cwd: Option<&str>) -> Option<String> {
+        Some(relative(self.named(field)?, cwd).to_owned())
+    }
+
+    /// The same file under the name that it has in every folder: a session
+    /// may read it in one and edit it in another.
+    pub(super) fn place(&self, field: &str, cwd: Option<&str>) -> Option<String> {
+        Some(absolute(self.named(field)?, cwd))
+    }
+
+    fn named(&self, field: &str) -> Option<&str> {
         let path = match field {
             "notebook_path" => self.notebook_path.as_deref(),
             _ => self.file_path.as_deref(),
         };
-        let path = path.filter(|path| !path.trim().is_empty())?;
-        Some(relative(path, cwd).to_owned())
+        path.filter(|path| !path.trim().is_empty())
     }
 }
 
-/// A path relative to a folder, if it is below; either kind of slash counts.
+/// Either kind counts.
+const SLASHES: [char; 2] = ['/', '\\'];
+
+/// A path as it is if it begins at a root or a drive, or else below a folder.
+fn absolute(path: &str, cwd: Option<&str>) -> String {
+    let has_drive = path.chars().nth(1) == Some(':');
+    match cwd {
+        Some(cwd) if !path.starts_with(SLASHES) && !has_drive => {
+            format!("{}/{path}", cwd.trim_end_matches(SLASHES))
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// A path relative to a folder, if it is below.
 fn relative<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
-    let slashes = ['/', '\\'];
     let below = || {
-        let cwd = cwd?.trim_end_matches(slashes);
-        let rest = path.strip_prefix(cwd)?.strip_prefix(slashes)?;
+        let cwd = cwd?.trim_end_matches(SLASHES);
+        let rest = path.strip_prefix(cwd)?.strip_prefix(SLASHES)?;
         (!cwd.is_empty() && !rest.trim().is_empty()).then_some(rest)
     };
     below().unwrap_or(path)
@@ -330,6 +352,18 @@ mod tests {
             assert_eq!(relative(path, Some(cwd)), expected, "{path} in {cwd}");
         }
         assert_eq!(relative("/x", None), "/x");
+    }
+
+    #[test]
+    fn a_file_has_one_name_in_all_folders() {
+        for (path, cwd, expected) in [
+            ("/a/b/c", "/a/b", "/a/b/c"),
+            ("b/c", "/a/", "/a/b/c"),
+            (r"C:\a\b", r"C:\a", r"C:\a\b"),
+        ] {
+            assert_eq!(absolute(path, Some(cwd)), expected, "{path} in {cwd}");
+        }
+        assert_eq!(absolute("x", None), "x");
     }
 
     #[test]

@@ -21,6 +21,11 @@ pub(super) fn anonymous(line: &[u8]) -> String {
     Uuid::new_v5(&id("line", &[]), line).to_string()
 }
 
+/// What tells a file that a chain works on from all others. No log has it.
+pub(super) fn file_of(session: &str, chain: &str, path: &str) -> Uuid {
+    id("file", &[session, chain, path])
+}
+
 /// What tells a line of a session from all others.
 pub(super) fn line_of(session: &str, line: &str) -> Uuid {
     id("line", &[session, line])
@@ -109,6 +114,11 @@ impl ToolIds {
             batch: id("tool", &[tool_use]),
         }
     }
+
+    /// The batch that records which frames it used.
+    pub(super) fn uses(&self) -> Uuid {
+        Uuid::new_v5(&self.batch, b"uses")
+    }
 }
 
 /// The batch that brings the tokens of a message to these totals.
@@ -140,6 +150,10 @@ mod tests {
             (
                 ToolIds::of("t").batch,
                 "6dc0ac32-25a3-5db1-84a0-cf9ecbf4f8e0",
+            ),
+            (
+                ToolIds::of("t").uses(),
+                "46f451e5-e0d5-5e5f-980a-1a1a853d59df",
             ),
             (
                 usage_batch("m", &[1, 2, 3, 4]),

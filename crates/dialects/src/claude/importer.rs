@@ -15,14 +15,16 @@ use super::line::{self, Line, Summary, What};
 use super::remark::{Remark, Remarks};
 use super::session::{Closed, Session};
 use super::unit::Load;
+use super::uses::LastResult;
 use super::{ClaudeOptions, ImportReport};
 use crate::lines;
 use crate::report::{Fields, Types};
 
 pub(super) type Done = Result<(), ClaudeImportError>;
 
-/// So many lines and messages are remembered: to know those that are repeated,
-/// and to which side chain a line belongs by its parent.
+/// So many lines, messages and files are remembered: to know those that are
+/// repeated, to which side chain a line belongs by its parent, and what was
+/// said last of a file.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
 
 /// At most so many summaries of a file wait for the session that follows.
@@ -44,6 +46,8 @@ pub(super) struct Importer<'a> {
     pub(super) seen: LruCache<Uuid, ()>,
     /// Messages that are over.
     pub(super) closed: LruCache<String, Closed>,
+    /// The newest results about files, by [`super::ids::file_of`].
+    pub(super) results: LruCache<Uuid, LastResult>,
     /// The file that is read, and its name without the ending.
     pub(super) file: String,
     pub(super) stem: String,
@@ -68,6 +72,7 @@ impl<'a> Importer<'a> {
             side_lines: LruCache::new(REMEMBERED),
             seen: LruCache::new(REMEMBERED),
             closed: LruCache::new(REMEMBERED),
+            results: LruCache::new(REMEMBERED),
             file: String::new(),
             stem: String::new(),
             summaries: Vec::new(),

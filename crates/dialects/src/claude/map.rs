@@ -9,6 +9,7 @@
 //! | the model's thought | | `thinking` |
 //! | a tool call with its result | record_tool_invocation | `tool_call`; `error_recovery` if it failed |
 //! | the same, of an edit | and propose_patch_set; reject_patch_set if it failed | `code_change`; `error_recovery` if it failed |
+//! | an edit of a file that an earlier result of the chain is about | add_step, link_step_frames (inferred), set_step_status | |
 //! | a message's tokens | record_usage | |
 //! | the first model of a run | record_provenance | |
 //! | a compaction and its summary | | `checkpoint` |
@@ -16,7 +17,10 @@
 //! | a part of another type | | by that type's name |
 //!
 //! A frame's summary is the beginning of the text; its data has the names of
-//! the line and the message, and all of the text or the result.
+//! the line and the message, and all of the text or the result. Its token
+//! estimate counts the text that the model saw of it, by a tokenizer that the
+//! data names; parts without text (images, attachments) are not counted, and a
+//! frame of nothing else has no estimate.
 
 use annals::Request;
 use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
@@ -35,6 +39,8 @@ use uuid::Uuid;
 
 use super::ids::ChainIds;
 use super::session::Setting;
+use super::unit::Frame;
+use crate::tokens;
 
 /// The most characters of a title, one less than document 000's limit.
 const TITLE: usize = 99;
@@ -248,39 +254,48 @@ pub(super) struct FrameData<'a> {
     pub(super) text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<&'a RawValue>,
+    /// Which tokenizer the token estimate is by, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tokens_by: Option<&'static str>,
 }
 
-/// The command that pushes a frame.
-pub(super) fn push(
+/// A frame, of which the model saw this text.
+pub(super) fn frame(
     pipeline: PipelineId,
     kind: FrameKind,
     summary: &str,
-    data: &FrameData<'_>,
-) -> PushFrame {
-    PushFrame {
+    data: FrameData<'_>,
+    seen: Option<String>,
+) -> Frame {
+    let data = FrameData {
+        tokens_by: seen.is_some().then_some(tokens::TOKENIZER),
+        ..data
+    };
+    let push = PushFrame {
         pipeline,
         kind,
         summary: beginning(summary, SUMMARY).to_owned(),
         // It has no map with other keys than texts: it can be written.
-        data: Json::from_value(data).ok(),
+        data: Json::from_value(&data).ok(),
         token_estimate: None,
-    }
+    };
+    Frame { push, seen }
 }
 
 /// A frame for a text: its beginning for people, all of it for machines.
-pub(super) fn push_text(
+pub(super) fn text_frame(
     pipeline: PipelineId,
     kind: FrameKind,
     text: &str,
     data: FrameData<'_>,
-) -> PushFrame {
+) -> Frame {
     let text = bounded(text);
     let is_cut = beginning(text, SUMMARY).len() < text.len();
     let data = FrameData {
         text: is_cut.then_some(text),
         ..data
     };
-    push(pipeline, kind, text, &data)
+    frame(pipeline, kind, text, data, Some(text.to_owned()))
 }
 
 /// Tokens on top of those recorded before: uncached input, cache reads, cache

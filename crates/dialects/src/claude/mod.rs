@@ -17,6 +17,10 @@
 //! from line to line, are recorded as soon as a file ends; if it grows, the
 //! difference is recorded on top, so that the totals are right.
 //!
+//! Two things are not in the recording, and are marked so: how many tokens a
+//! frame takes is estimated (`tokens.rs`), and that an edit used the newest
+//! result about its file is inferred (`uses.rs`).
+//!
 //! So a recording that was imported while it grew has the same objects, frames
 //! and totals as one that was imported at once; only the number and places of
 //! `run.usage_recorded` may differ.
@@ -39,6 +43,7 @@ mod spoken;
 mod tool;
 mod unit;
 mod usage;
+mod uses;
 
 use std::path::Path;
 

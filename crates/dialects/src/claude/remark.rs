@@ -19,6 +19,7 @@ pub(super) enum Remark {
     AnotherResult,
     UsageShrinks,
     HeldTooLong,
+    UseLost,
 }
 
 impl Remark {
@@ -52,6 +53,9 @@ impl Remark {
                 "takes tokens back that an earlier import recorded: the log has more than the recording"
             }
             Remark::HeldTooLong => "belongs to a session of which no work was read: it is left out",
+            Remark::UseLost => {
+                "edits a file that a result before is about, and that could not be recorded as a step of the plan: the edit itself is"
+            }
         }
     }
 }

@@ -107,6 +107,7 @@ impl Importer<'_> {
         let unit = Unit {
             key: ids::prompt_batch(line),
             requests,
+            seen: None,
             model: None,
             load,
             line: spoken.line,
@@ -178,10 +179,9 @@ impl Importer<'_> {
             content,
             ..spoken.data()
         };
-        let frame = FrameKind::Other(kind.to_owned());
-        let push = map::push(spoken.pipeline, frame, kind, &data);
-        let requests = vec![spoken.by(map::program()).request(push)];
-        let unit = spoken.unit(ids::frame_batch(spoken.talk.name(), index + 1), requests);
+        let other = FrameKind::Other(kind.to_owned());
+        let frame = map::frame(spoken.pipeline, other, kind, data, None);
+        let unit = spoken.unit(map::program(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await
     }
 
@@ -231,9 +231,8 @@ impl Importer<'_> {
             content: map::small(talk.compact_metadata.as_deref()),
             ..spoken.data()
         };
-        let push = map::push_text(spoken.pipeline, kind, &said, data);
-        let requests = vec![spoken.by(map::program()).request(push)];
-        let unit = spoken.unit(ids::frame_batch(talk.name(), 0), requests);
+        let frame = map::text_frame(spoken.pipeline, kind, &said, data);
+        let unit = spoken.unit(map::program(), frame, 0);
         self.context(&spoken.session, &spoken.chain, unit).await
     }
 
@@ -250,9 +249,9 @@ impl Importer<'_> {
             content: Some(content),
             ..spoken.data()
         };
-        let push = map::push(spoken.pipeline, FrameKind::SystemState, "attachment", &data);
-        let requests = vec![spoken.by(map::program()).request(push)];
-        let unit = spoken.unit(ids::frame_batch(talk.name(), 0), requests);
+        let kind = FrameKind::SystemState;
+        let frame = map::frame(spoken.pipeline, kind, "attachment", data, None);
+        let unit = spoken.unit(map::program(), frame, 0);
         self.context(&spoken.session, &spoken.chain, unit).await
     }
 

@@ -1,6 +1,7 @@
 //! What is remembered of sessions while their recordings are read: little, and
 //! of what is over, next to nothing.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -32,6 +33,17 @@ pub(super) struct Session {
     answers: HashMap<String, u64>,
 }
 
+/// Which result of its call a result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The first one that was read.
+    First,
+    /// One that says the same as the first one: a copy of its line.
+    Copy,
+    /// One that says something else.
+    Another,
+}
+
 /// The name of a session's own course among its chains.
 pub(super) const MAIN: &str = "";
 
@@ -49,13 +61,19 @@ impl Session {
         }
     }
 
-    /// Takes note of a result. Whether the call had another one before, which
-    /// says something else; a copy of a line says the same.
-    pub(super) fn is_another_answer(&mut self, tool_use: &str, content: &str) -> bool {
+    /// Takes note of a result: which one of its call it is.
+    pub(super) fn hear(&mut self, tool_use: &str, content: &str) -> Heard {
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
         let said = hasher.finish();
-        *self.answers.entry(tool_use.to_owned()).or_insert(said) != said
+        match self.answers.entry(tool_use.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(said);
+                Heard::First
+            }
+            Entry::Occupied(entry) if *entry.get() == said => Heard::Copy,
+            Entry::Occupied(_) => Heard::Another,
+        }
     }
 
     /// A chain by its name; it begins when it is asked for first.
@@ -112,6 +130,8 @@ pub(super) struct Chain {
     pub(super) usage: Option<OpenUsage>,
     /// What came before its first prompt.
     pub(super) held: Vec<Unit>,
+    /// How many steps its plan has, once the log was asked.
+    pub(super) steps: Option<u32>,
 }
 
 impl Chain {
@@ -125,6 +145,7 @@ impl Chain {
             setting: None,
             usage: None,
             held: Vec::new(),
+            steps: None,
         }
     }
 

@@ -1,9 +1,7 @@
 //! Where a line belongs: to which session, and to which chain of it.
 
-use annals::Request;
 use annals_domain::pipeline::FrameKind;
 use annals_domain::{ActorRef, PipelineId, Timestamp};
-use uuid::Uuid;
 
 use super::error::ClaudeImportError;
 use super::fields::{self, Table};
@@ -13,7 +11,7 @@ use super::line::{Block, Talk};
 use super::map::{self, By, FrameData};
 use super::remark::Remark;
 use super::session::{MAIN, Session, Setting};
-use super::unit::{Load, Unit};
+use super::unit::{Frame, Load, Unit};
 
 /// A line of a session, with where it belongs.
 pub(super) struct Spoken<'t> {
@@ -128,10 +126,11 @@ impl Importer<'_> {
             };
             let text = summary.summary.as_deref().unwrap_or_default();
             let pipeline = own.chain(MAIN).ids.pipeline;
-            let push = map::push_text(pipeline, FrameKind::Checkpoint, text, data);
+            let frame = map::text_frame(pipeline, FrameKind::Checkpoint, text, data);
             let unit = Unit {
                 key: ids::frame_batch(&summary.name, 0),
-                requests: vec![by.request(push)],
+                requests: vec![by.request(frame.push)],
+                seen: frame.seen,
                 model: None,
                 load,
                 line,
@@ -170,10 +169,12 @@ impl Spoken<'_> {
         }
     }
 
-    pub(super) fn unit(&mut self, key: Uuid, requests: Vec<Request>) -> Unit {
+    /// The unit of a frame; `index` is the number of the part that it is for.
+    pub(super) fn unit(&mut self, actor: ActorRef, frame: Frame, index: usize) -> Unit {
         Unit {
-            key,
-            requests,
+            key: ids::frame_batch(self.talk.name(), index),
+            requests: vec![self.by(actor).request(frame.push)],
+            seen: frame.seen,
             model: self.talk.message().model.map(str::to_owned),
             load: self.load.take(),
             line: self.line,
@@ -187,9 +188,8 @@ impl Spoken<'_> {
         actor: ActorRef,
         index: usize,
     ) -> Unit {
-        let push = map::push_text(self.pipeline, kind, text, self.data());
-        let requests = vec![self.by(actor).request(push)];
-        self.unit(ids::frame_batch(self.talk.name(), index), requests)
+        let frame = map::text_frame(self.pipeline, kind, text, self.data());
+        self.unit(actor, frame, index)
     }
 }
 

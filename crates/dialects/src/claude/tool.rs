@@ -18,7 +18,7 @@ use super::line::Talk;
 use super::map::{self, By, FrameData};
 use super::remark::Remark;
 use super::session::Waiting;
-use super::unit::{Load, Unit};
+use super::unit::{Frame, Load, Unit};
 
 /// What stands for a result that did not come.
 pub(super) const NO_RESULT: &str = "(no result was recorded)";
@@ -51,18 +51,41 @@ struct Call<'a> {
     input: Input,
 }
 
-/// The unit of a call that got its result.
-pub(super) fn answered(waiting: Waiting, answer: Answer<'_>, chain: ChainIds) -> Unit {
+/// A file that a call read or wrote.
+#[derive(Debug)]
+pub(super) struct Touched {
+    pub(super) ids: ToolIds,
+    /// The file's name, the same in all folders.
+    pub(super) file: String,
+    pub(super) access: Access,
+    pub(super) worked: bool,
+    /// The tool and the file, for people.
+    pub(super) subject: String,
+    pub(super) by: By,
+    pub(super) line: u64,
+}
+
+/// The unit of a call that got its result, and the file that it is about.
+pub(super) fn answered(
+    waiting: Waiting,
+    answer: Answer<'_>,
+    chain: ChainIds,
+) -> (Unit, Option<Touched>) {
     unit(waiting, Some(answer), chain, 0)
 }
 
 /// The unit of a call that gets none any more, as `line` shows.
 pub(super) fn given_up(mut waiting: Waiting, chain: ChainIds, line: u64) -> Unit {
     waiting.load.remarks.push(Remark::NoResult);
-    unit(waiting, None, chain, line)
+    unit(waiting, None, chain, line).0
 }
 
-fn unit(mut waiting: Waiting, mut answer: Option<Answer<'_>>, chain: ChainIds, line: u64) -> Unit {
+fn unit(
+    mut waiting: Waiting,
+    mut answer: Option<Answer<'_>>,
+    chain: ChainIds,
+    line: u64,
+) -> (Unit, Option<Touched>) {
     let mut load = waiting.load.take();
     let line = answer.as_ref().map_or(line, |answer| answer.line);
     if let Some(answer) = &mut answer {
@@ -75,15 +98,19 @@ fn unit(mut waiting: Waiting, mut answer: Option<Answer<'_>>, chain: ChainIds, l
     } else if edit::access(&waiting.tool).is_some_and(|(_, access)| access == Access::Write) {
         load.remarks.push(Remark::NoPath);
     }
-    commands.extend(call.frame(&mut load));
+    let frame = call.frame(&mut load);
+    let (push, seen) = frame.map_or((None, None), |frame| (Some(frame.push), frame.seen));
+    commands.extend(push.map(|push| call.by().request(push)));
     call.count_result(&mut load);
-    Unit {
+    let unit = Unit {
         key: call.ids.batch,
         requests: commands,
+        seen,
         model: waiting.model.clone(),
         load,
         line,
-    }
+    };
+    (unit, call.touched(line))
 }
 
 fn call<'a>(waiting: &'a Waiting, answer: Option<&'a Answer<'a>>, chain: ChainIds) -> Call<'a> {
@@ -125,6 +152,27 @@ impl Call<'_> {
     fn tool(&self) -> &str {
         let name = self.waiting.tool.trim();
         if name.is_empty() { NO_NAME } else { name }
+    }
+
+    /// The tool, and the file that it is about.
+    fn subject(&self) -> String {
+        match &self.file {
+            Some((path, _)) => format!("{} {path}", self.tool()),
+            None => self.tool().to_owned(),
+        }
+    }
+
+    fn touched(&self, line: u64) -> Option<Touched> {
+        let (field, access) = edit::access(&self.waiting.tool)?;
+        Some(Touched {
+            ids: self.ids,
+            file: self.input.place(field, self.waiting.cwd.as_deref())?,
+            access,
+            worked: self.status == ToolStatus::Ok,
+            subject: self.subject(),
+            by: self.by(),
+            line,
+        })
     }
 
     fn invocation(&self, load: &mut Load) -> RecordToolInvocation {
@@ -213,7 +261,7 @@ impl Call<'_> {
     }
 
     /// What the model saw of the result; nothing, if there is none.
-    fn frame(&self, load: &mut Load) -> Option<Request> {
+    fn frame(&self, load: &mut Load) -> Option<Frame> {
         let answer = self.answer?;
         let content = map::small(answer.content);
         if content.is_none() && answer.content.is_some() {
@@ -224,10 +272,6 @@ impl Call<'_> {
             (Some((_, Access::Write)), ToolStatus::Ok) => FrameKind::CodeChange,
             _ => FrameKind::ToolCall,
         };
-        let subject = match &self.file {
-            Some((path, _)) => format!("{} {path}", self.tool()),
-            None => self.tool().to_owned(),
-        };
         let data = FrameData {
             line: Some(answer.talk.name()),
             parent_line: answer.talk.parent_uuid.as_deref(),
@@ -237,9 +281,9 @@ impl Call<'_> {
             content,
             ..FrameData::default()
         };
-        let summary = format!("{subject}: {}", self.result);
-        let push = map::push(self.chain.pipeline, kind, &summary, &data);
-        Some(self.by().request(push))
+        let summary = format!("{}: {}", self.subject(), self.result);
+        let seen = said(answer.content);
+        Some(map::frame(self.chain.pipeline, kind, &summary, data, seen))
     }
 
     /// Counts what the recording knows of the result beyond what the model saw.
@@ -260,23 +304,33 @@ impl Call<'_> {
 
 /// The text of a result, whatever its form, as far as a summary needs it.
 pub(super) fn text_of(content: Option<&RawValue>) -> String {
+    let Some(content) = content else {
+        return String::new();
+    };
+    match texts(content) {
+        Some(texts) => texts.join("\n"),
+        None => map::beginning(content.get(), map::SUMMARY).to_owned(),
+    }
+}
+
+/// All texts of a result, which a model reads as they are. None, if it has no
+/// text: an image's bytes say nothing of the tokens that it takes.
+pub(super) fn said(content: Option<&RawValue>) -> Option<String> {
+    let texts = texts(content?)?;
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// A text, or the texts of a list of parts; none, if it is neither.
+fn texts(content: &RawValue) -> Option<Vec<String>> {
     #[derive(Deserialize)]
     struct Part {
         #[serde(default)]
         text: Option<String>,
     }
-    let Some(content) = content else {
-        return String::new();
-    };
     let json = content.get();
     if let Ok(text) = serde_json::from_str::<String>(json) {
-        return text;
+        return Some(vec![text]);
     }
-    match serde_json::from_str::<Vec<Part>>(json) {
-        Ok(parts) => {
-            let texts: Vec<String> = parts.into_iter().filter_map(|part| part.text).collect();
-            texts.join("\n")
-        }
-        Err(_) => map::beginning(json, map::SUMMARY).to_owned(),
-    }
+    let parts: Vec<Part> = serde_json::from_str(json).ok()?;
+    Some(parts.into_iter().filter_map(|part| part.text).collect())
 }

@@ -2,10 +2,23 @@
 
 use annals::Request;
 use annals_domain::Command;
+use annals_domain::pipeline::PushFrame;
 use uuid::Uuid;
 
 use super::remark::Remark;
 use crate::report::Fields;
+use crate::tokens;
+
+/// What a report calls the tokens of frames.
+const ESTIMATE: &str = "frame.token_estimate (o200k_base over the text)";
+
+/// A frame to be pushed.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) push: PushFrame,
+    /// The text of it that the model saw, if it has any.
+    pub(super) seen: Option<String>,
+}
 
 /// A batch that is recorded once, whatever else the recording grows by.
 #[derive(Debug)]
@@ -13,6 +26,9 @@ pub(super) struct Unit {
     /// The idempotency key; it follows from what the recording calls it.
     pub(super) key: Uuid,
     pub(super) requests: Vec<Request>,
+    /// The text of its frame that the model saw. Its tokens are counted when
+    /// the unit is recorded: most units of a second import never are.
+    pub(super) seen: Option<String>,
     /// The model that it is due to.
     pub(super) model: Option<String>,
     pub(super) load: Load,
@@ -30,7 +46,21 @@ impl Unit {
             }
             _ => 0,
         };
-        self.requests.iter().map(size).sum()
+        let seen = self.seen.as_ref().map_or(0, String::len);
+        seen + self.requests.iter().map(size).sum::<usize>()
+    }
+
+    /// Says how many tokens its frame takes.
+    pub(super) fn estimate(&mut self) {
+        let Some(seen) = self.seen.take() else {
+            return;
+        };
+        for request in &mut self.requests {
+            if let Command::PushFrame(push) = &mut request.command {
+                push.token_estimate = Some(tokens::estimate(&seen));
+                self.load.fields.inferred(ESTIMATE);
+            }
+        }
     }
 }
 

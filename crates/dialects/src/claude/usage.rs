@@ -155,6 +155,7 @@ impl Importer<'_> {
         let unit = Unit {
             key: ids::usage_batch(&open.message, &last),
             requests: vec![by.request(usage)],
+            seen: None,
             model: open.model,
             load,
             line: open.line,

@@ -83,6 +83,19 @@ pub struct AddStep {
     pub plan: PlanId,
     /// The step; it gets the next number.
     pub step: NewStep,
+    /// The number that it must get. Whoever means this step in other commands
+    /// of the same batch says it here: if another step came first, the batch is
+    /// refused, and nothing is done to the other step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+}
+
+impl AddStep {
+    /// The step gets the next number, whichever that is.
+    pub fn new(plan: PlanId, step: NewStep) -> AddStep {
+        let index = None;
+        AddStep { plan, step, index }
+    }
 }
 
 /// Moves a step on: from pending to progressing, failed or skipped, from

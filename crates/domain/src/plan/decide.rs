@@ -197,6 +197,10 @@ fn require_step(state: &State, index: u32) -> Result<&StepState, Refusal> {
 pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
     let index = next_index(state.steps.len())?;
+    if let Some(expected) = command.index.filter(|expected| *expected != index) {
+        let reason = format!("the next step is {index}, not {expected}");
+        return Err(Refusal::invalid("index", reason).into());
+    }
     let mut pieces = Pieces::new();
     let step = store_step(world, state.pipeline, index, &command.step, &mut pieces)?;
     let used = use_of(state.pipeline, command.plan, index, &step.iframes, false);

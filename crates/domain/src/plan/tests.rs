@@ -314,11 +314,23 @@ fn a_step_has_a_description() {
         "description",
         "step 1",
     );
-    let add = AddStep {
-        plan: PLAN,
-        step: NewStep::new(""),
-    };
+    let add = AddStep::new(PLAN, NewStep::new(""));
     check_invalid(&given_steps(3), add, "description", "step 3");
+}
+
+#[test]
+fn a_step_that_must_get_a_number_gets_that_one_or_is_refused() {
+    let given = given_steps(3);
+    let add = |index| AddStep {
+        index: Some(index),
+        ..AddStep::new(PLAN, NewStep::new("a"))
+    };
+    for index in [0, 2, 4] {
+        check_invalid(&given, add(index), "index", "the next step is 3");
+    }
+    let emitted = given.decide(add(3)).expect("accepted");
+    let step = stored(NewStep::new("a"), 0);
+    assert_eq!(events(&emitted), [plan_event(StepAdded { index: 3, step })]);
 }
 
 #[test]
@@ -381,7 +393,7 @@ fn a_plan_depends_on_a_pipelines_window_only_where_it_names_frames() {
 #[test]
 fn a_new_steps_frames_were_pushed_and_may_be_evicted() {
     let given = given_steps(1);
-    let add = |step| AddStep { plan: PLAN, step };
+    let add = |step| AddStep::new(PLAN, step);
     let emitted = given
         .decide(add(with_frames(&[0, 4, 0], &[3, 3])))
         .expect("accepted");
@@ -612,11 +624,7 @@ fn a_step_must_be_there() {
 #[test]
 fn a_plan_must_be_there() {
     let commands: [Command; 5] = [
-        AddStep {
-            plan: PLAN,
-            step: NewStep::new("a"),
-        }
-        .into(),
+        AddStep::new(PLAN, NewStep::new("a")).into(),
         set(0, StepStatus::Progressing).into(),
         link(0, &[], &[]).into(),
         spawn(0).into(),

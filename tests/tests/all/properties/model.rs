@@ -403,7 +403,9 @@ impl Model {
     }
 
     fn add_step(&mut self, c: &plan::AddStep) -> Judged {
-        let pipeline = self.plans.get(&c.plan.0)?.pipeline;
+        let plan = self.plans.get(&c.plan.0)?;
+        let (pipeline, next) = (plan.pipeline, plan.steps.len());
+        demand(c.index.is_none_or(|index| index as usize == next))?;
         let step = self.new_step(pipeline, &c.step)?;
         self.used(pipeline, &c.step.iframes, &BTreeSet::new());
         self.plans.get_mut(&c.plan.0)?.steps.push(step);

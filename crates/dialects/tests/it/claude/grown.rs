@@ -127,7 +127,7 @@ fn recording(steps: &[Step]) -> Recording {
             }
             Step::Call(message, call, more) => {
                 let tool = ["Bash", "Edit", "Read"][usize::from(call % 3)];
-                let input = json!({ "file_path": format!("/f{call}"), "old_string": "a", "new_string": "b" });
+                let input = json!({ "file_path": format!("/f{}", call / 3), "old_string": "a", "new_string": "b" });
                 let part = json!({ "type": "tool_use", "id": of_chain("t", call), "name": tool, "input": input });
                 says(&mut recording, of_chain("m", message), *more, part);
             }

@@ -11,6 +11,7 @@ use annals_domain::run::Event as RunEvent;
 use annals_domain::{AnyEvent, Slot};
 use annals_event_log::{Position, Query};
 use futures::executor::block_on;
+use serde_json::Value;
 
 use super::recording::{Folder, Recording};
 
@@ -102,6 +103,19 @@ impl Log {
             }
         }
         sums
+    }
+
+    /// The frames of all pipelines: their summaries, token estimates and data.
+    pub(crate) fn estimates(&self) -> Vec<(String, Option<u64>, Value)> {
+        let frame = |entry: &Entry| match &entry.event {
+            AnyEvent::Pipeline(PipelineEvent::FramePushed(pushed)) => {
+                let data = entry.json(pushed.data.unwrap());
+                let data = serde_json::to_value(data).unwrap();
+                Some((text(entry, pushed.summary), pushed.token_estimate, data))
+            }
+            _ => None,
+        };
+        self.entries().iter().filter_map(frame).collect()
     }
 
     /// The frames of all pipelines, as `kind: summary`.

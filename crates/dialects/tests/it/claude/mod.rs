@@ -2,6 +2,7 @@
 
 mod course;
 mod edits;
+mod estimates;
 mod fidelity;
 mod grown;
 mod log;
@@ -9,3 +10,4 @@ mod odd;
 mod recording;
 mod sides;
 mod usage;
+mod uses;

@@ -153,6 +153,7 @@ impl Draw<'_> {
             1 => AddStep {
                 plan,
                 step: self.new_step(pipeline),
+                index: self.dice.once_in(4).then(|| self.number(3)),
             }
             .into(),
             2..5 => {
