@@ -7,6 +7,10 @@ use crate::cli::Floor;
 use crate::error::CliError;
 use crate::output::Output;
 
+/// Bytes of the log that a reading command keeps in memory: it runs once, and
+/// mostly through the log from one end to the other.
+const READER_CACHE: usize = 8 * 1024 * 1024;
+
 pub(crate) struct Context {
     /// The log, as `--log` names it.
     pub(crate) log: String,
@@ -16,7 +20,11 @@ pub(crate) struct Context {
 impl Context {
     /// Opens the log for reading, beside whoever writes to it.
     pub(crate) fn reader(&self) -> Result<Annals, CliError> {
-        self.open(OpenOptions::new().read_only(true))
+        let store = annals::store_rocks::Options {
+            cache_bytes: READER_CACHE,
+            ..annals::store_rocks::Options::default()
+        };
+        self.open(OpenOptions::new().read_only(true).store(store))
     }
 
     /// Opens the log for reading, and waits until it has what the command must

@@ -4,7 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use annals::domain::Ordered;
 use annals::domain::pipeline::EvictionPolicy;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_path_to_error::Segment;
+use toml::de::DeTable;
 
 use crate::error::CliError;
 
@@ -71,21 +76,94 @@ fn read_text(path: &Path) -> Result<String, CliError> {
 }
 
 fn json(text: &str) -> Result<EvictionPolicy, Wrong> {
-    let policy = serde_json::from_str(text).map_err(|error| {
+    one_policy_of_json(text)?;
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let policy = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().clone();
+        let error = error.into_inner();
         let message = error.to_string();
         // The place is said by the line alone.
         let reason = message.split(" at line ").next().unwrap_or_default();
-        Wrong::at(Some(error.line()).filter(|line| *line > 0), reason)
+        // The reader is often behind a value when it is found to be wrong; of a
+        // name it is not.
+        let named = ["unknown field", "duplicate field", "unknown variant"];
+        let of_value = error.is_data() && !named.iter().any(|it| reason.starts_with(it));
+        let line = of_value.then(|| line_of_value(text, &path)).flatten();
+        Wrong::at(line.or(Some(error.line()).filter(|line| *line > 0)), reason)
     })?;
+    reader
+        .end()
+        .map_err(|error| Wrong::at(Some(error.line()), "something follows the policy"))?;
     checked(policy, text)
 }
 
+/// The line on which the value begins that a path leads to.
+fn line_of_value(text: &str, path: &serde_path_to_error::Path) -> Option<usize> {
+    let mut value: &RawValue = serde_json::from_str(text).ok()?;
+    for segment in path {
+        value = match segment {
+            Segment::Map { key } => {
+                let fields: Ordered<&RawValue> = serde_json::from_str(value.get()).ok()?;
+                fields.get(key).copied()?
+            }
+            Segment::Seq { index } => {
+                let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+                items.get(*index).copied()?
+            }
+            // The name of a policy is a field in JSON.
+            Segment::Enum { variant } => {
+                let fields: Ordered<&RawValue> = serde_json::from_str(value.get()).ok()?;
+                fields.get(variant).copied()?
+            }
+            Segment::Unknown => return None,
+        };
+    }
+    // It is a part of the text, so that its place in memory says its place in it.
+    let byte = (value.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    Some(line_at(text, byte))
+}
+
 fn toml(text: &str) -> Result<EvictionPolicy, Wrong> {
-    let policy = toml::from_str(text).map_err(|error| {
+    let wrong = |error: toml::de::Error| {
         let line = error.span().map(|span| line_at(text, span.start));
         Wrong::at(line, error.message().trim())
-    })?;
+    };
+    let table = DeTable::parse(text).map_err(wrong)?;
+    let mut names: Vec<_> = table.get_ref().keys().collect();
+    names.sort_by_key(|name| name.span().start);
+    match names.as_slice() {
+        [_] => {}
+        [] => return Err(Wrong::at(Some(1), NOTHING)),
+        [_, second, ..] => {
+            let line = line_at(text, second.span().start);
+            return Err(Wrong::at(Some(line), second_policy(second.get_ref())));
+        }
+    }
+    let policy = toml::from_str(text).map_err(wrong)?;
     checked(policy, text)
+}
+
+/// What is wrong with a file without a policy.
+const NOTHING: &str = "there is no policy; `annals policies` describes them";
+
+fn second_policy(name: &str) -> String {
+    format!("a file has one policy, and {name:?} is a second one")
+}
+
+/// Refuses a second policy by its name. What is no object is left to whoever
+/// reads the policy.
+fn one_policy_of_json(text: &str) -> Result<(), Wrong> {
+    if text.trim().is_empty() {
+        return Err(Wrong::at(Some(1), NOTHING));
+    }
+    let Ok(fields) = serde_json::from_str::<Ordered<IgnoredAny>>(text) else {
+        return Ok(());
+    };
+    match fields.0.as_slice() {
+        [] => Err(Wrong::at(Some(1), NOTHING)),
+        [_, (second, _), ..] => Err(Wrong::at(line_of(text, second), second_policy(second))),
+        [_] => Ok(()),
+    }
 }
 
 /// A policy whose fields go together.
@@ -158,13 +236,19 @@ mod tests {
                 "less",
             ),
             ("\n[least_recently_used]", 2, "no limit"),
-            ("[max_frames]\nmax_frames = 3\n\n[unlimited]", 4, ""),
+            ("[max_frames]\nmax_frames = 3\n\n[unlimited]", 4, "second"),
+            ("# nothing", 1, "no policy"),
             (
                 "[kind_quotas]\nothers = 1\n[[kind_quotas.quotas]]\nkind = \"checkpoint\"\nkeep = 1",
                 3,
                 "protected",
             ),
             ("max_tokens = 5", 1, "max_tokens"),
+            (
+                "max_tokens = 5\n[token_budget]\nmax_tokens = 5",
+                2,
+                "second",
+            ),
             ("[token_budget\n", 1, ""),
         ] {
             let wrong = toml(text).expect_err(text);
@@ -182,7 +266,16 @@ mod tests {
                 "unlimited",
             ),
             ("{\n \"token_budget\": {\n  \"max\": 5\n }\n}", 3, "max"),
-            ("{\"unlimited\": {},\n \"max_frames\": {}}", 1, ""),
+            ("{\"unlimited\": {},\n \"max_frames\": {}}", 2, "second"),
+            ("{}", 1, "no policy"),
+            (
+                "{\"kind_quotas\": {\"quotas\": [\n{\"kind\": \"tool_call\", \"keep\": 1},\n{\"kind\": \"tool\",\n\"keep\": 1}\n]\n}}",
+                3,
+                "tool_call",
+            ),
+            ("{\"token_budget\":\n{\n}\n}", 2, "missing field"),
+            ("{\"unlimited\": {}}\n}", 2, "follows"),
+            ("{\"unlimited\":\n3\n}", 2, "integer"),
             ("", 1, ""),
             ("[1]", 1, ""),
         ] {

@@ -42,8 +42,9 @@ mod tests;
 
 use annals_domain::pipeline::{EvictionPolicy, Evictor};
 use annals_domain::{PipelineId, StreamKind, StreamRef};
-use annals_event_log::{EventLog, Position, Query, ReadError, Version};
+use annals_event_log::{EventLog, Page, Position, Query, ReadError, Record, Version};
 use annals_wire::{DecodeError, stream_name};
+use futures::future::join;
 
 pub use budget::NoYardstick;
 pub use report::{Held, PipelineReplay, PolicyReplay, WindowAt, Yardstick};
@@ -219,23 +220,44 @@ async fn each_step<'o>(
         id: pipeline.0,
     });
     let of = log.head(&stream).await?.0;
-    let mut next = Some(1);
-    while let Some(from) = next {
-        let query = Query::stream(stream.clone(), Version(from)).limit(PAGE);
-        let page = log.read(query).await?;
-        for record in &page.records {
-            let position = record.position();
-            if options.through.is_some_and(|through| position > through) {
-                return Ok(());
-            }
-            let decoded = annals_wire::decode(record)
-                .map_err(|source| ReplayError::Decode { position, source })?;
-            history.steps(position, &decoded.event, |step| each(step, options));
+    let read = async |from: Option<u64>| match from {
+        Some(from) => {
+            let query = Query::stream(stream.clone(), Version(from)).limit(PAGE);
+            log.read(query).await.map(Some)
         }
-        next = page.next;
+        None => Ok(None),
+    };
+    let mut page = read(Some(1)).await?;
+    while let Some(Page { records, next }) = page {
+        // The next page is read while this one is folded.
+        let fold = async { fold_page(&records, options, history, &mut each) };
+        let (ahead, goes_on) = join(read(next), fold).await;
+        if !goes_on? {
+            return Ok(());
+        }
+        page = ahead?;
         if let Some(progress) = options.progress.as_mut() {
-            progress(next.unwrap_or(of + 1) - 1, of);
+            progress(next.map_or(of, |next| next - 1), of);
         }
     }
     Ok(())
+}
+
+/// Gives the steps of a page to `each`. Whether there may be more to come.
+fn fold_page<'o>(
+    records: &[Record],
+    options: &mut ReplayOptions<'o>,
+    history: &mut History,
+    each: &mut impl FnMut(Step<'_>, &mut ReplayOptions<'o>),
+) -> Result<bool, ReplayError> {
+    for record in records {
+        let position = record.position();
+        if options.through.is_some_and(|through| position > through) {
+            return Ok(false);
+        }
+        let decoded = annals_wire::decode(record)
+            .map_err(|source| ReplayError::Decode { position, source })?;
+        history.steps(position, &decoded.event, |step| each(step, options));
+    }
+    Ok(true)
 }

@@ -78,9 +78,10 @@ pub(crate) fn page(view: &View<'_>, query: &Query, index: &Index<'_>) -> Result<
         view.db.check(&iterator)?;
         iterator.seek_to_first();
     }
+    let mut chunks = Chunks::new(view);
     while let Some(run) = index.run(&iterator)? {
         if run.chunk <= view.watermark {
-            let mut records = run_records(view, index, &run)?;
+            let mut records = chunks.run(&run, |chunk| run_records(chunk, index, &run))?;
             if !forward {
                 records.reverse();
             }
@@ -112,8 +113,69 @@ pub(crate) fn page(view: &View<'_>, query: &Query, index: &Index<'_>) -> Result<
     Ok(filling.page(taken))
 }
 
-/// A run's records, in order.
-fn run_records(view: &View<'_>, index: &Index<'_>, run: &Run) -> Result<Vec<Record>, ReadError> {
+/// Chunks that are read one after another.
+///
+/// A stream that was written by itself has runs in one chunk after the next, and
+/// going on to the next one costs less than looking it up.
+struct Chunks<'a> {
+    view: &'a View<'a>,
+    /// It stands at the chunk before `next`, if there is a `next`.
+    iterator: Option<DBRawIterator<'a>>,
+    /// Where the chunk behind the last run begins, if that run ends its chunk.
+    next: Option<Position>,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(view: &'a View<'a>) -> Chunks<'a> {
+        Chunks {
+            view,
+            iterator: None,
+            next: None,
+        }
+    }
+
+    /// Gives the chunk that a run is in to `take`; `None` where there is no such
+    /// chunk.
+    fn run<T>(
+        &mut self,
+        run: &Run,
+        take: impl FnOnce(Option<&[u8]>) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
+        let follows = self.next == Some(run.chunk);
+        let behind = run.chunk.0 + u64::from(run.index) + u64::from(run.count);
+        self.next = Some(Position(behind));
+        let (db, key) = (self.view.db, keys::record(run.chunk));
+        let records = self.view.columns.records;
+        if !follows {
+            self.iterator = None;
+            return match db.get(records, &key)? {
+                Some(chunk) => take(Some(&chunk)),
+                None => take(None),
+            };
+        }
+        let iterator = match &mut self.iterator {
+            Some(iterator) => {
+                iterator.next();
+                iterator
+            }
+            none => {
+                let iterator = none.insert(db.iterate(records, None));
+                iterator.seek(key);
+                iterator
+            }
+        };
+        db.check(iterator)?;
+        let found = iterator.item().filter(|(found, _)| *found == key);
+        take(found.map(|(_, chunk)| chunk))
+    }
+}
+
+/// A run's records out of its chunk, in order.
+fn run_records(
+    stored: Option<&[u8]>,
+    index: &Index<'_>,
+    run: &Run,
+) -> Result<Vec<Record>, ReadError> {
     let missing = |what: &str| {
         corrupt(format!(
             "the index of {} names {what} at {}",
@@ -121,16 +183,13 @@ fn run_records(view: &View<'_>, index: &Index<'_>, run: &Run) -> Result<Vec<Reco
             run.chunk
         ))
     };
-    let Some(stored) = view
-        .db
-        .get(view.columns.records, &keys::record(run.chunk))?
-    else {
+    let Some(stored) = stored else {
         return Err(missing("a chunk that is not there,"));
     };
-    let shared = (run.count as usize >= SHARED_FROM).then(|| Bytes::copy_from_slice(&stored));
+    let shared = (run.count as usize >= SHARED_FROM).then(|| Bytes::copy_from_slice(stored));
     let wanted = run.count as usize;
     let mut records = Vec::with_capacity(wanted.min(chunk::TARGET_BYTES));
-    let numbered = chunk::places(&stored)?.zip(run.chunk.0..);
+    let numbered = chunk::places(stored)?.zip(run.chunk.0..);
     for (place, position) in numbered.skip(run.index as usize) {
         let place = place?;
         let bytes = match &shared {

@@ -30,7 +30,7 @@ pub(crate) struct Replay {
     /// The pipeline
     #[arg(value_name = "PIPELINE", required_unless_present = "all")]
     pub(crate) pipeline: Option<String>,
-    /// Every pipeline of the log, and their sum
+    /// Every pipeline of the log: the largest windows, the sum of what was evicted and missed
     #[arg(long, conflicts_with = "pipeline")]
     pub(crate) all: bool,
     /// A policy to try: a TOML or JSON file; give it again for more

@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 17] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -19,6 +19,8 @@ fn every_command_has_help_with_examples() {
         &["log"],
         &["show"],
         &["history"],
+        &["replay"],
+        &["policies"],
         &["stats"],
         &["verify"],
         &["backup"],

@@ -15,3 +15,4 @@ mod import;
 mod import_claude;
 mod log;
 mod support;
+mod what_if;

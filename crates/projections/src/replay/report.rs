@@ -128,8 +128,9 @@ pub struct WindowAt<'a> {
 }
 
 impl PipelineReplay {
-    /// The answers for several pipelines as one: sums, and the means over all
-    /// pushes; `None` for none. The policies must be the same.
+    /// The answers for several pipelines as one: the sums of what was evicted,
+    /// used and missed, the largest windows, and the means over all pushes;
+    /// `None` for none. The policies must be the same.
     pub fn total(replayed: &[PipelineReplay]) -> Option<Vec<PolicyReplay>> {
         let (first, rest) = replayed.split_first()?;
         let mut total = first.policies.clone();
@@ -161,14 +162,14 @@ impl PolicyReplay {
 }
 
 impl Held {
-    /// Peaks are of one window, the ends are summed.
+    /// Peaks and ends are those of the largest window.
     fn add(&mut self, other: &Held, pushes: u64, more: u64) {
         let all = (pushes + more) as f64;
         if all > 0.0 {
             self.mean = (self.mean * pushes as f64 + other.mean * more as f64) / all;
         }
         self.peak = self.peak.max(other.peak);
-        self.end = self.end.saturating_add(other.end);
+        self.end = self.end.max(other.end);
     }
 }
 

@@ -188,7 +188,7 @@ enum Step {
 fn histories() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
     use proptest::prelude::*;
     let limit = prop_oneof![1 => Just(0), 2 => 1..20_u32, 2 => 1..=300_u32];
-    let history = (limit, 0..=100_u32, 0..30_u32).prop_flat_map(|(first, protected, changes)| {
+    (limit, 0..=100_u32, 0..30_u32).prop_flat_map(|(first, protected, changes)| {
         let limits = prop_oneof![
             Just(Step::Limit(first)),
             (0..=300_u32).prop_map(Step::Limit)
@@ -215,8 +215,7 @@ fn histories() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
             steps.insert(0, begin.clone());
             steps
         })
-    });
-    history
+    })
 }
 
 proptest::proptest! {

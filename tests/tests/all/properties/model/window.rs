@@ -13,7 +13,7 @@ pub struct Frame {
 }
 
 /// A pipeline with its window as it stands.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Pipeline {
     pub policy: EvictionPolicy,
     pub max_frames: u32,
@@ -22,19 +22,6 @@ pub struct Pipeline {
     clock: u64,
     /// Whether a frame went since the policy was set.
     rolled_up: bool,
-}
-
-impl Default for Pipeline {
-    fn default() -> Pipeline {
-        Pipeline {
-            policy: EvictionPolicy::default(),
-            max_frames: 0,
-            pushed: 0,
-            window: Vec::new(),
-            clock: 0,
-            rolled_up: false,
-        }
-    }
 }
 
 /// What the generator makes wrong is a limit of nothing.
