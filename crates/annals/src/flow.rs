@@ -4,7 +4,7 @@
 //! atomic batch). What they do not offer, [`Annals::execute`] does.
 
 use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CompleteIntent, CreateIntent};
-use annals_domain::pipeline::{CreatePipeline, FrameKind, PushFrame};
+use annals_domain::pipeline::{CreatePipeline, EvictionPolicy, FrameKind, PushFrame};
 use annals_domain::plan::{CreatePlan, NewStep};
 use annals_domain::run::{
     CreateRun, Decide, DecisionType, FailRun, ProposePatchSet, RecordEvidence, RecordProvenance,
@@ -12,12 +12,13 @@ use annals_domain::run::{
 };
 use annals_domain::task::CreateTask;
 use annals_domain::{
-    ActorRef, Command, DecisionId, EvidenceId, FrameId, GitOid, IntentId, PatchSetId, PipelineId,
-    PlanId, ProvenanceId, RunId, TaskId, ToolInvocationId,
+    ActorRef, Command, DecisionId, EvidenceId, FrameId, GitOid, IntentId, Kind, PatchSetId,
+    PipelineId, PlanId, ProvenanceId, Refusal, RunId, TaskId, ToolInvocationId,
 };
+use annals_projections::{IntentView, Text};
 use uuid::Uuid;
 
-use crate::{Annals, ExecuteError, Outcome, Request, environment};
+use crate::{Annals, ExecuteError, Outcome, Request, ViewError, environment};
 
 /// An actor at work on a log: the helpers that act in its name.
 #[derive(Clone, Copy)]
@@ -96,16 +97,54 @@ impl As<'_> {
         analysis: impl Into<String>,
         max_frames: u32,
     ) -> Done<PipelineId> {
+        self.seeded(analysis.into(), EvictionPolicy::max_frames(max_frames))
+            .await
+    }
+
+    /// Step 2: opens a context pipeline for an analysed intent, whose content is
+    /// the first frame (document 001, the seed), under a policy.
+    ///
+    /// An intent that was not analysed, or whose content was removed, is
+    /// refused: a pipeline is created after the analysis.
+    pub async fn open_pipeline_for(
+        &self,
+        intent: IntentId,
+        policy: EvictionPolicy,
+    ) -> Done<PipelineId> {
+        let refused = |refusal| ExecuteError::Refused {
+            index: 0,
+            command: "create_pipeline",
+            refusal,
+        };
+        let view: IntentView = match self.annals.get(intent).await {
+            Ok(view) => view,
+            Err(ViewError::Load(error)) => return Err(error.into()),
+            Err(_) => {
+                let (kind, id) = (Kind::Intent, intent.0);
+                return Err(refused(Refusal::NotFound { kind, id }));
+            }
+        };
+        match view.content.as_ref().and_then(Text::as_str) {
+            Some(analysis) => self.seeded(analysis.to_owned(), policy).await,
+            None => {
+                let reason = format!("intent {intent} has no content; analyze it first");
+                Err(refused(Refusal::invalid("intent", reason)))
+            }
+        }
+    }
+
+    /// A pipeline and its first frame, or neither.
+    async fn seeded(&self, analysis: String, policy: EvictionPolicy) -> Done<PipelineId> {
         let pipeline = PipelineId(Uuid::now_v7());
         let create = CreatePipeline {
             id: Some(pipeline),
-            max_frames: Some(max_frames),
-            policy: None,
+            max_frames: None,
+            policy: Some(policy),
         };
         let seed = PushFrame {
             pipeline,
             kind: FrameKind::IntentAnalysis,
-            summary: analysis.into(),
+            summary: analysis,
             data: None,
             token_estimate: None,
         };

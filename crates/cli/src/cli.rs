@@ -223,7 +223,9 @@ A session becomes a task with a run, a plan and a context pipeline, under the in
 first prompt is. Importing again, or after the recording has grown, adds only what is new.
 What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
 
-The report says what became of every field: kept, inferred or lost.
+The report says what became of every field: kept, inferred or lost. Inferred are a frame's tokens
+(o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
+newest result about its file, which becomes a step of the plan.
 
 Examples:
   annals import claude session.jsonl

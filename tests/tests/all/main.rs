@@ -18,3 +18,4 @@ mod properties;
 mod seal;
 mod support;
 mod together;
+mod window;

@@ -14,7 +14,7 @@ use annals::{Annals, At, ViewError};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::window::range_list;
+use super::window::numbers;
 use crate::cli::Replay;
 use crate::context::{Context, reached};
 use crate::error::CliError;
@@ -194,14 +194,14 @@ fn at(window: &WindowAt<'_>) -> String {
 fn line(window: &WindowAt<'_>) -> String {
     let summarised = match window.summarised.is_empty() {
         true => String::new(),
-        false => format!("  summarised {}", range_list(&window.summarised)),
+        false => format!("  summarised {}", numbers(&window.summarised)),
     };
     let ids: Vec<String> = window.missed.iter().map(ToString::to_string).collect();
     let missed = match ids.is_empty() {
         true => String::new(),
         false => format!("  MISSED {}", ids.join(", ")),
     };
-    let frames = range_list(&window.frames);
+    let frames = numbers(&window.frames);
     format!("  {}: {frames}{summarised}{missed}", window.policy)
 }
 

@@ -1,7 +1,6 @@
 //! `annals show --window`: what the model saw.
 
-use annals::domain::FrameId;
-use annals::domain::pipeline::EvictionPolicy;
+use annals::domain::pipeline::{EvictionPolicy, FrameRanges};
 use annals::projections::{EvictedFrame, OverLimit, SeenFrame, Why, WindowView};
 use annals::{FrameWas, SeenWindow, StepFrame};
 
@@ -53,8 +52,8 @@ fn head(output: &mut Output, seen: &SeenWindow) -> Result<(), CliError> {
     }
     if let Some((start, end)) = seen.fwindow {
         let of = window.frames.get(start as usize..end as usize);
-        let ids = of.map(|frames| numbers(frames.iter().map(|seen| seen.frame.frame_id)));
-        let ids = ids.map(|ids| format!(", frames {ids}"));
+        let ids = of.map(|frames| frames.iter().map(|seen| seen.frame.frame_id).collect());
+        let ids = ids.map(|ids| format!(", frames {}", numbers(&ids)));
         let text = format!("[{start}, {end}){}", ids.unwrap_or_default());
         fields.push(("fwindow", text));
     }
@@ -225,27 +224,10 @@ pub(crate) fn step_frame(frame: &StepFrame) -> String {
     )
 }
 
-/// Numbers as ranges.
-fn numbers(ids: impl Iterator<Item = FrameId>) -> String {
-    let mut ranges: Vec<(FrameId, FrameId)> = Vec::new();
-    for id in ids {
-        match ranges.last_mut() {
-            Some((_, last)) if last.0.checked_add(1) == Some(id.0) => *last = id,
-            _ => ranges.push((id, id)),
-        }
-    }
-    range_list(&ranges)
-}
-
-/// Ranges of numbers that include both ends.
-pub(crate) fn range_list(ranges: &[(FrameId, FrameId)]) -> String {
-    let range = |(first, last): &(FrameId, FrameId)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    };
-    let ranges: Vec<String> = ranges.iter().map(range).collect();
+/// Frame numbers; a word where there are none.
+pub(crate) fn numbers(ranges: &FrameRanges) -> String {
     match ranges.is_empty() {
         true => "none".to_owned(),
-        false => ranges.join(", "),
+        false => ranges.to_string(),
     }
 }

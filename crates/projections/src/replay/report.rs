@@ -1,6 +1,6 @@
 //! The answers of a replay.
 
-use annals_domain::pipeline::EvictionPolicy;
+use annals_domain::pipeline::{EvictionPolicy, FrameRanges};
 use annals_domain::{FrameId, PipelineId, PlanId};
 use annals_event_log::Position;
 use serde::Serialize;
@@ -117,12 +117,11 @@ pub struct WindowAt<'a> {
     /// The plan and the step that used frames; none at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<(PlanId, u32)>,
-    /// The frames in the window, as ranges of numbers that include both ends. A
-    /// range has no frame that was evicted.
-    pub frames: Vec<(FrameId, FrameId)>,
-    /// The frames that a rolling summary stands for, as such ranges.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub summarised: Vec<(FrameId, FrameId)>,
+    /// The frames in the window.
+    pub frames: FrameRanges,
+    /// The frames that a rolling summary stands for.
+    #[serde(skip_serializing_if = "FrameRanges::is_empty")]
+    pub summarised: FrameRanges,
     /// Frames that the step used and that the policy had dropped.
     pub missed: Vec<FrameId>,
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use annals_domain::pipeline::{
     Adopted, AdoptedFrame, AdoptedPipeline, Created, Event, EvictionPolicy, EvictionPolicySet,
-    Excess, FrameFacts, FrameKind, FramePushed, FramesUsed, MaxFramesSet, Totals,
+    Excess, FrameFacts, FrameKind, FramePushed, FrameRanges, FramesUsed, MaxFramesSet, Totals,
 };
 use annals_domain::{AdoptedHeader, FrameId, Pieces, PlanId, StreamKind, StreamRef};
 use annals_event_log::EventLog;
@@ -203,8 +203,9 @@ fn view_at(story: &Story, last: u64) -> Option<ContextPipelineView> {
     }
 }
 
-fn numbers(ranges: &[(FrameId, FrameId)]) -> Vec<u64> {
+fn numbers(ranges: &FrameRanges) -> Vec<u64> {
     ranges
+        .as_slice()
         .iter()
         .flat_map(|(first, last)| first.0..=last.0)
         .collect()

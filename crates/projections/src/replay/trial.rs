@@ -1,6 +1,6 @@
 //! Policies at work on a recorded history, and what is counted of each.
 
-use annals_domain::pipeline::{EvictionPolicy, Evictor, Rules, Window};
+use annals_domain::pipeline::{EvictionPolicy, Evictor, FrameRanges, Rules, Window};
 use annals_domain::{FrameId, PipelineId};
 use annals_event_log::Position;
 
@@ -222,8 +222,8 @@ impl Measure {
 
 /// A window as it is shown.
 struct Shown {
-    frames: Vec<(FrameId, FrameId)>,
-    summarised: Vec<(FrameId, FrameId)>,
+    frames: FrameRanges,
+    summarised: FrameRanges,
     missed: Vec<FrameId>,
 }
 
@@ -286,17 +286,10 @@ impl<E: Evictor> Trial<E> {
     }
 
     fn shown(&self, used: &[FrameId]) -> Shown {
-        let mut frames: Vec<(FrameId, FrameId)> = Vec::new();
-        for (id, ()) in self.window.iter() {
-            match frames.last_mut() {
-                Some((_, last)) if last.0.checked_add(1) == Some(id.0) => *last = id,
-                _ => frames.push((id, id)),
-            }
-        }
         let summarised = self.window.rolled_up().map(|rolled| rolled.frames.clone());
         let missed = |frame: &&FrameId| self.window.frame_by_id(**frame).is_none();
         Shown {
-            frames,
+            frames: self.window.iter().map(|(id, ())| id).collect(),
             summarised: summarised.unwrap_or_default(),
             missed: used.iter().filter(missed).copied().collect(),
         }

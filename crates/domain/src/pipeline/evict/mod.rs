@@ -15,7 +15,7 @@ pub use rules::Rules;
 
 use std::sync::Arc;
 
-use super::FrameKind;
+use super::{FrameKind, FrameRanges};
 use crate::FrameId;
 
 /// What a policy knows of a frame.
@@ -56,20 +56,10 @@ pub enum Excess {
 /// The frames that one rolling summary stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RolledUp {
-    /// Their numbers, as ranges that include both ends, in the order in which
-    /// they went.
-    pub frames: Vec<(FrameId, FrameId)>,
+    /// Their numbers, in the order in which they went.
+    pub frames: FrameRanges,
     /// The tokens that the summary takes of the budget.
     pub tokens: u64,
-}
-
-impl RolledUp {
-    fn add(&mut self, frame: FrameId) {
-        match self.frames.last_mut() {
-            Some((_, last)) if last.0.checked_add(1) == Some(frame.0) => *last = frame,
-            _ => self.frames.push((frame, frame)),
-        }
-    }
 }
 
 /// An eviction policy at work on one window. Whoever has a policy of their own

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Evictor, Excess, FrameFacts, RolledUp, Totals, frames_over, tokens_over};
-use crate::pipeline::{FrameKind, RollingSummary};
+use crate::pipeline::{FrameKind, FrameRanges, RollingSummary};
 
 /// The frames that may go, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl OldestRolledUp {
             queue: Queue::new(&policy.protected),
             max_tokens: policy.max_tokens,
             rolled_up: RolledUp {
-                frames: Vec::new(),
+                frames: FrameRanges::default(),
                 tokens: policy.summary_tokens,
             },
         }
@@ -133,7 +133,7 @@ impl Evictor for OldestRolledUp {
 
     fn evicted(&mut self, frame: &FrameFacts) {
         self.queue.places.pop_front();
-        self.rolled_up.add(frame.id);
+        self.rolled_up.frames.push(frame.id);
     }
 
     fn excess(&self, held: Totals) -> Option<Excess> {

@@ -236,7 +236,7 @@ proptest! {
             }
             if let EvictionPolicy::RollingSummary(_) = plain.policy {
                 let ranges = window.rolled_up().map(|it| it.frames.clone()).unwrap_or_default();
-                let named: Vec<u64> = ranges.iter().flat_map(|(a, b)| a.0..=b.0).collect();
+                let named: Vec<u64> = ranges.as_slice().iter().flat_map(|(a, b)| a.0..=b.0).collect();
                 prop_assert_eq!(&named, &plain.gone);
             }
         }

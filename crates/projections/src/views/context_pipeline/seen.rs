@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use annals_domain::pipeline::{EvictionPolicy, Excess, FrameFacts, FrameKind};
-use annals_domain::{FrameId, PipelineId};
+use annals_domain::PipelineId;
+use annals_domain::pipeline::{EvictionPolicy, Excess, FrameFacts, FrameKind, FrameRanges};
 use annals_event_log::Position;
 use serde::Serialize;
 
@@ -72,9 +72,9 @@ pub struct OverLimit {
 pub struct RollingSummaryView {
     /// What it says.
     pub text: String,
-    /// The numbers of the frames that it stands for, as ranges that include
-    /// both ends, in the order in which they went.
-    pub stands_for: Vec<(FrameId, FrameId)>,
+    /// The numbers of the frames that it stands for, in the order in which they
+    /// went.
+    pub stands_for: FrameRanges,
     /// The tokens that it takes of the budget.
     pub token_estimate: u64,
 }
@@ -146,17 +146,9 @@ impl ContextPipelineView {
     /// What stands for evicted frames, where the policy has that and any went.
     pub fn rolling_summary(&self) -> Option<RollingSummaryView> {
         let rolled_up = self.window.rolled_up()?;
-        let range = |(first, last): &(FrameId, FrameId)| {
-            if first == last {
-                first.to_string()
-            } else {
-                format!("{first}-{last}")
-            }
-        };
-        let ranges: Vec<String> = rolled_up.frames.iter().map(range).collect();
         let head = format!(
             "Earlier frames, of which only this is left: {}",
-            ranges.join(", ")
+            rolled_up.frames
         );
         Some(RollingSummaryView {
             text: self.newest_rolled_up.text(&head),
