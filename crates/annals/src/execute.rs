@@ -13,7 +13,6 @@ use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::states;
 use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 
 /// How often a command is decided anew when others come first.
@@ -321,7 +320,8 @@ impl Annals {
                 world.insert_place(id, self.place(id).await?);
             }
             Need::Window { stream, version } => {
-                let window = states::window(self.log.as_ref(), stream, version).await?;
+                let log = self.log.as_ref();
+                let window = self.windows.load(log, stream, version).await?;
                 world.insert_window(stream, window);
             }
         }

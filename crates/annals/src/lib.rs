@@ -52,6 +52,7 @@ pub struct Annals {
     catalogue: Arc<Catalogue>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
+    windows: Arc<states::Windows>,
     lanes: Arc<lanes::Lanes>,
 }
 
@@ -77,6 +78,7 @@ impl Annals {
             catalogue: Arc::new(Catalogue::new()),
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
+            windows: Arc::new(states::Windows::new()),
             lanes: Arc::new(lanes::Lanes::default()),
         }
     }

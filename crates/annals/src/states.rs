@@ -4,6 +4,7 @@
 //! stream is checked by the log at the append, which expects its version.
 
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use annals_domain::pipeline::{Window, evolve_window};
@@ -83,48 +84,82 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
         version: 0,
         state: AnyState::new(stream.kind),
     };
-    each_event(log, stream, u64::MAX, |record, event| {
+    each_event(log, stream, 1, |record, event| {
         loaded.state.evolve(event);
         loaded.version = record.version().0;
+        ControlFlow::Continue(())
     })
     .await?;
     Ok(loaded)
 }
 
-/// The window of a pipeline, as its events up to a version left it.
-pub(crate) async fn window(
-    log: &dyn EventLog,
-    stream: StreamRef,
-    version: u64,
-) -> Result<Option<Window<()>>, LoadError> {
-    let mut window = None;
-    each_event(log, stream, version, |_, event| {
-        if let AnyEvent::Pipeline(event) = event {
-            evolve_window(&mut window, event);
-        }
-    })
-    .await?;
-    Ok(window)
+/// Windows that decisions needed, each with the version that it is of. Few
+/// decisions need one, and the next on the same pipeline goes on from there.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    cache: Mutex<LruCache<StreamRef, (u64, Option<Window<()>>)>>,
 }
 
-/// Gives the events of a stream to `each`, up to a version.
+/// How many pipelines' windows are kept.
+const WINDOWS: NonZeroUsize = match NonZeroUsize::new(8) {
+    Some(windows) => windows,
+    None => NonZeroUsize::MIN,
+};
+
+impl Windows {
+    pub(crate) fn new() -> Windows {
+        Windows {
+            cache: Mutex::new(LruCache::new(WINDOWS)),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<StreamRef, (u64, Option<Window<()>>)>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The window of a pipeline, as its events up to a version left it.
+    pub(crate) async fn load(
+        &self,
+        log: &dyn EventLog,
+        stream: StreamRef,
+        version: u64,
+    ) -> Result<Option<Window<()>>, LoadError> {
+        let kept = self.lock().get(&stream).cloned();
+        let kept = kept.filter(|(known, _)| *known <= version);
+        let (known, mut window) = kept.unwrap_or((0, None));
+        each_event(log, stream, known + 1, |record, event| {
+            if record.version().0 > version {
+                return ControlFlow::Break(());
+            }
+            if let AnyEvent::Pipeline(event) = event {
+                evolve_window(&mut window, event);
+            }
+            ControlFlow::Continue(())
+        })
+        .await?;
+        self.lock().put(stream, (version, window.clone()));
+        Ok(window)
+    }
+}
+
+/// Gives the events of a stream to `each` from a version on, until it has
+/// enough.
 pub(crate) async fn each_event(
     log: &dyn EventLog,
     stream: StreamRef,
-    last: u64,
-    mut each: impl FnMut(&Record, &AnyEvent),
+    first: u64,
+    mut each: impl FnMut(&Record, &AnyEvent) -> ControlFlow<()>,
 ) -> Result<(), LoadError> {
     let name = stream_name(stream);
-    let mut next = Some(1);
-    while let Some(from) = next.filter(|from| *from <= last) {
+    let mut next = Some(first);
+    while let Some(from) = next {
         let page = log
             .read(Query::stream(name.clone(), Version(from)).limit(PAGE))
             .await?;
         for record in &page.records {
-            if record.version().0 > last {
+            if each(record, &annals_wire::decode(record)?.event).is_break() {
                 return Ok(());
             }
-            each(record, &annals_wire::decode(record)?.event);
         }
         next = page.next;
     }

@@ -1,13 +1,14 @@
 //! What the model saw: the window in force when something was recorded.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{self, Window};
 use annals_domain::plan::{self, StepStatus};
 use annals_domain::{AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef};
 use annals_event_log::Position;
 use annals_projections::replay::{Candidate, PipelineReplay, ReplayError, ReplayOptions};
-use annals_projections::{ContextPipelineView, PlanView, RunView, WindowView};
+use annals_projections::{ContextPipelineView, ObjectView, PlanView, RunView, WindowView};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -111,6 +112,9 @@ impl Annals {
         step: Option<u32>,
         at: At,
     ) -> Result<SeenWindow, ViewError> {
+        if at != At::Now {
+            self.existed(object, step, at).await?;
+        }
         let place = self.place_of_window(object, step).await?;
         let own = at == At::Now && object.kind != Kind::ContextPipeline;
         let moment = if own {
@@ -137,6 +141,17 @@ impl Annals {
             window: view.seen(),
             step_frames,
         })
+    }
+
+    /// Demands that an object existed at a moment, and a plan's step.
+    async fn existed(&self, object: ObjectRef, step: Option<u32>, at: At) -> Result<(), ViewError> {
+        let view = self.view_at(object.id, at).await?;
+        if let (ObjectView::Plan(plan), Some(step)) = (&view, step)
+            && plan.step(step).is_none()
+        {
+            return Err(no_step(object, plan, step));
+        }
+        Ok(())
     }
 
     async fn place_of_window(
@@ -205,13 +220,7 @@ impl Annals {
             .pipeline
             .ok_or_else(|| no_window("it has no pipeline".to_owned()))?;
         let position = self.step_position(plan_stream(object.id), step).await?;
-        let position = position.ok_or_else(|| {
-            let count = plan.steps.len();
-            let step = step.unwrap_or(0);
-            no_window(format!(
-                "it has no step {step}; it has {count}, numbered from 0"
-            ))
-        })?;
+        let position = position.ok_or_else(|| no_step(object, &plan, step.unwrap_or(0)))?;
         Ok(Place {
             pipeline,
             plan: Some(plan),
@@ -226,28 +235,23 @@ impl Annals {
         step: Option<u32>,
     ) -> Result<Option<Position>, LoadError> {
         let (mut steps, mut found) = (0, None);
-        each_event(self.log.as_ref(), plan, u64::MAX, |record, event| {
-            let AnyEvent::Plan(event) = event else {
-                return;
-            };
-            let more = match event {
-                plan::Event::Drafted(event) => event.steps.len(),
-                plan::Event::Adopted(event) => event.steps.len(),
-                plan::Event::StepAdded(_) => 1,
-                _ => 0,
-            };
-            let added = steps..steps + more as u64;
-            steps = added.end;
-            let is_it = match (step, event) {
-                (None, _) => found.is_none(),
-                (Some(step), plan::Event::StepStatusChanged(event)) => {
-                    event.index == step && event.status == StepStatus::Progressing
+        each_event(self.log.as_ref(), plan, 1, |record, event| {
+            if let AnyEvent::Plan(event) = event {
+                let begins = matches!(event, plan::Event::Drafted(_))
+                    || matches!(event, plan::Event::Adopted(event) if event.object.is_some());
+                if begins {
+                    // What is adopted replaces what was adopted before.
+                    (steps, found) = (0, None);
                 }
-                (Some(step), _) => added.contains(&u64::from(step)),
-            };
-            if is_it {
-                found = Some(record.position());
+                let is_it = match step {
+                    None => begins,
+                    Some(step) => concerns(event, step, &mut steps),
+                };
+                if is_it {
+                    found = Some(record.position());
+                }
             }
+            ControlFlow::Continue(())
         })
         .await?;
         Ok(found)
@@ -264,18 +268,15 @@ impl Annals {
             return Ok(Vec::new());
         };
         let mut linked = Vec::new();
-        each_event(
-            self.log.as_ref(),
-            plan_stream(plan.0),
-            u64::MAX,
-            |record, event| {
-                if let AnyEvent::Plan(event) = event
-                    && at.has_happened(record)
-                {
-                    links(event, record.position(), &mut linked);
-                }
-            },
-        )
+        let plan = plan_stream(plan.0);
+        each_event(self.log.as_ref(), plan, 1, |record, event| {
+            if let AnyEvent::Plan(event) = event
+                && at.has_happened(record)
+            {
+                links(event, record.position(), &mut linked);
+            }
+            ControlFlow::Continue(())
+        })
         .await?;
         if linked.is_empty() {
             return Ok(linked);
@@ -285,10 +286,11 @@ impl Annals {
             kind: StreamKind::Pipeline,
             id: pipeline.0,
         };
-        each_event(self.log.as_ref(), pipeline, u64::MAX, |record, event| {
+        each_event(self.log.as_ref(), pipeline, 1, |record, event| {
             if let AnyEvent::Pipeline(event) = event {
                 marks.fold(record.position(), event);
             }
+            marks.enough()
         })
         .await?;
         Ok(marks.finish())
@@ -307,6 +309,28 @@ impl Annals {
     ) -> Result<PipelineReplay, ReplayError> {
         annals_projections::replay::replay(self.log.as_ref(), pipeline, candidates, options).await
     }
+}
+
+fn no_step(object: ObjectRef, plan: &PlanView, step: u32) -> ViewError {
+    let count = plan.steps.len();
+    let reason = format!("it has no step {step}; it has {count}, numbered from 0");
+    ViewError::NoWindow { object, reason }
+}
+
+/// Whether an event adds a step or lets it begin; `steps` counts those so far.
+fn concerns(event: &plan::Event, step: u32, steps: &mut u64) -> bool {
+    let added = match event {
+        plan::Event::StepStatusChanged(event) => {
+            return event.index == step && event.status == StepStatus::Progressing;
+        }
+        plan::Event::Drafted(event) => event.steps.len() as u64,
+        plan::Event::Adopted(event) => event.steps.len() as u64,
+        plan::Event::StepAdded(_) => 1,
+        _ => 0,
+    };
+    let first = *steps;
+    *steps += added;
+    (first..*steps).contains(&u64::from(step))
 }
 
 fn plan_stream(id: Uuid) -> StreamRef {
@@ -388,6 +412,14 @@ impl Marks {
                 *went = Some((event.frame_id, position));
             }
         });
+    }
+
+    /// Whether everything is marked.
+    fn enough(&self) -> ControlFlow<()> {
+        match self.marked < self.linked.len() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
     }
 
     fn mark_before(&mut self, position: Position) {

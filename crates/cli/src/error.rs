@@ -49,8 +49,8 @@ pub(crate) enum CliError {
         line: Option<usize>,
         reason: String,
     },
-    #[error("a replay goes up to a position: give --at a number; `annals log` shows the positions")]
-    ReplayAt,
+    #[error("{path} has the name of what was recorded: rename the file", path = .path.display())]
+    RecordedName { path: PathBuf },
     #[error("two policies are called {name:?}: rename one of the files")]
     SameName { name: String },
     #[error(transparent)]
@@ -214,8 +214,7 @@ impl CliError {
             CliError::NoStream { .. } => "no_stream",
             CliError::NoDiff { .. } => "no_diff",
             CliError::Policy { .. } => "invalid_policy",
-            CliError::SameName { .. } => "same_name",
-            CliError::ReplayAt => "usage",
+            CliError::SameName { .. } | CliError::RecordedName { .. } => "same_name",
             CliError::Replay(error) => replay_code(error),
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",

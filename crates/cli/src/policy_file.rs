@@ -88,34 +88,52 @@ fn json(text: &str) -> Result<EvictionPolicy, Wrong> {
         // name it is not.
         let named = ["unknown field", "duplicate field", "unknown variant"];
         let of_value = error.is_data() && !named.iter().any(|it| reason.starts_with(it));
-        let line = of_value.then(|| line_of_value(text, &path)).flatten();
+        let line = of_value
+            .then(|| line_of_value(text, parts(&path)))
+            .flatten();
         Wrong::at(line.or(Some(error.line()).filter(|line| *line > 0)), reason)
     })?;
     reader
         .end()
         .map_err(|error| Wrong::at(Some(error.line()), "something follows the policy"))?;
-    checked(policy, text)
+    checked(policy, |name, field, item| {
+        let part = |key: &str| Part::Field(key.to_owned());
+        let field = Some(field).filter(|field| *field != name).map(part);
+        let path = [Some(part(name)), field, item.map(Part::Item)];
+        line_of_value(text, path.into_iter().flatten())
+    })
+}
+
+/// A step into a JSON value.
+enum Part {
+    Field(String),
+    Item(usize),
+}
+
+/// The steps that lead to where an error was.
+fn parts(path: &serde_path_to_error::Path) -> impl Iterator<Item = Part> + '_ {
+    path.iter().filter_map(|segment| match segment {
+        Segment::Map { key } => Some(Part::Field(key.clone())),
+        Segment::Seq { index } => Some(Part::Item(*index)),
+        // The name of a policy is a field in JSON.
+        Segment::Enum { variant } => Some(Part::Field(variant.clone())),
+        Segment::Unknown => None,
+    })
 }
 
 /// The line on which the value begins that a path leads to.
-fn line_of_value(text: &str, path: &serde_path_to_error::Path) -> Option<usize> {
+fn line_of_value(text: &str, path: impl IntoIterator<Item = Part>) -> Option<usize> {
     let mut value: &RawValue = serde_json::from_str(text).ok()?;
-    for segment in path {
-        value = match segment {
-            Segment::Map { key } => {
+    for part in path {
+        value = match part {
+            Part::Field(name) => {
                 let fields: Ordered<&RawValue> = serde_json::from_str(value.get()).ok()?;
-                fields.get(key).copied()?
+                fields.get(&name).copied()?
             }
-            Segment::Seq { index } => {
+            Part::Item(index) => {
                 let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
-                items.get(*index).copied()?
+                items.get(index).copied()?
             }
-            // The name of a policy is a field in JSON.
-            Segment::Enum { variant } => {
-                let fields: Ordered<&RawValue> = serde_json::from_str(value.get()).ok()?;
-                fields.get(variant).copied()?
-            }
-            Segment::Unknown => return None,
         };
     }
     // It is a part of the text, so that its place in memory says its place in it.
@@ -140,7 +158,9 @@ fn toml(text: &str) -> Result<EvictionPolicy, Wrong> {
         }
     }
     let policy = toml::from_str(text).map_err(wrong)?;
-    checked(policy, text)
+    checked(policy, |_, field, item| {
+        line_in_toml(text, table.get_ref(), field, item)
+    })
 }
 
 /// What is wrong with a file without a policy.
@@ -157,38 +177,59 @@ fn one_policy_of_json(text: &str) -> Result<(), Wrong> {
         return Err(Wrong::at(Some(1), NOTHING));
     }
     let Ok(fields) = serde_json::from_str::<Ordered<IgnoredAny>>(text) else {
-        return Ok(());
+        if serde_json::from_str::<IgnoredAny>(text).is_err() {
+            // Whoever reads the policy says where.
+            return Ok(());
+        }
+        let blank = text.len() - text.trim_start().len();
+        let reason = "a policy is an object with one field, its name";
+        return Err(Wrong::at(Some(line_at(text, blank)), reason));
     };
     match fields.0.as_slice() {
         [] => Err(Wrong::at(Some(1), NOTHING)),
-        [_, (second, _), ..] => Err(Wrong::at(line_of(text, second), second_policy(second))),
+        [_, (second, _), ..] => {
+            let line = line_of_value(text, [Part::Field(second.clone())]);
+            Err(Wrong::at(line, second_policy(second)))
+        }
         [_] => Ok(()),
     }
 }
 
-/// A policy whose fields go together.
-fn checked(policy: EvictionPolicy, text: &str) -> Result<EvictionPolicy, Wrong> {
+/// A policy whose fields go together. `line` finds the one of a field, and of
+/// an item of it.
+fn checked(
+    policy: EvictionPolicy,
+    line: impl FnOnce(&str, &str, Option<usize>) -> Option<usize>,
+) -> Result<EvictionPolicy, Wrong> {
     match policy.check() {
         Ok(()) => Ok(policy),
-        Err(error) => Err(Wrong::at(line_of(text, error.field), error.to_string())),
+        Err(error) => {
+            let line = line(policy.name(), error.field, error.item);
+            Err(Wrong::at(line, error.to_string()))
+        }
     }
+}
+
+/// The line of a policy's field in TOML, or of an item of it.
+fn line_in_toml(
+    text: &str,
+    table: &DeTable<'_>,
+    field: &str,
+    item: Option<usize>,
+) -> Option<usize> {
+    let policy = table.values().next()?;
+    let found = policy.get_ref().as_table().and_then(|it| it.get(field));
+    let of_item = found
+        .zip(item)
+        .and_then(|(found, item)| found.get_ref().as_array()?.get(item));
+    let span = of_item.or(found).unwrap_or(policy).span();
+    Some(line_at(text, span.start))
 }
 
 /// The line that a byte is in.
 fn line_at(text: &str, byte: usize) -> usize {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     1 + before.iter().filter(|byte| **byte == b'\n').count()
-}
-
-/// The line that a field is on: the first that has its name as a word, comments
-/// left out.
-fn line_of(text: &str, field: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let has = |line: &str| {
-        let line = line.split('#').next().unwrap_or_default();
-        line.split(|c| !is_part(c)).any(|word| word == field)
-    };
-    text.lines().position(has).map(|index| index + 1)
 }
 
 #[cfg(test)]
@@ -219,7 +260,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
         for (text, line, word) in [
-            ("[token_budget]\nmax_tokens = 0", 2, "unlimited"),
+            ("[token_budget]\nmax_tokens = 0", 2, "from 1"),
             ("[token_budget]\nmax_token = 5", 2, "max_token"),
             ("# a\n\n[token_budget]\nmax_tokens = \"many\"", 4, "string"),
             ("[token_budget]\nmax_tokens = -5", 2, "-5"),
@@ -245,6 +286,16 @@ mod tests {
             ),
             ("max_tokens = 5", 1, "max_tokens"),
             (
+                "[[kind_quotas.quotas]]\nkind = \"tool_call\"\nkeep = 1\n\n[[kind_quotas.quotas]]\nkind = \"tool_call\"\nkeep = 2",
+                5,
+                "two quotas",
+            ),
+            (
+                "[unlimited]\n# protected = []\nprotected = []",
+                3,
+                "protected",
+            ),
+            (
                 "max_tokens = 5\n[token_budget]\nmax_tokens = 5",
                 2,
                 "second",
@@ -263,7 +314,7 @@ mod tests {
             (
                 "{\n \"token_budget\": {\n  \"max_tokens\": 0\n }\n}",
                 3,
-                "unlimited",
+                "from 1",
             ),
             ("{\n \"token_budget\": {\n  \"max\": 5\n }\n}", 3, "max"),
             ("{\"unlimited\": {},\n \"max_frames\": {}}", 2, "second"),
@@ -277,7 +328,14 @@ mod tests {
             ("{\"unlimited\": {}}\n}", 2, "follows"),
             ("{\"unlimited\":\n3\n}", 2, "integer"),
             ("", 1, ""),
-            ("[1]", 1, ""),
+            ("[1]", 1, "an object"),
+            ("\n\"unlimited\"", 2, "an object"),
+            (
+                "{\"kind_quotas\":\n{\"quotas\": [\n{\"kind\": \"tool_call\", \"keep\": 1},\n{\"kind\": \"checkpoint\", \"keep\": 1}]}}",
+                4,
+                "protected",
+            ),
+            ("{\"least_recently_used\":\n{}}", 2, "no limit"),
         ] {
             let wrong = json(text).expect_err(text);
             assert_eq!(wrong.line, Some(line), "{text}: {wrong:?}");

@@ -256,7 +256,7 @@ pub(crate) mod tagged {
     pub(crate) const ELSE: &str = "{\"other\": \"...\"}";
 
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, deny_unknown_fields)]
     enum Form {
         Word(String),
         Other { other: String },

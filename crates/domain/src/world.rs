@@ -275,6 +275,10 @@ impl World {
 
     /// How many frames the window of a pipeline that exists holds. Under most
     /// policies that takes the window itself.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] the window where counting is not enough, and
+    /// [`Refusal::NotFound`].
     pub fn window_len(&mut self, id: PipelineId) -> Result<u64, DecideError> {
         let stream = StreamRef {
             kind: StreamKind::Pipeline,

@@ -40,7 +40,7 @@ mod yardstick;
 #[cfg(test)]
 mod tests;
 
-use annals_domain::pipeline::{EvictionPolicy, Evictor};
+use annals_domain::pipeline::{EvictionPolicy, Evictor, InvalidPolicy};
 use annals_domain::{PipelineId, StreamKind, StreamRef};
 use annals_event_log::{EventLog, Page, Position, Query, ReadError, Record, Version};
 use annals_wire::{DecodeError, stream_name};
@@ -90,6 +90,20 @@ impl<'a> Candidate<'a> {
     }
 }
 
+impl Candidate<'_> {
+    fn check(&self) -> Result<(), ReplayError> {
+        match &self.kind {
+            CandidateKind::Policy(policy) => {
+                policy.check().map_err(|source| ReplayError::InvalidPolicy {
+                    name: self.name.clone(),
+                    source,
+                })
+            }
+            CandidateKind::Custom(_) => Ok(()),
+        }
+    }
+}
+
 impl std::fmt::Debug for Candidate<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Candidate");
@@ -107,7 +121,9 @@ pub struct ReplayOptions<'a> {
     /// Reads no further than this position.
     pub through: Option<Position>,
     /// Computes the offline optimum of each policy's budget, which takes a
-    /// second pass and memory in proportion to the number of uses.
+    /// second pass and memory in proportion to the number of uses. It is
+    /// computed on the caller's thread, without a pause, and can take minutes
+    /// where thousands of frames contend for thousands of places.
     pub optimum: bool,
     /// Is given each policy's window at each use by a plan's step, before it,
     /// and at the end.
@@ -135,6 +151,14 @@ pub enum ReplayError {
     NoPipeline {
         /// The pipeline.
         pipeline: PipelineId,
+    },
+    /// A candidate makes no sense.
+    #[error("the policy {name} makes no sense: {source}")]
+    InvalidPolicy {
+        /// The candidate's name.
+        name: String,
+        /// What is wrong with it.
+        source: InvalidPolicy,
     },
     /// The log could not be read.
     #[error(transparent)]
@@ -168,6 +192,9 @@ pub async fn replay(
     candidates: &[Candidate<'_>],
     mut options: ReplayOptions<'_>,
 ) -> Result<PipelineReplay, ReplayError> {
+    for candidate in candidates {
+        candidate.check()?;
+    }
     let mut trials = Trials::new(pipeline, candidates);
     let mut yardsticks = options.optimum.then(|| Yardsticks::new(candidates));
     let mut history = History::default();
@@ -237,7 +264,7 @@ async fn each_step<'o>(
         }
         page = ahead?;
         if let Some(progress) = options.progress.as_mut() {
-            progress(next.map_or(of, |next| next - 1), of);
+            progress(next.map_or(of, |next| (next - 1).min(of)), of);
         }
     }
     Ok(())

@@ -119,10 +119,13 @@ pub(crate) fn page(view: &View<'_>, query: &Query, index: &Index<'_>) -> Result<
 /// going on to the next one costs less than looking it up.
 struct Chunks<'a> {
     view: &'a View<'a>,
-    /// It stands at the chunk before `next`, if there is a `next`.
+    /// It stands at the last run's chunk.
     iterator: Option<DBRawIterator<'a>>,
     /// Where the chunk behind the last run begins, if that run ends its chunk.
     next: Option<Position>,
+    /// How many chunks followed each other so far. One that follows by chance
+    /// is looked up like the others.
+    following: u32,
 }
 
 impl<'a> Chunks<'a> {
@@ -131,6 +134,7 @@ impl<'a> Chunks<'a> {
             view,
             iterator: None,
             next: None,
+            following: 0,
         }
     }
 
@@ -146,7 +150,12 @@ impl<'a> Chunks<'a> {
         self.next = Some(Position(behind));
         let (db, key) = (self.view.db, keys::record(run.chunk));
         let records = self.view.columns.records;
-        if !follows {
+        self.following = if follows {
+            self.following.saturating_add(1)
+        } else {
+            0
+        };
+        if self.following < 2 {
             self.iterator = None;
             return match db.get(records, &key)? {
                 Some(chunk) => take(Some(&chunk)),

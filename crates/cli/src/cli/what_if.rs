@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Floor, Moment};
+use super::Floor;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Folds the frames that were pushed into a pipeline, and the uses that plans' steps made of them,
 under each policy, beside what was recorded. For each: the frames and tokens in the window (the
-most, the mean over all pushes, at the end), how many frames were evicted, and how many uses
-MISSED: a step used a frame that this policy had dropped by then. Nothing is written to the log.
+most, the mean over all pushes, at the end; a rolling summary's tokens count), how many frames were
+evicted, and how many uses MISSED: a step used a frame that this policy had dropped by then. Nothing
+is written to the log.
 
 --optimum adds the fewest misses that one who knows the future could have had at the same budget:
 exact for numbers of frames; for tokens a good guess, which is marked with ~ and may be beaten.
@@ -42,8 +43,9 @@ pub(crate) struct Replay {
     /// Also list each policy's window at each use by a step, and at the end
     #[arg(long)]
     pub(crate) windows: bool,
-    #[command(flatten)]
-    pub(crate) moment: Moment,
+    /// Only what was recorded up to this position
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) at: Option<u64>,
     #[command(flatten)]
     pub(crate) floor: Floor,
 }

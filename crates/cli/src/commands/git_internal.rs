@@ -81,6 +81,11 @@ impl Writer<'_> {
                 self.output
                     .note(&format!("{what}: {kind} {id}: {problems}"));
             }
+            for object in &report.lost {
+                let (kind, id) = (&object.object_type, object.object_id);
+                let lost = object.lost.join("; ");
+                self.output.note(&format!("left out: {kind} {id}: {lost}"));
+            }
         }
         match report.refused {
             0 => Ok(()),
@@ -101,6 +106,10 @@ pub(crate) fn show(
         context
             .output
             .note(&format!("git-internal cannot read it: {problem}"));
+    }
+    for lost in &rendered.lost {
+        let lost = visible(lost);
+        context.output.note(&format!("left out: {lost}"));
     }
     let Some(hash) = hash else {
         return context.output.line(&rendered.json);

@@ -1,24 +1,23 @@
 //! `annals replay`: recorded histories under other policies.
 
 use std::collections::BTreeSet;
+use std::io::{BufWriter, Stdout, Write};
 use std::path::Path;
 
 use annals::domain::pipeline::EvictionPolicy;
-use annals::domain::{Kind, PipelineId};
+use annals::domain::{Kind, PipelineId, PlanId};
 use annals::event_log::Position;
 use annals::projections::ListQuery;
 use annals::projections::replay::{
     Candidate, PipelineReplay, PolicyReplay, ReplayOptions, WindowAt, Yardstick,
 };
 use annals::{Annals, At, ViewError};
-use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::window::numbers;
 use crate::cli::Replay;
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, Style, counted, short};
+use crate::output::{Column, Output, Rows, Style, counted, short, visible};
 use crate::policy_file;
 use crate::progress;
 
@@ -27,13 +26,11 @@ const PAGE: usize = 1_000;
 
 pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliError> {
     let policies = read_policies(args)?;
-    let through = match args.moment.at() {
-        At::Now => None,
-        At::Position(position) => Some(position),
-        At::Recorded(_) | At::Occurred(_) => return Err(CliError::ReplayAt),
-    };
+    let through = args.at.map(Position);
     let annals = context.reader_at(&args.floor).await?;
-    reached(&annals, args.moment.at())?;
+    if let Some(position) = through {
+        reached(&annals, At::Position(position))?;
+    }
     let pipelines = match &args.pipeline {
         Some(id) => vec![pipeline(&annals, id).await?],
         None => all_pipelines(&annals, through).await?,
@@ -43,24 +40,30 @@ pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliE
         .map(|(name, policy)| Candidate::policy(name.as_str(), policy.clone()))
         .collect();
     let mut replayed = Vec::new();
-    for pipeline in pipelines {
+    begin(args, &mut context.output)?;
+    for (index, pipeline) in pipelines.into_iter().enumerate() {
         let one = Asked {
             pipeline,
             candidates: &candidates,
             through,
             args,
         };
-        replayed.push(one.replay(&annals, context).await?);
+        let counts = one.replay(index, &annals, &mut context.output).await?;
+        one_done(args, &counts, &mut context.output)?;
+        replayed.push(counts);
     }
-    report(args, &replayed, &mut context.output)
+    end(args, &replayed, &mut context.output)
 }
 
 /// The candidates, each by the name of its file.
 fn read_policies(args: &Replay) -> Result<Vec<(String, EvictionPolicy)>, CliError> {
-    let mut names = BTreeSet::from(["recorded".to_owned()]);
+    let mut names = BTreeSet::new();
     let mut policies = Vec::new();
     for path in &args.policies {
         let name = name_of(path);
+        if name == "recorded" {
+            return Err(CliError::RecordedName { path: path.clone() });
+        }
         if !names.insert(name.clone()) {
             return Err(CliError::SameName { name });
         }
@@ -118,42 +121,79 @@ struct Asked<'a> {
     args: &'a Replay,
 }
 
-/// A replay with the windows that were asked for.
-#[derive(Serialize)]
-struct Replayed {
-    #[serde(flatten)]
-    counts: PipelineReplay,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    windows: Option<Vec<Box<RawValue>>>,
-    /// The same for people.
-    #[serde(skip)]
-    shown: Vec<String>,
+/// Windows as they go by, straight to standard output: there can be very many.
+struct Shown {
+    out: BufWriter<Stdout>,
+    json: bool,
+    /// The moment of the last one, and how many there were.
+    last: Option<(Position, Option<(PlanId, u32)>)>,
+    count: u64,
+    failed: Option<CliError>,
 }
 
-/// Several pipelines and their sum.
-#[derive(Serialize)]
-struct All<'a> {
-    total: &'a [PolicyReplay],
-    pipelines: &'a [Replayed],
+impl Shown {
+    fn new(json: bool) -> Shown {
+        Shown {
+            out: BufWriter::new(std::io::stdout()),
+            json,
+            last: None,
+            count: 0,
+            failed: None,
+        }
+    }
+
+    fn show(&mut self, window: &WindowAt<'_>) {
+        if self.failed.is_none() {
+            self.failed = self.write(window).err();
+        }
+    }
+
+    fn write(&mut self, window: &WindowAt<'_>) -> Result<(), CliError> {
+        self.count += 1;
+        if self.json {
+            let comma = if self.count > 1 { "," } else { "" };
+            let json = serde_json::to_string(window).map_err(CliError::Json)?;
+            return write!(self.out, "{comma}{json}").map_err(CliError::Output);
+        }
+        let moment = (window.position, window.step);
+        if self.last.replace(moment) != Some(moment) {
+            writeln!(self.out, "{}", at(window)).map_err(CliError::Output)?;
+        }
+        writeln!(self.out, "{}", visible(&line(window))).map_err(CliError::Output)
+    }
+
+    fn end(mut self) -> Result<(), CliError> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.out.flush().map_err(CliError::Output),
+        }
+    }
 }
 
 impl Asked<'_> {
-    async fn replay(&self, annals: &Annals, context: &Context) -> Result<Replayed, CliError> {
+    /// Replays, and prints the windows that were asked for on the way.
+    async fn replay(
+        &self,
+        index: usize,
+        annals: &Annals,
+        output: &mut Output,
+    ) -> Result<PipelineReplay, CliError> {
         let bar = progress::bar("replaying", None);
-        let is_json = context.output.is_json();
-        let (mut windows, mut shown) = (Vec::new(), Vec::new());
-        let mut last = None;
-        let mut show = |window: WindowAt<'_>| {
-            if is_json {
-                windows.extend(to_raw_value(&window));
-                return;
+        let json = output.is_json();
+        if json && index > 0 {
+            output.raw(b",")?;
+        }
+        match (self.args.windows, json) {
+            (true, true) => output.raw(b"{\"windows\":[")?,
+            (true, false) => {
+                let title = format!("windows of pipeline {}", short(self.pipeline.0));
+                output.line(&output.style(Style::Bold, &title))?;
             }
-            let moment = (window.position, window.step);
-            if last.replace(moment) != Some(moment) {
-                shown.push(at(&window));
-            }
-            shown.push(line(&window));
-        };
+            (false, _) => {}
+        }
+        output.flush()?;
+        let mut shown = Shown::new(json);
+        let mut show = |window: WindowAt<'_>| shown.show(&window);
         let mut advance = |done, of| {
             bar.set_length(of);
             bar.set_position(done);
@@ -170,11 +210,8 @@ impl Asked<'_> {
         };
         let counts = annals.replay(self.pipeline, self.candidates, options).await;
         bar.finish_and_clear();
-        Ok(Replayed {
-            counts: counts?,
-            windows: (self.args.windows && is_json).then_some(windows),
-            shown,
-        })
+        shown.end()?;
+        Ok(counts?)
     }
 }
 
@@ -205,56 +242,63 @@ fn line(window: &WindowAt<'_>) -> String {
     format!("  {}: {frames}{summarised}{missed}", window.policy)
 }
 
-fn report(args: &Replay, replayed: &[Replayed], output: &mut Output) -> Result<(), CliError> {
-    let counts: Vec<PipelineReplay> = replayed.iter().map(|one| one.counts.clone()).collect();
-    if output.is_json() {
-        return report_json(args, replayed, &counts, output);
+/// What comes before the first pipeline.
+fn begin(args: &Replay, output: &mut Output) -> Result<(), CliError> {
+    match output.is_json() && args.all {
+        true => output.raw(b"{\"pipelines\":["),
+        false => Ok(()),
     }
-    let Some(total) = PipelineReplay::total(&counts) else {
+}
+
+/// What one pipeline's counts are, behind its windows.
+fn one_done(args: &Replay, counts: &PipelineReplay, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        let json = serde_json::to_string(counts).map_err(CliError::Json)?;
+        // The object was begun with its windows.
+        let rest = json.strip_prefix('{').filter(|_| args.windows);
+        return match rest {
+            Some(rest) => output.raw(format!("],{rest}").as_bytes()),
+            None => output.raw(json.as_bytes()),
+        };
+    }
+    if args.all && !args.windows {
+        return Ok(());
+    }
+    head(counts, output)?;
+    table(&counts.policies, args.optimum, output)?;
+    match args.all {
+        true => output.line(""),
+        false => Ok(()),
+    }
+}
+
+/// What comes behind the last pipeline.
+fn end(args: &Replay, replayed: &[PipelineReplay], output: &mut Output) -> Result<(), CliError> {
+    let total = PipelineReplay::total(replayed);
+    if output.is_json() {
+        if args.all {
+            let total = total.unwrap_or_default();
+            let total = serde_json::to_string(&total).map_err(CliError::Json)?;
+            output.raw(format!("],\"total\":{total}}}").as_bytes())?;
+        }
+        return output.line("");
+    }
+    let Some(total) = total else {
         return output.line("there is no pipeline in this log");
     };
-    for one in replayed {
-        if args.all && !args.windows {
-            break;
-        }
-        head(&one.counts, output)?;
-        table(&one.counts.policies, args.optimum, output)?;
-        one.shown.iter().try_for_each(|line| output.line(line))?;
-        if args.all {
-            output.line("")?;
-        }
-    }
     if args.all {
-        let pushes = counts.iter().map(|one| one.pushes).sum();
-        let uses = counts.iter().map(|one| one.uses).sum();
-        let inferred: u64 = counts.iter().map(|one| one.inferred_uses).sum();
+        let sum = |of: fn(&PipelineReplay) -> u64| replayed.iter().map(of).sum::<u64>();
         let title = format!(
             "{}: {}, {}{}",
-            counted(counts.len() as u64, "pipeline", "pipelines"),
-            counted(pushes, "frame pushed", "frames pushed"),
-            counted(uses, "use", "uses"),
-            of_them_inferred(inferred)
+            counted(replayed.len() as u64, "pipeline", "pipelines"),
+            counted(sum(|one| one.pushes), "frame pushed", "frames pushed"),
+            counted(sum(|one| one.uses), "use", "uses"),
+            of_them_inferred(sum(|one| one.inferred_uses))
         );
         output.line(&output.style(Style::Bold, &title))?;
         table(&total, args.optimum, output)?;
     }
-    remarks(args, &counts, &total, output)
-}
-
-fn report_json(
-    args: &Replay,
-    replayed: &[Replayed],
-    counts: &[PipelineReplay],
-    output: &mut Output,
-) -> Result<(), CliError> {
-    if !args.all {
-        return replayed.first().map_or(Ok(()), |one| output.json(one));
-    }
-    let total = PipelineReplay::total(counts).unwrap_or_default();
-    output.json(&All {
-        total: &total,
-        pipelines: replayed,
-    })
+    remarks(args, replayed, &total, output)
 }
 
 fn head(one: &PipelineReplay, output: &mut Output) -> Result<(), CliError> {
@@ -328,19 +372,17 @@ fn missed(misses: u64, uses: u64) -> String {
 
 /// The optimum of a policy's budget, and how far above it the policy is.
 fn measure(policy: &PolicyReplay) -> (String, String) {
-    let above = |best: u64| {
-        let above = i128::from(policy.misses) - i128::from(best);
-        if above > 0 {
-            format!("+{above}")
-        } else {
-            above.to_string()
-        }
+    let above = match policy.above_optimum {
+        Some(above) if above > 0 => format!("+{above}"),
+        Some(above) => above.to_string(),
+        None => "-".to_owned(),
     };
-    match &policy.optimum {
-        Some(Yardstick::Exact { misses }) => (misses.to_string(), above(*misses)),
-        Some(Yardstick::Heuristic { misses }) => (format!("~{misses}"), above(*misses)),
-        Some(Yardstick::None { .. }) | None => ("-".to_owned(), "-".to_owned()),
-    }
+    let best = match &policy.optimum {
+        Some(Yardstick::Exact { misses }) => misses.to_string(),
+        Some(Yardstick::Heuristic { misses }) => format!("~{misses}"),
+        Some(Yardstick::None { .. }) | None => "-".to_owned(),
+    };
+    (best, above)
 }
 
 /// What the table cannot say.

@@ -1,6 +1,6 @@
 //! `annals show --window`: what the model saw.
 
-use annals::domain::pipeline::{EvictionPolicy, FrameRanges};
+use annals::domain::pipeline::{EvictionPolicy, FrameKind, FrameRanges, MaxFrames};
 use annals::projections::{EvictedFrame, OverLimit, SeenFrame, Why, WindowView};
 use annals::{FrameWas, SeenWindow, StepFrame};
 
@@ -36,10 +36,13 @@ fn head(output: &mut Output, seen: &SeenWindow) -> Result<(), CliError> {
         position.unwrap_or_default()
     );
     output.line(&output.style(Style::Bold, &title))?;
+    let summary = window.rolling_summary.as_ref();
+    let summary = summary.map(|summary| format!(" and {} of a summary", summary.token_estimate));
     let held = format!(
-        "{}, {}; {} evicted before",
+        "{}, {}{}; {} evicted before",
         counted(window.frames.len() as u64, "frame", "frames"),
         counted(window.total_token_estimate, "token", "tokens"),
+        summary.unwrap_or_default(),
         window.evicted.len()
     );
     let mut fields = vec![
@@ -57,9 +60,6 @@ fn head(output: &mut Output, seen: &SeenWindow) -> Result<(), CliError> {
         let text = format!("[{start}, {end}){}", ids.unwrap_or_default());
         fields.push(("fwindow", text));
     }
-    if let Some(summary) = &window.rolling_summary {
-        fields.push(("summary", format!("{} tokens", summary.token_estimate)));
-    }
     output.fields(&fields)?;
     if let Some(summary) = &window.rolling_summary {
         for line in summary.text.lines() {
@@ -71,34 +71,26 @@ fn head(output: &mut Output, seen: &SeenWindow) -> Result<(), CliError> {
 
 /// A policy by its name and limits.
 fn policy(window: &WindowView) -> String {
-    let limit = match &window.policy {
-        EvictionPolicy::MaxFrames(_) if window.max_frames == 0 => "no limit".to_owned(),
-        EvictionPolicy::MaxFrames(_) => format!("{} frames", window.max_frames),
-        EvictionPolicy::TokenBudget(policy) => format!("{} tokens", policy.max_tokens),
-        EvictionPolicy::RollingSummary(policy) => format!(
-            "{} tokens, {} of them for a summary",
-            policy.max_tokens, policy.summary_tokens
-        ),
-        EvictionPolicy::LeastRecentlyUsed(policy) => {
-            let frames = policy.max_frames.map(|max| format!("{max} frames"));
-            let tokens = policy.max_tokens.map(|max| format!("{max} tokens"));
-            let limits: Vec<String> = frames.into_iter().chain(tokens).collect();
-            limits.join(", ")
+    match &window.policy {
+        // Its limit is the pipeline's own.
+        EvictionPolicy::MaxFrames(policy) => {
+            let policy = EvictionPolicy::MaxFrames(MaxFrames {
+                max_frames: Some(window.max_frames),
+                ..policy.clone()
+            });
+            policy.to_string()
         }
-        EvictionPolicy::KindQuotas(policy) => {
-            let quota = policy
-                .quotas
-                .iter()
-                .map(|quota| format!("{} {}", quota.keep, quota.kind));
-            let others = policy
-                .others
-                .map(|keep| format!("{keep} of each other kind"));
-            let quotas: Vec<String> = quota.chain(others).collect();
-            quotas.join(", ")
-        }
-        EvictionPolicy::Unlimited(_) => "no limit".to_owned(),
-    };
-    format!("{}: {limit}", window.policy.name())
+        policy => policy.to_string(),
+    }
+}
+
+/// A kind's name; one that is not document 001's is marked, as it may have the
+/// name of one that is.
+fn kind(kind: &FrameKind) -> String {
+    match kind {
+        FrameKind::Other(name) => format!("other: {name}"),
+        kind => kind.to_string(),
+    }
 }
 
 /// By how much a window is over its limit, and for how long.
@@ -131,7 +123,7 @@ fn frames(output: &mut Output, window: &WindowView) -> Result<(), CliError> {
         let tokens = seen.frame.token_estimate.map(|tokens| tokens.to_string());
         [
             seen.frame.frame_id.to_string(),
-            seen.frame.kind.to_string(),
+            kind(&seen.frame.kind),
             tokens.unwrap_or_default(),
             seen.position.to_string(),
             why(&seen.why),
@@ -194,7 +186,7 @@ fn evicted(output: &mut Output, evicted: &[EvictedFrame]) -> Result<(), CliError
         let tokens = gone.token_estimate.map(|tokens| tokens.to_string());
         [
             gone.frame.to_string(),
-            gone.kind.to_string(),
+            kind(&gone.kind),
             tokens.unwrap_or_default(),
             gone.pushed.to_string(),
             gone.position.to_string(),

@@ -93,7 +93,7 @@ fn the_window_of_each_record_is_that_of_its_own_position() {
     assert_eq!(frames(&window(PLAN, &["--step", "0"])), [0, 2, 3]);
     assert_eq!(frames(&window(PIPELINE, &[])), [0, 2, 3]);
     assert_eq!(frames(&window(PIPELINE, &["--at", "2"])), [0]);
-    assert_eq!(frames(&window(CALL, &["--at", "2"])), [0]);
+    assert_eq!(frames(&window(CALL, &["--at", "16"])), [0, 2, 3]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn each_frame_says_why_it_is_in() {
         .stdout;
     for text in [
         "window of patch_set 00000006 at event",
-        "max_frames: 3 frames",
+        "max_frames (3 frames)",
         "its kind is protected",
         "goes next",
         "1 older go first",
@@ -210,9 +210,14 @@ fn a_rolling_summary_stands_for_what_went() {
     );
     let shown = place.run(&["show", &pipeline, "--window"]).ok().stdout;
     assert!(shown.contains("3 tool_call: call 3"), "{shown}");
+    let exported = place.run(&["export", "git-internal"]);
+    let says = "left out: context_pipeline";
+    assert!(
+        exported.stderr.contains(says) && exported.stderr.contains("rolling_summary (300 tokens"),
+        "{exported:?}"
+    );
     let git_internal = place
         .run(&["show", &pipeline, "--as", "git-internal"])
-        .ok()
         .json();
     assert_eq!(
         git_internal["frames"].as_array().unwrap().len(),
@@ -238,6 +243,12 @@ fn what_has_no_window_says_why() {
     place
         .run(&["show", &uuid(RUN), "--window", "--step", "0"])
         .fails(1, &["only a plan has steps"]);
+    place
+        .run(&["show", &uuid(RUN), "--window", "--at", "2"])
+        .fails(1, &["did not exist yet"]);
+    place
+        .run(&["show", &uuid(PLAN), "--window", "--step", "0", "--at", "5"])
+        .fails(1, &["no step 0", "it has 0"]);
     place
         .run(&["show", &uuid(PLAN), "--step", "0"])
         .fails(2, &["--window"]);
@@ -322,7 +333,7 @@ fn windows_are_listed_for_people() {
     let place = recorded();
     let shown = place.run(&["replay", &uuid(PIPELINE), "--windows"]).stdout;
     assert!(
-        shown.contains("event 15, step 0 of plan 00000002\n  recorded: 0, 2-3  MISSED 1"),
+        shown.contains("windows of pipeline 00000001\nevent 15, step 0 of plan 00000002\n  recorded: 0, 2-3  MISSED 1"),
         "{shown}"
     );
     assert!(
@@ -353,7 +364,7 @@ fn a_bad_policy_file_is_refused_with_its_line() {
         (
             "c.toml",
             "[token_budget]\nmax_tokens = 0\n",
-            "c.toml, line 2: 0 keeps no frame",
+            "c.toml, line 2: a number from 1 is expected",
         ),
         ("d.json", "", "d.json, line 1: there is no policy"),
         (
@@ -386,13 +397,17 @@ fn a_bad_policy_file_is_refused_with_its_line() {
     place
         .run(&["replay", &uuid(PLAN)])
         .fails(1, &["is a plan, not a context_pipeline"]);
+    let taken = policy(&place, "recorded.toml", "[unlimited]");
+    place
+        .run(&["replay", &pipeline, "--policy", &taken])
+        .fails(1, &["recorded.toml has the name of what was recorded"]);
     place.run(&["replay"]).fails(2, &["PIPELINE"]);
     place
         .run(&["replay", "--all", &pipeline])
         .fails(2, &["--all"]);
     place
         .run(&["replay", &pipeline, "--at", "2026-01-02T03:04:05Z"])
-        .fails(1, &["a replay goes up to a position"]);
+        .fails(2, &["--at"]);
     place
         .run(&["replay", &pipeline, "--at", "99999"])
         .fails(1, &["is not there yet"]);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use annals::{Annals, At, LoadError};
+use annals_domain::pipeline::EvictionPolicy;
 use annals_domain::{AnyEvent, GitOid, Kind, run};
 use annals_event_log::{Position, Query, ReadError, Record};
 use annals_projections::{Entry, Fold, ObjectView};
@@ -30,6 +31,8 @@ pub struct Rendered {
     /// What git-internal could not read, field by field. A strict export
     /// refuses an object with any.
     pub problems: Vec<String>,
+    /// What git-internal has no place for, so that the JSON does not say it.
+    pub lost: Vec<String>,
 }
 
 /// What an export did.
@@ -42,6 +45,22 @@ pub struct ExportReport {
     /// Those that were refused, or written although git-internal cannot read
     /// them, the first 100, with the reasons.
     pub problems: Vec<ObjectProblems>,
+    /// Objects that were written without something that git-internal has no
+    /// place for.
+    pub incomplete: u64,
+    /// The first 100 of them, with what is left out.
+    pub lost: Vec<ObjectLosses>,
+}
+
+/// An object of which something is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ObjectLosses {
+    /// What it is.
+    pub object_type: String,
+    /// Which one it is.
+    pub object_id: Uuid,
+    /// What is left out.
+    pub lost: Vec<String>,
 }
 
 /// An object that git-internal cannot read.
@@ -74,7 +93,31 @@ impl ExportReport {
                 problems: rendered.problems.clone(),
             });
         }
+        if writes && !rendered.lost.is_empty() {
+            self.incomplete += 1;
+            if self.lost.len() < NAMED {
+                self.lost.push(ObjectLosses {
+                    object_type: rendered.kind.to_string(),
+                    object_id: rendered.id,
+                    lost: rendered.lost.clone(),
+                });
+            }
+        }
         writes
+    }
+}
+
+/// What git-internal has no place for.
+fn losses(view: &ObjectView) -> Vec<String> {
+    match view {
+        ObjectView::ContextPipeline(of) if *of.policy() != EvictionPolicy::default() => {
+            vec![format!(
+                "the eviction policy {}: git-internal knows max_frames alone, and {} is written",
+                of.policy(),
+                of.max_frames()
+            )]
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -95,6 +138,7 @@ pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
         id: view.id(),
         json,
         problems,
+        lost: losses(view),
     })
 }
 

@@ -82,7 +82,7 @@ pub fn evolve(state: &mut State, event: &Event) {
             if let State::Open(open) = state {
                 let policy = event.policy();
                 open.tally.set_policy(&policy);
-                open.policy = Arc::new(policy);
+                open.policy = Arc::new(policy.in_force());
             }
         }
         Event::FramesUsed(_)

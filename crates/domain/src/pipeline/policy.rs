@@ -3,6 +3,8 @@
 //! Document 001 has one policy, [`MaxFrames`], which is the default here; the
 //! others answer what would have become of the same frames otherwise.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -19,15 +21,7 @@ pub fn protected_by_default() -> Vec<FrameKind> {
 /// no other time: while the window is over the limit, the frame goes that the
 /// policy names, until the limit is met or no frame is left that may go.
 ///
-/// Written as an object with one field, the policy's name:
-///
-/// ```
-/// use annals_domain::pipeline::EvictionPolicy;
-/// let json = r#"{"token_budget": {"max_tokens": 8000, "protected": ["checkpoint"]}}"#;
-/// let policy: EvictionPolicy = serde_json::from_str(json)?;
-/// assert_eq!(policy.name(), "token_budget");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
+/// Written as an object with one field, the policy's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvictionPolicy {
@@ -52,7 +46,8 @@ pub enum EvictionPolicy {
 #[serde(deny_unknown_fields)]
 pub struct MaxFrames {
     /// How many frames the window may hold; 0 is unlimited. Left out, it is the
-    /// limit that the pipeline has by `create_pipeline` and `set_max_frames`.
+    /// limit that the pipeline has: what `create_pipeline`, `set_max_frames` or a
+    /// policy like this one set last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_frames: Option<u32>,
     /// Kinds that are never evicted.
@@ -163,9 +158,9 @@ where
 {
     let number = N::deserialize(deserializer)?;
     if number == N::default() {
-        let error =
-            "0 keeps no frame at all; a number from 1 is expected, or the policy `unlimited`";
-        return Err(serde::de::Error::custom(error));
+        return Err(serde::de::Error::custom(
+            "a number from 1 is expected, not 0",
+        ));
     }
     Ok(number)
 }
@@ -175,16 +170,23 @@ where
     D: Deserializer<'de>,
     N: Counted + Deserialize<'de>,
 {
-    // A null is no number: leaving the field out says it better.
-    from_one(deserializer).map(Some)
+    let number = Option::<N>::deserialize(deserializer)?;
+    if number == Some(N::default()) {
+        return Err(serde::de::Error::custom(
+            "a number from 1 is expected, not 0",
+        ));
+    }
+    Ok(number)
 }
 
-/// What is wrong with a policy.
+/// What is wrong with a policy. Repeating it never helps.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {reason}")]
 pub struct InvalidPolicy {
-    /// The policy's field.
+    /// The policy's field, or the policy's own name.
     pub field: &'static str,
+    /// Which item of the field's list, from 0.
+    pub item: Option<usize>,
     /// What is wrong with it, and what is expected.
     pub reason: String,
 }
@@ -193,7 +195,15 @@ impl InvalidPolicy {
     fn new(field: &'static str, reason: impl Into<String>) -> InvalidPolicy {
         InvalidPolicy {
             field,
+            item: None,
             reason: reason.into(),
+        }
+    }
+
+    fn at(self, item: usize) -> InvalidPolicy {
+        InvalidPolicy {
+            item: Some(item),
+            ..self
         }
     }
 }
@@ -210,6 +220,14 @@ impl Default for EvictionPolicy {
 
 impl EvictionPolicy {
     /// Document 001's policy: at most so many frames; 0 is unlimited.
+    ///
+    /// ```
+    /// use annals_domain::pipeline::EvictionPolicy;
+    /// let policy: EvictionPolicy = serde_json::from_str(r#"{"max_frames": {"max_frames": 8}}"#)?;
+    /// assert_eq!(policy, EvictionPolicy::max_frames(8));
+    /// assert_eq!(policy.to_string(), "max_frames (8 frames)");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn max_frames(max_frames: u32) -> EvictionPolicy {
         EvictionPolicy::MaxFrames(MaxFrames {
             max_frames: Some(max_frames),
@@ -324,8 +342,8 @@ impl EvictionPolicy {
             0 => Err(InvalidPolicy::new(field, "a number from 1 is expected")),
             _ => Ok(()),
         };
-        for kind in self.protected() {
-            not_blank("protected", kind)?;
+        for (item, kind) in self.protected().iter().enumerate() {
+            not_blank("protected", item, kind)?;
         }
         match self {
             EvictionPolicy::MaxFrames(_) | EvictionPolicy::Unlimited(_) => Ok(()),
@@ -345,9 +363,9 @@ impl EvictionPolicy {
     }
 }
 
-fn not_blank(field: &'static str, kind: &FrameKind) -> Result<(), InvalidPolicy> {
+fn not_blank(field: &'static str, item: usize, kind: &FrameKind) -> Result<(), InvalidPolicy> {
     if kind.as_str().trim().is_empty() {
-        return Err(InvalidPolicy::new(field, "a kind must not be blank"));
+        return Err(InvalidPolicy::new(field, "a kind must not be blank").at(item));
     }
     Ok(())
 }
@@ -385,27 +403,64 @@ impl KindQuotas {
         own.map(|quota| quota.keep).or(self.others)
     }
 
+    fn described(&self) -> String {
+        let quotas = self.quotas.iter();
+        let quotas = quotas.map(|quota| format!("{} {}", quota.keep, quota.kind));
+        let others = self.others.map(|keep| format!("{keep} of each other kind"));
+        quotas.chain(others).collect::<Vec<String>>().join(", ")
+    }
+
     fn check(&self) -> Result<(), InvalidPolicy> {
         if self.quotas.is_empty() && self.others.is_none() {
             let reason = "there is no quota; quotas, others or both are expected";
             return Err(InvalidPolicy::new("kind_quotas", reason));
         }
         for (index, quota) in self.quotas.iter().enumerate() {
-            not_blank("quotas", &quota.kind)?;
+            not_blank("quotas", index, &quota.kind)?;
             let kind = &quota.kind;
             if self.quotas.iter().take(index).any(|it| it.kind == *kind) {
                 let reason = format!("{kind} has two quotas; one is expected");
-                return Err(InvalidPolicy::new("quotas", reason));
+                return Err(InvalidPolicy::new("quotas", reason).at(index));
             }
             if self.protected.contains(kind) {
                 let reason = format!(
                     "{kind} has a quota and is protected; take it out of one of the two \
                      (`protected` is intent_analysis and checkpoint where it is left out)"
                 );
-                return Err(InvalidPolicy::new("quotas", reason));
+                return Err(InvalidPolicy::new("quotas", reason).at(index));
             }
         }
         Ok(())
+    }
+}
+
+/// The policy's name and limits, for people.
+impl fmt::Display for EvictionPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let frames = |n: u32| match n {
+            0 => "no limit".to_owned(),
+            1 => "1 frame".to_owned(),
+            n => format!("{n} frames"),
+        };
+        let limits = match self {
+            EvictionPolicy::MaxFrames(policy) => policy.max_frames.map(frames).unwrap_or_default(),
+            EvictionPolicy::TokenBudget(policy) => format!("{} tokens", policy.max_tokens),
+            EvictionPolicy::RollingSummary(policy) => format!(
+                "{} tokens, {} of them for a summary",
+                policy.max_tokens, policy.summary_tokens
+            ),
+            EvictionPolicy::LeastRecentlyUsed(policy) => {
+                let tokens = policy.max_tokens.map(|max| format!("{max} tokens"));
+                let limits = policy.max_frames.map(frames).into_iter().chain(tokens);
+                limits.collect::<Vec<String>>().join(", ")
+            }
+            EvictionPolicy::KindQuotas(policy) => policy.described(),
+            EvictionPolicy::Unlimited(_) => String::new(),
+        };
+        match limits.is_empty() {
+            true => f.write_str(self.name()),
+            false => write!(f, "{} ({limits})", self.name()),
+        }
     }
 }
 

@@ -25,8 +25,8 @@ pub struct Tally {
 enum Limit {
     /// The pipeline's own `max_frames`.
     Own,
-    /// A policy, by so many frames; 0 is unlimited.
-    Policy(u32),
+    /// A policy, by so many frames, or not at all.
+    Policy(Option<u32>),
     /// It does not follow from counting.
     Unknown,
 }
@@ -45,6 +45,11 @@ impl Tally {
     /// The pipeline's own limit; 0 is unlimited.
     pub fn max_frames(&self) -> u32 {
         self.max_frames
+    }
+
+    /// The pipeline's own limit, where it is what limits the window.
+    pub fn limit(&self) -> Option<u32> {
+        (self.limit == Limit::Own).then_some(self.max_frames)
     }
 
     /// Frames in the window, where that follows from counting.
@@ -76,11 +81,11 @@ impl Tally {
             (_, EvictionPolicy::MaxFrames(_)) if usual => Limit::Own,
             (_, EvictionPolicy::LeastRecentlyUsed(policy)) if usual => {
                 match (policy.max_frames, policy.max_tokens) {
-                    (Some(max_frames), None) => Limit::Policy(max_frames),
+                    (Some(max_frames), None) => Limit::Policy(Some(max_frames)),
                     _ => Limit::Unknown,
                 }
             }
-            (_, EvictionPolicy::Unlimited(_)) => Limit::Policy(0),
+            (_, EvictionPolicy::Unlimited(_)) => Limit::Policy(None),
             _ => Limit::Unknown,
         };
     }
@@ -99,11 +104,11 @@ impl Tally {
     pub fn push(&mut self, kind: &FrameKind) {
         self.adopt(kind);
         let limit = match self.limit {
-            Limit::Own => self.max_frames,
+            Limit::Own => Some(self.max_frames).filter(|limit| *limit > 0),
             Limit::Policy(limit) => limit,
-            Limit::Unknown => 0,
+            Limit::Unknown => None,
         };
-        if limit > 0 {
+        if let Some(limit) = limit {
             let left = u64::from(limit).saturating_sub(self.protected);
             self.evictable = self.evictable.min(left);
         }

@@ -12,7 +12,7 @@
 //! - The pushed frame may itself be the one that goes. It has its number all
 //!   the same, and no number is used twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::line::Line;
@@ -61,8 +61,10 @@ pub struct Window<T, E = Rules> {
     /// The place of the next frame: its number, unless adopted frames came in
     /// another order than that of their numbers.
     next_place: u64,
-    /// The places of frames whose place is not their number, by their number.
-    displaced: BTreeMap<FrameId, u64>,
+    /// The places of frames by numbers that are not the place of their only
+    /// frame: adopted ones in another order than that of their numbers, or
+    /// several with one number.
+    displaced: BTreeMap<FrameId, BTreeSet<u64>>,
     /// The numbers of those frames, by their place.
     renumbered: BTreeMap<u64, FrameId>,
     /// The kinds that frames had lately, which share them.
@@ -96,7 +98,8 @@ impl<T> Window<T> {
         Window::with_evictor(Rules::new(policy, max_frames))
     }
 
-    /// The policy in force.
+    /// The policy in force. A limit that document 001's brought with it is the
+    /// pipeline's own, [`Window::max_frames`].
     pub fn policy(&self) -> &EvictionPolicy {
         self.evictor.policy()
     }
@@ -108,9 +111,10 @@ impl<T> Window<T> {
     }
 
     /// Sets the policy. It evicts nothing until the next push. A rolling summary
-    /// stands for what goes from here on.
+    /// stands for what goes from here on, and for what one before it stood for.
     pub fn set_policy(&mut self, policy: EvictionPolicy) {
         let mut evictor = Rules::new(policy, self.max_frames());
+        evictor.succeed(&self.evictor);
         self.facts().for_each(|facts| evictor.admitted(&facts));
         self.evictor = evictor;
     }
@@ -212,12 +216,15 @@ impl<T, E: Evictor> Window<T, E> {
         self.held.push(place, held);
     }
 
-    /// A frame's place is not its number. Where a number occurs twice, the first
-    /// frame is found by it.
+    /// A frame's place is not its number. Where several have one number, the
+    /// first of those that are left is found by it.
     fn displace(&mut self, id: FrameId, place: u64) {
-        if self.held(id).is_none() {
-            self.displaced.insert(id, place);
+        let natural = self.held(id).is_some() && self.id_at(id.0) == id;
+        let places = self.displaced.entry(id).or_default();
+        if natural && places.is_empty() {
+            places.insert(id.0);
         }
+        places.insert(place);
         self.renumbered.insert(place, id);
     }
 
@@ -243,8 +250,12 @@ impl<T, E: Evictor> Window<T, E> {
         let held = self.held.remove(place)?;
         let facts = facts_of(place, self.id_at(place), &held);
         self.tokens -= u128::from(held.tokens);
-        if self.renumbered.remove(&place).is_some() && self.place_of(facts.id) == place {
-            self.displaced.remove(&facts.id);
+        self.renumbered.remove(&place);
+        if let Some(places) = self.displaced.get_mut(&facts.id) {
+            places.remove(&place);
+            if places.is_empty() {
+                self.displaced.remove(&facts.id);
+            }
         }
         self.evictor.evicted(&facts);
         Some((facts, held.frame))
@@ -266,7 +277,9 @@ impl<T, E: Evictor> Window<T, E> {
     }
 
     fn place_of(&self, id: FrameId) -> u64 {
-        self.displaced.get(&id).copied().unwrap_or(id.0)
+        let places = self.displaced.get(&id);
+        let first = places.and_then(|places| places.first()).copied();
+        first.unwrap_or(id.0)
     }
 
     fn held(&self, id: FrameId) -> Option<&Held<T>> {

@@ -214,7 +214,8 @@ fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
             let in_window = window.len().map(|len| ("frames_in_window", len));
             let mut counts = vec![("frames_pushed", frames)];
             counts.extend(in_window);
-            counts.push(("max_frames", u64::from(window.max_frames())));
+            let limit = window.limit().map(|limit| ("max_frames", u64::from(limit)));
+            counts.extend(limit);
             counts
         }
         Counts::Snapshot { items } => vec![("items", items)],

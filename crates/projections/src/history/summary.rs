@@ -1,7 +1,7 @@
 //! What an event changed, in one line.
 
 use annals_domain::metadata::{MetadataSet, Sealed};
-use annals_domain::pipeline::{EvictionPolicy, FramePushed};
+use annals_domain::pipeline::FramePushed;
 use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
 use annals_domain::{
     Adoption, AnyEvent, FrameId, GitOid, Slot, alias, intent, pipeline, plan, run, snapshot, task,
@@ -353,7 +353,9 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
             )
         }
         Event::MaxFramesSet(event) => format!("changed to {}", limit(event.max_frames)),
-        Event::EvictionPolicySet(event) => policy(&event.policy()),
+        Event::EvictionPolicySet(event) => {
+            format!("eviction policy set to {}", event.policy())
+        }
         Event::GlobalSummarySet(event) => match event.summary {
             Some(summary) => format!("global summary set to {}", quoted(entry, summary)),
             None => "global summary taken away".to_owned(),
@@ -369,39 +371,10 @@ fn inferred(inferred: bool) -> &'static str {
     if inferred { " (inferred)" } else { "" }
 }
 
-fn policy(policy: &EvictionPolicy) -> String {
-    let limits = match policy {
-        EvictionPolicy::MaxFrames(policy) => policy.max_frames.map(limit),
-        EvictionPolicy::TokenBudget(policy) => Some(tokens(policy.max_tokens)),
-        EvictionPolicy::RollingSummary(policy) => {
-            let summary = policy.summary_tokens;
-            Some(format!(
-                "{}, {summary} of them for a summary",
-                tokens(policy.max_tokens)
-            ))
-        }
-        EvictionPolicy::LeastRecentlyUsed(policy) => {
-            let limits = [policy.max_frames.map(limit), policy.max_tokens.map(tokens)];
-            Some(limits.into_iter().flatten().collect::<Vec<_>>().join(", "))
-        }
-        EvictionPolicy::KindQuotas(policy) => Some(count(policy.quotas.len(), "quota", "quotas")),
-        EvictionPolicy::Unlimited(_) => None,
-    };
-    let limits = limits.map(|limits| format!(" ({limits})"));
-    format!(
-        "eviction policy set to {}{}",
-        policy.name(),
-        limits.unwrap_or_default()
-    )
-}
-
-fn tokens(max_tokens: u64) -> String {
-    format!("a limit of {max_tokens} tokens")
-}
-
 fn limit(max_frames: u32) -> String {
     match max_frames {
         0 => "no limit of frames".to_owned(),
+        1 => "a limit of 1 frame".to_owned(),
         n => format!("a limit of {n} frames"),
     }
 }

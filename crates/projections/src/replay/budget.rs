@@ -25,7 +25,8 @@ pub(super) enum Budget {
     },
 }
 
-/// Where a limit of frames comes from; 0 is unlimited.
+/// Where document 001's limit of frames comes from, 0 being unlimited; other
+/// policies have one that is never 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameLimit {
     Fixed(u32),

@@ -76,6 +76,10 @@ impl Greedy {
     /// A frame came that will be used so many times. Frames that are never used
     /// need not be told of: they are dropped at once.
     pub(super) fn hold(&mut self, frame: FrameKey, tokens: u64, uses: u64) {
+        if self.held.contains_key(&frame) {
+            // Another adopted frame has its number: one of them is enough.
+            return;
+        }
         let worth = Worth { uses, tokens };
         self.tokens += u128::from(tokens);
         self.held.insert(frame, worth);

@@ -59,6 +59,9 @@ pub struct PolicyReplay {
     /// The least that could have been missed, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<Yardstick>,
+    /// How many more this policy missed; a guess for tokens may be beaten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub above_optimum: Option<i64>,
 }
 
 /// How much a window held: after each push, and at the end.
@@ -157,6 +160,14 @@ impl PolicyReplay {
             (Some(sum), Some(other)) => Some(sum.plus(other)),
             _ => None,
         };
+        self.measure();
+    }
+
+    /// Takes the distance from the optimum.
+    pub(super) fn measure(&mut self) {
+        let fewest = self.optimum.as_ref().and_then(Yardstick::misses);
+        let signed = |misses: u64| i64::try_from(misses).unwrap_or(i64::MAX);
+        self.above_optimum = fewest.map(|fewest| signed(self.misses) - signed(fewest));
     }
 }
 

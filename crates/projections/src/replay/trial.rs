@@ -210,7 +210,8 @@ impl Measure {
         let mean = if pushes == 0 {
             0.0
         } else {
-            self.sum as f64 / pushes as f64
+            // It is no more than the peak, however large that is.
+            (self.sum as f64 / pushes as f64).min(u64::MAX as f64)
         };
         Held {
             peak: whole(self.peak.max(end)),
@@ -308,6 +309,7 @@ impl<E: Evictor> Trial<E> {
             misses: self.misses,
             inferred_misses: self.inferred_misses,
             optimum: None,
+            above_optimum: None,
         }
     }
 }

@@ -132,6 +132,7 @@ impl Yardsticks {
                 Ok(meter) => meter.answer(&mut progress),
                 Err(reason) => Yardstick::None { reason },
             });
+            policy.measure();
         }
     }
 }
@@ -142,7 +143,10 @@ enum Meter {
     Frames(FrameMeter),
     Kinds {
         quotas: KindQuotas,
-        lifetimes: BTreeMap<FrameKind, Vec<Lifetime>>,
+        used: BTreeMap<FrameKind, Used>,
+        /// Several adopted frames have one number and different kinds: keeping
+        /// either is enough, which no number of places a kind can say.
+        is_exact: bool,
     },
     Tokens {
         protected: Vec<FrameKind>,
@@ -157,7 +161,8 @@ impl Meter {
             Budget::Frames { limit, protected } => Meter::Frames(FrameMeter::new(limit, protected)),
             Budget::Kinds(quotas) => Meter::Kinds {
                 quotas,
-                lifetimes: BTreeMap::new(),
+                used: BTreeMap::new(),
+                is_exact: true,
             },
             Budget::Tokens {
                 max_tokens,
@@ -174,14 +179,20 @@ impl Meter {
         match self {
             Meter::Free => {}
             Meter::Frames(meter) => meter.step(step, now, uses),
-            Meter::Kinds { quotas, lifetimes } => {
-                if let Some((frame, lifetime)) = lifetime(step, now, uses)
-                    && quotas.quota_of(frame.kind).is_some()
-                {
-                    lifetimes
-                        .entry(frame.kind.clone())
-                        .or_default()
-                        .push(lifetime);
+            Meter::Kinds {
+                quotas,
+                used,
+                is_exact,
+            } => {
+                if let Some((frame, lifetime)) = lifetime(step, now, uses) {
+                    let key = now.key(frame.id);
+                    let of_other = |(kind, used): (_, &Used)| {
+                        kind != frame.kind && used.adopted.contains_key(&key)
+                    };
+                    *is_exact &= !used.iter().any(of_other);
+                    let used = used.entry(frame.kind.clone()).or_default();
+                    let is_free = quotas.quota_of(frame.kind).is_none();
+                    used.add(step, key, lifetime, is_free);
                 }
             }
             Meter::Tokens { protected, greedy } => {
@@ -197,15 +208,21 @@ impl Meter {
                 misses: meter.answer(progress),
             },
             // Each kind has places of its own.
-            Meter::Kinds { quotas, lifetimes } => {
-                let fewest = |(kind, lifetimes): (FrameKind, Vec<Lifetime>)| {
+            Meter::Kinds {
+                quotas,
+                used,
+                is_exact,
+            } => {
+                let fewest = |(kind, used): (FrameKind, Used)| {
                     let frames = quotas.quota_of(&kind).map(u64::from);
                     let capacity = Capacity { from: 1, frames };
-                    fewest_misses(&lifetimes, &[capacity], progress)
+                    fewest_misses(&used.lifetimes(), &[capacity], progress)
                 };
-                let misses = lifetimes.into_iter().map(fewest);
-                Yardstick::Exact {
-                    misses: misses.fold(0, u64::saturating_add),
+                let misses = used.into_iter().map(fewest);
+                let misses = misses.fold(0, u64::saturating_add);
+                match is_exact {
+                    true => Yardstick::Exact { misses },
+                    false => Yardstick::Heuristic { misses },
                 }
             }
             Meter::Tokens { greedy, .. } => Yardstick::Heuristic {
@@ -257,6 +274,37 @@ fn greedy_step(
     }
 }
 
+/// The lives of used frames. Several adopted ones may have one number, by which
+/// the first that is left is found: keeping any of them is enough.
+#[derive(Debug, Default)]
+struct Used {
+    lifetimes: Vec<Option<Lifetime>>,
+    /// The frames that were adopted, and where their lives are.
+    adopted: HashMap<FrameKey, usize>,
+}
+
+impl Used {
+    /// A frame came that is used. One that is never dropped needs no place, and
+    /// nor does another one with its number.
+    fn add(&mut self, step: &Step<'_>, key: FrameKey, lifetime: Lifetime, is_free: bool) {
+        let known = self.adopted.get(&key).copied();
+        let index = known.unwrap_or(self.lifetimes.len());
+        if known.is_none() && (!is_free || matches!(step, Step::Adopted(_))) {
+            self.lifetimes.push(Some(lifetime));
+        }
+        if is_free && let Some(kept) = self.lifetimes.get_mut(index) {
+            *kept = None;
+        }
+        if let Step::Adopted(_) = step {
+            self.adopted.insert(key, index);
+        }
+    }
+
+    fn lifetimes(self) -> Vec<Lifetime> {
+        self.lifetimes.into_iter().flatten().collect()
+    }
+}
+
 /// The room for frames over time. Only between moments at which a used frame
 /// comes or is used does it matter how little there was.
 struct FrameMeter {
@@ -266,7 +314,7 @@ struct FrameMeter {
     recorded: u32,
     /// Frames that are never dropped.
     held: u64,
-    lifetimes: Vec<Lifetime>,
+    used: Used,
     capacities: Vec<Capacity>,
     /// The first push of the stretch that goes on, and the least room in it.
     stretch: (u64, Option<u64>),
@@ -279,7 +327,7 @@ impl FrameMeter {
             protected,
             recorded: 0,
             held: 0,
-            lifetimes: Vec::new(),
+            used: Used::default(),
             capacities: Vec::new(),
             stretch: (1, None),
         }
@@ -294,11 +342,12 @@ impl FrameMeter {
             }
             Step::Used { .. } => {}
             Step::Adopted(frame) | Step::Pushed(frame) => {
-                if self.protected.contains(frame.kind) {
-                    self.held += 1;
-                } else if let Some((_, lifetime)) = lifetime(step, now, uses) {
+                let is_protected = self.protected.contains(frame.kind);
+                self.held += u64::from(is_protected);
+                if let Some((_, lifetime)) = lifetime(step, now, uses) {
                     self.end_stretch(lifetime.arrival);
-                    self.lifetimes.push(lifetime);
+                    self.used
+                        .add(step, now.key(frame.id), lifetime, is_protected);
                 }
                 if let Step::Pushed(_) = step {
                     self.push(now, uses);
@@ -334,6 +383,6 @@ impl FrameMeter {
     fn answer(mut self, progress: &mut dyn FnMut(u64, u64)) -> u64 {
         let (from, frames) = self.stretch;
         self.capacities.push(Capacity { from, frames });
-        fewest_misses(&self.lifetimes, &self.capacities, progress)
+        fewest_misses(&self.used.lifetimes(), &self.capacities, progress)
     }
 }

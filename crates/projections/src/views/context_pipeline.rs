@@ -186,7 +186,7 @@ impl ContextPipelineView {
 
     fn set_policy(&mut self, event: &EvictionPolicySet) {
         let policy = event.policy();
-        self.newest_rolled_up = Newest::of(&policy);
+        self.newest_rolled_up.under(&policy);
         self.window.set_policy(policy);
     }
 }

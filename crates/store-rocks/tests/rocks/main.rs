@@ -12,5 +12,6 @@ mod conformance;
 mod opening;
 mod reader;
 mod recovery;
+mod streams;
 mod support;
 mod verify;

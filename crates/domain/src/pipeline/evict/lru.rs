@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evictor, Excess, FrameFacts, Totals, frames_over, tokens_over};
+use super::{Evictor, Excess, FrameFacts, Totals};
 use crate::pipeline::LeastRecentlyUsed;
 
 /// Frames by when they came or were used last.
@@ -40,15 +40,8 @@ impl Evictor for ByUse {
     }
 
     fn excess(&self, held: Totals) -> Option<Excess> {
-        let frames = self
-            .policy
-            .max_frames
-            .and_then(|limit| frames_over(held.frames, u64::from(limit)));
-        let tokens = self
-            .policy
-            .max_tokens
-            .and_then(|limit| tokens_over(held.tokens, limit));
-        frames.or(tokens)
+        let frames = self.policy.max_frames.map(u64::from);
+        Excess::over(held, frames, self.policy.max_tokens)
     }
 
     fn next(&self) -> Option<u64> {

@@ -44,13 +44,23 @@ pub struct Totals {
     pub tokens: u128,
 }
 
-/// By how much a window is over its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Excess {
-    /// So many frames.
-    Frames(u64),
-    /// So many tokens.
-    Tokens(u128),
+/// By how much a window is over its limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Excess {
+    /// So many frames; 0 where it is not over a limit of frames.
+    pub frames: u64,
+    /// So many tokens; 0 where it is not over a limit of tokens.
+    pub tokens: u128,
+}
+
+impl Excess {
+    /// The excess over a limit of frames and one of tokens; `None` where there
+    /// is none.
+    pub fn over(held: Totals, max_frames: Option<u64>, max_tokens: Option<u64>) -> Option<Excess> {
+        let frames = max_frames.map_or(0, |max| held.frames.saturating_sub(max));
+        let tokens = max_tokens.map_or(0, |max| held.tokens.saturating_sub(u128::from(max)));
+        (frames > 0 || tokens > 0).then_some(Excess { frames, tokens })
+    }
 }
 
 /// The frames that one rolling summary stands for.
@@ -85,7 +95,10 @@ pub struct RolledUp {
 ///         self.0.pop_front();
 ///     }
 ///     fn excess(&self, _: Totals) -> Option<Excess> {
-///         (self.0.len() > 1).then(|| Excess::Frames(self.0.len() as u64 - 1))
+///         (self.0.len() > 1).then(|| Excess {
+///             frames: self.0.len() as u64 - 1,
+///             tokens: 0,
+///         })
 ///     }
 ///     fn next(&self) -> Option<u64> {
 ///         self.0.front().copied()
@@ -159,16 +172,4 @@ impl<E: Evictor + ?Sized> Evictor for Box<E> {
     fn rolled_up(&self) -> Option<&RolledUp> {
         (**self).rolled_up()
     }
-}
-
-/// The excess over a number of frames.
-fn frames_over(held: u64, limit: u64) -> Option<Excess> {
-    let over = held.saturating_sub(limit);
-    (over > 0).then_some(Excess::Frames(over))
-}
-
-/// The excess over a number of tokens.
-fn tokens_over(held: u128, limit: u64) -> Option<Excess> {
-    let over = held.saturating_sub(u128::from(limit));
-    (over > 0).then_some(Excess::Tokens(over))
 }

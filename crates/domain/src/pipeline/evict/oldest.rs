@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Evictor, Excess, FrameFacts, RolledUp, Totals, frames_over, tokens_over};
+use super::{Evictor, Excess, FrameFacts, RolledUp, Totals};
 use crate::pipeline::{FrameKind, FrameRanges, RollingSummary};
 
 /// The frames that may go, oldest first.
@@ -55,10 +55,8 @@ impl Evictor for OldestByCount {
     }
 
     fn excess(&self, held: Totals) -> Option<Excess> {
-        match self.max_frames {
-            0 => None,
-            limit => frames_over(held.frames, u64::from(limit)),
-        }
+        let limit = Some(u64::from(self.max_frames)).filter(|limit| *limit > 0);
+        Excess::over(held, limit, None)
     }
 
     fn next(&self) -> Option<u64> {
@@ -96,7 +94,7 @@ impl Evictor for OldestByTokens {
     }
 
     fn excess(&self, held: Totals) -> Option<Excess> {
-        tokens_over(held.tokens, self.max_tokens)
+        Excess::over(held, None, Some(self.max_tokens))
     }
 
     fn next(&self) -> Option<u64> {
@@ -124,6 +122,11 @@ impl OldestRolledUp {
             },
         }
     }
+
+    /// Takes the place of another one, whose summary goes on.
+    pub(super) fn succeed(&mut self, before: &OldestRolledUp) {
+        self.rolled_up.frames = before.rolled_up.frames.clone();
+    }
 }
 
 impl Evictor for OldestRolledUp {
@@ -138,7 +141,11 @@ impl Evictor for OldestRolledUp {
 
     fn excess(&self, held: Totals) -> Option<Excess> {
         let summary = self.rolled_up().map_or(0, |rolled| rolled.tokens);
-        tokens_over(held.tokens + u128::from(summary), self.max_tokens)
+        let held = Totals {
+            tokens: held.tokens + u128::from(summary),
+            ..held
+        };
+        Excess::over(held, None, Some(self.max_tokens))
     }
 
     fn next(&self) -> Option<u64> {

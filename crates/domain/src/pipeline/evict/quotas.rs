@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Evictor, Excess, FrameFacts, Totals, frames_over};
+use super::{Evictor, Excess, FrameFacts, Totals};
 use crate::pipeline::{FrameKind, KindQuotas};
 
 /// The frames of each kind that has a quota.
@@ -63,7 +63,10 @@ impl Evictor for ByKind {
     }
 
     fn excess(&self, _: Totals) -> Option<Excess> {
-        frames_over(self.excess, 0)
+        (self.excess > 0).then_some(Excess {
+            frames: self.excess,
+            tokens: 0,
+        })
     }
 
     fn next(&self) -> Option<u64> {

@@ -43,9 +43,19 @@ impl Rules {
             EvictionPolicy::Unlimited(_) => AtWork::Unlimited,
         };
         Rules {
-            policy,
+            policy: policy.in_force(),
             max_frames,
             at_work,
+        }
+    }
+
+    /// Takes the place of another policy. A rolling summary goes on under the
+    /// next one.
+    pub(in crate::pipeline) fn succeed(&mut self, before: &Rules) {
+        if let (AtWork::RolledUp(now), AtWork::RolledUp(before)) =
+            (&mut self.at_work, &before.at_work)
+        {
+            now.succeed(before);
         }
     }
 

@@ -3,14 +3,15 @@
 
 use std::collections::VecDeque;
 
-use annals_domain::pipeline::{EvictionPolicy, FrameKind};
+use annals_domain::pipeline::{EvictionPolicy, FrameKind, FrameRanges};
 use annals_domain::{FrameId, cut};
 
 use super::ContextFrame;
 use crate::Text;
 
-/// Bytes of text that are taken for a token: about what English has.
-const BYTES_PER_TOKEN: u64 = 4;
+/// Bytes of text that are taken for a token. English has more, digits and many
+/// other scripts have about as many.
+const BYTES_PER_TOKEN: u64 = 3;
 /// The most bytes of one frame's line.
 const LINE: usize = 240;
 /// No line is much shorter than this.
@@ -29,9 +30,10 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    /// None yet. Under other policies there are never any.
-    pub(super) fn of(policy: &EvictionPolicy) -> Newest {
-        let limit = match policy {
+    /// Another policy is in force. Under two with a rolling summary one after the
+    /// other it goes on.
+    pub(super) fn under(&mut self, policy: &EvictionPolicy) {
+        self.limit = match policy {
             EvictionPolicy::RollingSummary(policy) => {
                 let bytes = policy.summary_tokens.saturating_mul(BYTES_PER_TOKEN);
                 bytes.min(TEXT)
@@ -42,9 +44,13 @@ impl Newest {
             | EvictionPolicy::KindQuotas(_)
             | EvictionPolicy::Unlimited(_) => 0,
         };
-        Newest {
-            limit,
-            ..Newest::default()
+        self.trim();
+    }
+
+    /// No more frames are kept than can find room.
+    fn trim(&mut self) {
+        while self.frames.len() as u64 > self.limit / SHORTEST {
+            self.frames.pop_front();
         }
     }
 
@@ -62,16 +68,22 @@ impl Newest {
         };
         self.frames
             .push_back((frame.frame_id, frame.kind.clone(), beginning));
-        if self.frames.len() as u64 > self.limit / SHORTEST {
-            self.frames.pop_front();
-        }
+        self.trim();
     }
 
-    /// The text: `head`, then a line for each of the newest frames, the newest
-    /// one last, as far as they find room beside it.
-    pub(super) fn text(&self, head: &str) -> String {
-        let mut room = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        room = room.saturating_sub(head.len());
+    /// The text: the numbers of the frames that it stands for, then a line for
+    /// each of the newest of them, the newest one last, as far as they find room.
+    /// Where there is no room for all numbers it has the first and the last.
+    pub(super) fn text(&self, frames: &FrameRanges) -> String {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let mut head = format!("Earlier frames, of which only this is left: {frames}");
+        if head.len() > limit / 2 {
+            let first = frames.as_slice().iter().map(|(first, _)| first).min();
+            let last = frames.as_slice().iter().map(|(_, last)| last).max();
+            let text = |id: Option<&FrameId>| id.map(ToString::to_string).unwrap_or_default();
+            head = format!("Earlier frames, {} to {}", text(first), text(last));
+        }
+        let mut room = limit.saturating_sub(head.len());
         let mut lines = Vec::new();
         for (id, kind, beginning) in self.frames.iter().rev() {
             let line = format!("\n{id} {kind}: {beginning}");
@@ -83,6 +95,6 @@ impl Newest {
             lines.push(line);
         }
         lines.reverse();
-        format!("{head}{}", lines.concat())
+        cut(&format!("{head}{}", lines.concat()), limit).to_owned()
     }
 }

@@ -89,7 +89,8 @@ pub struct WindowView {
     /// The pipeline's own limit of frames, which the policy `max_frames` heeds;
     /// 0 is unlimited.
     pub max_frames: u32,
-    /// The sum of the token estimates of the frames.
+    /// The sum of the token estimates of the frames, without those of a rolling
+    /// summary.
     pub total_token_estimate: u64,
     /// By how much it is over its limit, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,14 +132,11 @@ impl ContextPipelineView {
 
     /// By how much the window is over its limit, if it is.
     pub fn over_limit(&self) -> Option<OverLimit> {
-        let excess = self.window.excess()?;
-        let (frames, tokens) = match excess {
-            Excess::Frames(frames) => (Some(frames), None),
-            Excess::Tokens(tokens) => (None, Some(u64::try_from(tokens).unwrap_or(u64::MAX))),
-        };
+        let Excess { frames, tokens } = self.window.excess()?;
+        let tokens = u64::try_from(tokens).unwrap_or(u64::MAX);
         Some(OverLimit {
-            frames,
-            tokens,
+            frames: Some(frames).filter(|frames| *frames > 0),
+            tokens: Some(tokens).filter(|tokens| *tokens > 0),
             until_next_push: self.window.goes_next().is_some(),
         })
     }
@@ -146,12 +144,8 @@ impl ContextPipelineView {
     /// What stands for evicted frames, where the policy has that and any went.
     pub fn rolling_summary(&self) -> Option<RollingSummaryView> {
         let rolled_up = self.window.rolled_up()?;
-        let head = format!(
-            "Earlier frames, of which only this is left: {}",
-            rolled_up.frames
-        );
         Some(RollingSummaryView {
-            text: self.newest_rolled_up.text(&head),
+            text: self.newest_rolled_up.text(&rolled_up.frames),
             stands_for: rolled_up.frames.clone(),
             token_estimate: rolled_up.tokens,
         })
