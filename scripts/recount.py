@@ -152,7 +152,8 @@ def count_log(lines):
             for file in event["touched"]:
                 counts["written " + pieces[file["path"]]["text"]] += 1
         elif kind == "plan.step_frames_linked":
-            counts["edits of a file that was seen"] += event["inferred"]
+            # A step is linked twice: before the edit, and after it to what it made.
+            counts["edits of a file that was seen"] += event["inferred"] and bool(event["iframes"])
         elif kind == "run.usage_recorded":
             counts["tokens, uncached input"] += event["uncached_input_tokens"]
             counts["tokens, cache read"] += event["cache_read_tokens"]

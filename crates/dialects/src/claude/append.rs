@@ -119,13 +119,18 @@ impl Importer<'_> {
             self.report.already_there += unit.load.lines;
             return Ok(Recorded::Before);
         }
-        let at = unit.requests.first().and_then(|request| request.at);
-        let at = at.unwrap_or(Timestamp::EPOCH);
-        self.open(session, chain, unit.model.as_deref(), at, unit.line)
-            .await?;
+        self.open_for(session, chain, &unit).await?;
         let recorded = self.new_unit(unit).await?;
         self.release(session, chain).await?;
         Ok(recorded)
+    }
+
+    /// Lets a chain begin for a unit of its course.
+    pub(super) async fn open_for(&mut self, session: &str, chain: &str, unit: &Unit) -> Done {
+        let at = unit.requests.first().and_then(|request| request.at);
+        let at = at.unwrap_or(Timestamp::EPOCH);
+        self.open(session, chain, unit.model.as_deref(), at, unit.line)
+            .await
     }
 
     /// Lets a chain begin, and its session before, and records its first model.
@@ -183,7 +188,8 @@ impl Importer<'_> {
         Ok(())
     }
 
-    async fn release(&mut self, session: &str, chain: &str) -> Done {
+    /// Records what was held until the chain began.
+    pub(super) async fn release(&mut self, session: &str, chain: &str) -> Done {
         let held = std::mem::take(&mut self.session(session).chain(chain).held);
         for unit in held {
             self.once(unit).await?;

@@ -138,13 +138,9 @@ impl Importer<'_> {
         let name = waiting.chain.clone();
         let ids = self.session(&spoken.session).chain(&name).ids;
         let (unit, touched) = tool::answered(waiting, answer, ids);
-        let recorded = self.recorded(&spoken.session, &name, unit).await?;
         match touched.filter(|_| heard == Heard::First) {
-            Some(touched) => {
-                self.touched(&spoken.session, &name, &touched, recorded)
-                    .await
-            }
-            None => Ok(()),
+            Some(touched) => self.touch(&spoken.session, &name, unit, &touched).await,
+            None => self.work(&spoken.session, &name, unit).await,
         }
     }
 

@@ -119,6 +119,11 @@ impl ToolIds {
     pub(super) fn uses(&self) -> Uuid {
         Uuid::new_v5(&self.batch, b"uses")
     }
+
+    /// The batch that records which frame it made.
+    pub(super) fn made(&self) -> Uuid {
+        Uuid::new_v5(&self.batch, b"made")
+    }
 }
 
 /// The batch that brings the tokens of a message to these totals.
@@ -154,6 +159,10 @@ mod tests {
             (
                 ToolIds::of("t").uses(),
                 "46f451e5-e0d5-5e5f-980a-1a1a853d59df",
+            ),
+            (
+                ToolIds::of("t").made(),
+                "05366c6e-f6f6-5b2c-955e-9e248a8e5e21",
             ),
             (
                 usage_batch("m", &[1, 2, 3, 4]),

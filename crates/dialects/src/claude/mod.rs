@@ -19,7 +19,7 @@
 //!
 //! Two things are not in the recording, and are marked so: how many tokens a
 //! frame takes is estimated (`tokens.rs`), and that an edit used the newest
-//! result about its file is inferred (`uses.rs`).
+//! result about its file is inferred (`uses.rs`) and recorded before the edit.
 //!
 //! So a recording that was imported while it grew has the same objects, frames
 //! and totals as one that was imported at once; only the number and places of

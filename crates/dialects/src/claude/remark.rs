@@ -54,7 +54,7 @@ impl Remark {
             }
             Remark::HeldTooLong => "belongs to a session of which no work was read: it is left out",
             Remark::UseLost => {
-                "edits a file that a result before is about, and that could not be recorded as a step of the plan: the edit itself is"
+                "edits a file that a result before is about, and the step of the plan that says so could not be recorded, or not ended: the edit itself is not touched by that"
             }
         }
     }

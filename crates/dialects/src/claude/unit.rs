@@ -9,9 +9,6 @@ use super::remark::Remark;
 use crate::report::Fields;
 use crate::tokens;
 
-/// What a report calls the tokens of frames.
-const ESTIMATE: &str = "frame.token_estimate (o200k_base over the text)";
-
 /// A frame to be pushed.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -58,7 +55,9 @@ impl Unit {
         for request in &mut self.requests {
             if let Command::PushFrame(push) = &mut request.command {
                 push.token_estimate = Some(tokens::estimate(&seen));
-                self.load.fields.inferred(ESTIMATE);
+                let tokenizer = tokens::TOKENIZER;
+                let field = format!("frame.token_estimate ({tokenizer} over the text)");
+                self.load.fields.inferred(&field);
             }
         }
     }

@@ -5,15 +5,18 @@
 //! edit of that file. Such an edit is a step of the chain's plan, which consumed
 //! the frame of that result and produced the edit's own.
 //!
-//! The step is a unit after the edit's, and not a part of it: an edit that an
-//! earlier import recorded gets its step all the same, and a step that is
-//! refused takes no edit with it.
+//! The step stands around the edit's unit, and is no part of it. A unit before
+//! the edit's records the use, because the edit's own frame may evict the used
+//! one: whoever replays the pipeline must meet the use while the window is the
+//! one that the model had. A unit after it links the frame that the edit made,
+//! and ends the step. So an edit that the log has without a step stays without
+//! one; its use would stand in the wrong place.
 
 use annals::{LoadError, Request, ViewError};
 use annals_domain::pipeline::Event;
-use annals_domain::plan::{AddStep, LinkStepFrames, NewStep, SetStepStatus, StepStatus};
-use annals_domain::{AnyEvent, FrameId, PipelineId, PlanId};
-use annals_event_log::Query;
+use annals_domain::plan::{self, AddStep, LinkStepFrames, NewStep, SetStepStatus, StepStatus};
+use annals_domain::{AnyEvent, FrameId, PipelineId, PlanId, StreamKind, StreamRef};
+use annals_event_log::{Query, Record, Version};
 
 use super::append::{Appended, Recorded};
 use super::edit::Access;
@@ -22,13 +25,19 @@ use super::ids::{self, ToolIds};
 use super::importer::{Done, Importer};
 use super::remark::Remark;
 use super::tool::Touched;
-use super::unit::Load;
+use super::unit::{Load, Unit};
 
 /// So often the log is asked for the number of a step, if others come first.
 const ATTEMPTS: usize = 3;
 
 /// A tool call's batch has fewer events than this.
 const EVENTS: usize = 16;
+
+/// So many events of a plan are read at once.
+const PAGE: usize = 256;
+
+/// Why a step failed whose edit is not in the log.
+const NOT_RECORDED: &str = "the edit could not be recorded";
 
 /// The newest result about a file.
 #[derive(Debug, Clone, Copy)]
@@ -39,65 +48,102 @@ pub(super) struct LastResult {
     frame: Option<FrameId>,
 }
 
-/// An edit as a step.
-struct Step<'a> {
-    edit: &'a Touched,
-    used: FrameId,
-    made: FrameId,
-}
-
 impl Importer<'_> {
-    /// Takes note of what became of a call that is about a file. If it is an
-    /// edit, it used the result before it.
-    pub(super) async fn touched(
+    /// Records a call that is about a file. If it is an edit, it used the
+    /// newest result about the file, which a step around it says.
+    pub(super) async fn touch(
         &mut self,
         session: &str,
         chain: &str,
+        unit: Unit,
         touched: &Touched,
-        recorded: Recorded,
     ) -> Done {
+        let is_edit = touched.access == Access::Write;
+        let file = ids::file_of(session, chain, &touched.file);
+        let before = self.results.get(&file).copied();
+        let begun = match before.filter(|_| is_edit) {
+            Some(used) => {
+                self.begin_step(session, chain, &unit, touched, used)
+                    .await?
+            }
+            None => None,
+        };
+        let recorded = self.recorded(session, chain, unit).await?;
+        if is_edit {
+            self.end_step(session, chain, touched, begun, recorded)
+                .await?;
+        }
         let frame = match recorded {
             Recorded::Now(Some(frame)) => Some(frame),
             Recorded::Before => None,
             Recorded::Now(None) | Recorded::Not => return Ok(()),
         };
-        let call = touched.ids;
-        let result = LastResult { call, frame };
-        let file = ids::file_of(session, chain, &touched.file);
-        let before = self.results.get(&file).copied();
         if touched.worked {
-            self.results.put(file, result);
+            let call = touched.ids;
+            self.results.put(file, LastResult { call, frame });
         }
-        match before {
-            Some(used) if touched.access == Access::Write => {
-                self.infer_use(session, chain, touched, used, result).await
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
-    async fn infer_use(
+    /// Adds the step of an edit that is about to be recorded. Its number, if it
+    /// was added now.
+    async fn begin_step(
         &mut self,
         session: &str,
         chain: &str,
+        unit: &Unit,
         edit: &Touched,
         used: LastResult,
-        made: LastResult,
-    ) -> Done {
-        if self.is_known(edit.ids.uses()).await? {
-            return Ok(());
+    ) -> Result<Option<u32>, ClaudeImportError> {
+        if self.is_known(unit.key).await? || self.is_known(edit.ids.uses()).await? {
+            return Ok(None);
         }
         let pipeline = self.session(session).chain(chain).ids.pipeline;
         // A copy of another session's lines has its frames in that session's
         // pipeline, from which this chain's steps cannot take them.
         let Some(used) = self.frame_of(used, pipeline).await? else {
+            return Ok(None);
+        };
+        self.open_for(session, chain, unit).await?;
+        self.release(session, chain).await?;
+        self.add_step(session, chain, edit, used).await
+    }
+
+    /// Ends the step of an edit, if it has one that has not ended: one that was
+    /// begun now, or by an import that was interrupted.
+    async fn end_step(
+        &mut self,
+        session: &str,
+        chain: &str,
+        edit: &Touched,
+        begun: Option<u32>,
+        recorded: Recorded,
+    ) -> Done {
+        let (key, ids) = (edit.ids.made(), self.session(session).chain(chain).ids);
+        let step = match begun {
+            Some(step) => Some(step),
+            None if !self.is_known(edit.ids.uses()).await? || self.is_known(key).await? => None,
+            None => self.step_of(ids.plan, edit.ids).await?,
+        };
+        let Some(step) = step else {
             return Ok(());
         };
-        let Some(made) = self.frame_of(made, pipeline).await? else {
-            return Ok(());
+        let call = edit.ids;
+        let made = match recorded {
+            Recorded::Now(frame) => frame,
+            Recorded::Before => {
+                let result = LastResult { call, frame: None };
+                self.frame_of(result, ids.pipeline).await?
+            }
+            Recorded::Not => None,
         };
-        self.add_step(session, chain, Step { edit, used, made })
-            .await
+        let requests = ending(edit, ids.plan, step, made, recorded);
+        match self.append(key, requests, edit.line).await? {
+            Appended::Now(outcome) => self.tally(&outcome, Load::default(), edit.line),
+            Appended::Before => {}
+            Appended::Not(_) => self.remarks.add(Remark::UseLost, &self.file, edit.line),
+        }
+        Ok(())
     }
 
     /// The frame of a result, if it is in this pipeline.
@@ -130,38 +176,43 @@ impl Importer<'_> {
         Ok(None)
     }
 
-    /// Adds the step. Others may add steps to the plan at the same time: then
-    /// the number does not fit, and it is asked for anew.
-    async fn add_step(&mut self, session: &str, chain: &str, step: Step<'_>) -> Done {
-        let (key, line) = (step.edit.ids.uses(), step.edit.line);
+    /// Adds a step that used this frame. Others may add steps to the plan at
+    /// the same time: then the number does not fit, and it is asked for anew.
+    async fn add_step(
+        &mut self,
+        session: &str,
+        chain: &str,
+        edit: &Touched,
+        used: FrameId,
+    ) -> Result<Option<u32>, ClaudeImportError> {
+        let (key, line) = (edit.ids.uses(), edit.line);
         let plan = self.session(session).chain(chain).ids.plan;
         for _ in 0..ATTEMPTS {
             let known = self.session(session).chain(chain).steps;
-            let index = match known {
-                Some(index) => index,
+            let step = match known {
+                Some(step) => step,
                 None => self.steps_of(plan).await?,
             };
-            let appended = self.append(key, step.requests(plan, index), line).await?;
+            let requests = beginning(edit, plan, step, used);
+            let appended = self.append(key, requests, line).await?;
             let own = self.session(session).chain(chain);
+            own.steps = None;
             match appended {
                 Appended::Now(outcome) => {
-                    own.steps = Some(index.saturating_add(1));
+                    own.steps = Some(step.saturating_add(1));
                     let mut load = Load::default();
                     load.fields.inferred(
                         "plan.steps and their frames (a tool result whose file is edited later)",
                     );
                     self.tally(&outcome, load, line);
-                    return Ok(());
+                    return Ok(Some(step));
                 }
-                Appended::Before => {
-                    own.steps = None;
-                    return Ok(());
-                }
-                Appended::Not(_) => own.steps = None,
+                Appended::Before => return Ok(None),
+                Appended::Not(_) => {}
             }
         }
         self.remarks.add(Remark::UseLost, &self.file, line);
-        Ok(())
+        Ok(None)
     }
 
     /// How many steps a plan has.
@@ -172,38 +223,90 @@ impl Importer<'_> {
         let steps: u64 = row.counts.iter().map(|(_, count)| count).sum();
         Ok(u32::try_from(steps).unwrap_or(u32::MAX))
     }
+
+    /// The number of the step that an earlier import began for an edit. It is
+    /// looked for only after an import that was interrupted between two units,
+    /// so that the plan's whole stream may be read for it.
+    async fn step_of(&self, plan: PlanId, edit: ToolIds) -> Result<Option<u32>, ClaudeImportError> {
+        let stream = annals_wire::stream_name(StreamRef {
+            kind: StreamKind::Plan,
+            id: plan.0,
+        });
+        let mut next = Some(1);
+        while let Some(from) = next {
+            let query = Query::stream(stream.clone(), Version(from)).limit(PAGE);
+            let page = self.annals.log().read(query).await?;
+            let is_own = |record: &&Record| record.batch_id() == edit.uses();
+            for record in page.records.iter().filter(is_own) {
+                if let Some(step) = added(record)? {
+                    return Ok(Some(step));
+                }
+            }
+            next = page.next;
+        }
+        Ok(None)
+    }
 }
 
-impl Step<'_> {
-    /// The commands, if it gets this number.
-    fn requests(&self, plan: PlanId, index: u32) -> Vec<Request> {
-        let status = |status| SetStepStatus {
-            plan,
-            step: index,
-            status,
-            reason: None,
-        };
-        let add = AddStep {
-            index: Some(index),
-            ..AddStep::new(plan, NewStep::new(self.edit.subject.as_str()))
-        };
-        let link = LinkStepFrames {
-            plan,
-            step: index,
-            iframes: vec![self.used],
-            oframes: vec![self.made],
-            inferred: true,
-        };
-        let ended = match self.edit.worked {
+/// The number of the step that a record adds.
+fn added(record: &Record) -> Result<Option<u32>, ClaudeImportError> {
+    let decoded = annals_wire::decode(record)
+        .map_err(|error| ClaudeImportError::View(Box::new(LoadError::from(error).into())))?;
+    Ok(match decoded.event {
+        AnyEvent::Plan(plan::Event::StepAdded(added)) => Some(added.index),
+        _ => None,
+    })
+}
+
+/// The commands before an edit, if its step gets this number.
+fn beginning(edit: &Touched, plan: PlanId, step: u32, used: FrameId) -> Vec<Request> {
+    let add = AddStep {
+        index: Some(step),
+        ..AddStep::new(plan, NewStep::new(edit.subject.as_str()))
+    };
+    let link = LinkStepFrames {
+        plan,
+        step,
+        iframes: vec![used],
+        oframes: Vec::new(),
+        inferred: true,
+    };
+    let progressing = SetStepStatus {
+        plan,
+        step,
+        status: StepStatus::Progressing,
+        reason: None,
+    };
+    let by = &edit.by;
+    vec![by.request(add), by.request(link), by.request(progressing)]
+}
+
+/// The commands after an edit. One that has no frame in the plan's pipeline
+/// links none.
+fn ending(
+    edit: &Touched,
+    plan: PlanId,
+    step: u32,
+    made: Option<FrameId>,
+    recorded: Recorded,
+) -> Vec<Request> {
+    let is_lost = recorded == Recorded::Not;
+    let link = made.map(|made| LinkStepFrames {
+        plan,
+        step,
+        iframes: Vec::new(),
+        oframes: vec![made],
+        inferred: true,
+    });
+    let ended = SetStepStatus {
+        plan,
+        step,
+        status: match edit.worked && !is_lost {
             true => StepStatus::Completed,
             false => StepStatus::Failed,
-        };
-        let by = &self.edit.by;
-        vec![
-            by.request(add),
-            by.request(link),
-            by.request(status(StepStatus::Progressing)),
-            by.request(status(ended)),
-        ]
-    }
+        },
+        reason: is_lost.then(|| NOT_RECORDED.to_owned()),
+    };
+    let link = link.map(|link| edit.by.request(link));
+    link.into_iter().chain([edit.by.request(ended)]).collect()
 }

@@ -3,14 +3,19 @@
 use std::path::Path;
 use std::thread;
 
-use annals::projections::PlanView;
+use annals::projections::replay::{Candidate, ReplayOptions};
+use annals::projections::{Entry, PlanView};
 use annals::{Annals, Request};
-use annals_dialects::claude::{self, ChainIds, ClaudeOptions};
-use annals_domain::pipeline::Event as PipelineEvent;
-use annals_domain::plan::{AddStep, Event as PlanEvent, NewStep, StepStatus};
-use annals_domain::{ActorRef, AnyEvent, PlanId};
+use annals_dialects::claude::{self, ChainIds, ClaudeOptions, ToolIds};
+use annals_domain::pipeline::{Event as PipelineEvent, EvictionPolicy, FrameKind, PushFrame};
+use annals_domain::plan::{
+    AddStep, Event as PlanEvent, LinkStepFrames, NewStep, SetStepStatus, StepStatus,
+};
+use annals_domain::run::{DiffFormat, ProposePatchSet, RecordToolInvocation, ToolStatus};
+use annals_domain::{ActorRef, AnyEvent, Command, FrameId, PlanId};
 use futures::executor::block_on;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::log::Log;
 use super::recording::{Folder, Recording};
@@ -41,7 +46,7 @@ fn of(calls: &[(&str, &str, &str)]) -> Recording {
 /// The steps of a plan: description, frames consumed and produced, and status.
 fn steps(log: &Log, plan: PlanId) -> Vec<(String, Vec<u64>, Vec<u64>, StepStatus)> {
     let plan: PlanView = log.get(plan);
-    let frames = |ids: &[annals_domain::FrameId]| ids.iter().map(|id| id.0).collect::<Vec<u64>>();
+    let frames = |ids: &[FrameId]| ids.iter().map(|id| id.0).collect::<Vec<u64>>();
     let step = |step: &annals::projections::PlanStepView| {
         let (used, made) = (frames(&step.iframes), frames(&step.oframes));
         (step.description.to_string(), used, made, step.status())
@@ -88,7 +93,8 @@ fn an_edit_used_what_was_read_of_its_file() {
         }
     }
     assert_eq!(uses, 1);
-    assert_eq!(log.count("plan.step_frames_linked"), 1);
+    // What it used, and what it made.
+    assert_eq!(log.count("plan.step_frames_linked"), 2);
     assert_eq!(log.fates(FIELD), [0, 1, 0], "{}", log.report);
 }
 
@@ -208,18 +214,146 @@ fn what_an_earlier_import_recorded_is_used_by_a_later_one() {
 }
 
 /// A log of a version that inferred nothing has the frames of the read and of
-/// the edit. (Here the read was of another file, so that nothing was inferred.)
+/// the edit; a use after both would be in the wrong place. (Here the read was of
+/// another file, so that nothing was inferred.)
 #[test]
-fn a_log_without_steps_gets_them() {
+fn an_edit_that_was_recorded_without_a_step_stays_without_one() {
     let older = of(&[("t1", "Read", "other"), ("t2", "Edit", "a")]);
     let mut log = Log::of(&older);
     assert_eq!(steps(&log, plan()), []);
-    let recording = of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]);
+    let mut recording = of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]);
     log.grow(&recording, 99);
-    let expected = step("Edit a", 1, 2, StepStatus::Completed);
+    assert_eq!(steps(&log, plan()), []);
+    assert_eq!(log.report.events_made, 0, "{}", log.report);
+    assert_eq!(log.report.notes, [""; 0]);
+    // The next edit is new.
+    does(&mut recording, "t3", "Edit", "a", false);
+    log.grow(&recording, 99);
+    let expected = step("Edit a", 2, 3, StepStatus::Completed);
     assert_eq!(steps(&log, plan()), [expected]);
-    // The step's five events, and no others.
-    assert_eq!(log.report.events_made, 5, "{}", log.report);
+}
+
+/// The edit's own frame may evict the one that it used. The model had seen it.
+#[test]
+fn the_use_stands_before_the_push_that_may_evict_its_frame() {
+    let log = Log::of(&of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]));
+    let pipeline = ChainIds::of_session("s").pipeline;
+    let happened = |entry: &Entry| match &entry.event {
+        AnyEvent::Pipeline(PipelineEvent::FramePushed(pushed)) => Some(("push", pushed.frame_id.0)),
+        AnyEvent::Pipeline(PipelineEvent::FramesUsed(used)) => Some(("use", used.frames[0].0)),
+        _ => None,
+    };
+    let course: Vec<_> = log.entries().iter().filter_map(happened).collect();
+    assert_eq!(course, [("push", 0), ("push", 1), ("use", 1), ("push", 2)]);
+    let two = [Candidate::policy("two", EvictionPolicy::max_frames(2))];
+    let replayed = log.annals.replay(pipeline, &two, ReplayOptions::default());
+    let replayed = block_on(replayed).unwrap();
+    let two = &replayed.policies[1];
+    let counts = (two.name.as_str(), two.evictions, two.uses, two.misses);
+    assert_eq!(counts, ("two", 1, 1, 0));
+}
+
+/// Executes a batch as an import does that goes no further.
+fn leave(log: &Log, key: Uuid, commands: Vec<Command>) {
+    let request = |command| Request::new(ActorRef::human("ada"), command);
+    let requests = commands.into_iter().map(request).collect();
+    block_on(log.annals.execute_batch(Some(key), requests)).unwrap();
+}
+
+/// The step's beginning, under the key that it has in another log.
+fn leave_beginning(log: &Log, once: &Log) {
+    let plan = plan();
+    let is_step = |entry: &&Entry| matches!(&entry.event, AnyEvent::Plan(PlanEvent::StepAdded(_)));
+    let key = once.entries().iter().find(is_step).unwrap().batch_id;
+    let link = LinkStepFrames {
+        plan,
+        step: 0,
+        iframes: vec![FrameId(1)],
+        oframes: vec![],
+        inferred: true,
+    };
+    let progressing = SetStepStatus {
+        plan,
+        step: 0,
+        status: StepStatus::Progressing,
+        reason: None,
+    };
+    let add = AddStep::new(plan, NewStep::new("Edit a"));
+    leave(log, key, vec![add.into(), link.into(), progressing.into()]);
+}
+
+fn leave_edit(log: &Log) {
+    let (chain, ids) = (ChainIds::of_session("s"), ToolIds::of("t2"));
+    let invocation = RecordToolInvocation {
+        run: chain.run,
+        id: Some(ids.invocation),
+        tool_name: "Edit".to_owned(),
+        io_footprint: None,
+        args: None,
+        status: ToolStatus::Ok,
+        duration_ms: None,
+        result_summary: None,
+        artifacts: vec![],
+    };
+    let push = PushFrame {
+        pipeline: chain.pipeline,
+        kind: FrameKind::CodeChange,
+        summary: "Edit a".to_owned(),
+        token_estimate: None,
+        data: None,
+    };
+    leave(log, ids.batch, vec![invocation.into(), push.into()]);
+}
+
+/// An import that ends before the edit's unit, or after it and before the
+/// step's end, is completed by the next one.
+#[test]
+fn an_interrupted_step_is_completed() {
+    let recording = of(&[
+        ("t1", "Read", "a"),
+        ("t2", "Edit", "a"),
+        ("t3", "Edit", "a"),
+    ]);
+    let once = Log::of(&recording);
+    let done = StepStatus::Completed;
+    let expected = [step("Edit a", 1, 2, done), step("Edit a", 2, 3, done)];
+    for has_edit in [false, true] {
+        let mut log = Log::empty();
+        // Without the result of t2.
+        log.grow(&recording, 4);
+        leave_beginning(&log, &once);
+        if has_edit {
+            leave_edit(&log);
+        }
+        log.grow(&recording, 99);
+        assert_eq!(steps(&log, plan()), expected, "{has_edit}");
+        assert_eq!(log.count("plan.step_added"), 2);
+        assert!(!log.has_note("step of the plan"), "{}", log.report);
+        log.grow(&recording, 99);
+        assert_eq!(log.report.events_made, 0);
+    }
+}
+
+/// The step of an edit that the log refuses has failed, and made nothing.
+#[test]
+fn the_step_of_an_edit_that_is_refused_fails() {
+    let recording = of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]);
+    let mut log = Log::empty();
+    log.grow(&recording, 4);
+    // Somebody has taken the id of its patch set.
+    let taken = ProposePatchSet {
+        id: Some(ToolIds::of("t2").patch_set),
+        ..ProposePatchSet::new(ChainIds::of_session("s").run, DiffFormat::Unified)
+    };
+    leave(&log, Uuid::from_u128(1), vec![taken.into()]);
+    let folder = Folder::new();
+    let path = folder.write("r.jsonl", recording.file(99));
+    let report = log.try_import(&path, &ClaudeOptions::default()).unwrap();
+    assert_eq!(report.broken_count, 1);
+    let failed = ("Edit a".to_owned(), vec![1], vec![], StepStatus::Failed);
+    assert_eq!(steps(&log, plan()), [failed]);
+    let again = log.try_import(&path, &ClaudeOptions::default()).unwrap();
+    assert_eq!((again.broken_count, again.events_made), (1, 0));
 }
 
 /// A copy of a session under another name: its reads are in the first one's
