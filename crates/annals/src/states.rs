@@ -97,8 +97,11 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
 /// decisions need one, and the next on the same pipeline goes on from there.
 #[derive(Debug)]
 pub(crate) struct Windows {
-    cache: Mutex<LruCache<StreamRef, (u64, Option<Window<()>>)>>,
+    cache: Mutex<Kept>,
 }
+
+/// Windows with the versions that they are of.
+type Kept = LruCache<StreamRef, (u64, Option<Window<()>>)>;
 
 /// How many pipelines' windows are kept.
 const WINDOWS: NonZeroUsize = match NonZeroUsize::new(8) {
@@ -113,7 +116,7 @@ impl Windows {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<StreamRef, (u64, Option<Window<()>>)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

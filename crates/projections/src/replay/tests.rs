@@ -381,7 +381,7 @@ impl<'a> Search<'a> {
         let Some(number) = id.checked_sub(self.told.next()) else {
             return 3;
         };
-        let pushes = self
+        let mut pushes = self
             .told
             .happens
             .iter()
@@ -389,7 +389,7 @@ impl<'a> Search<'a> {
                 Happens::Push(_, tokens) => Some(tokens.unwrap_or(0)),
                 _ => None,
             });
-        pushes.skip(number as usize).next().unwrap_or(0)
+        pushes.nth(number as usize).unwrap_or(0)
     }
 
     /// Whether a frame was ever in the window.
