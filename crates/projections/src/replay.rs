@@ -9,10 +9,10 @@
 //! ```
 //! # use annals_domain::PipelineId;
 //! # use annals_domain::pipeline::EvictionPolicy;
-//! # use annals_event_log::MemoryLog;
+//! # use annals_event_log::memory::MemoryLog;
 //! use annals_projections::replay::{Candidate, ReplayOptions, replay};
 //! # futures::executor::block_on(async {
-//! # let log = MemoryLog::new();
+//! # let log = MemoryLog::new(uuid::Uuid::nil());
 //! # let pipeline = PipelineId(uuid::Uuid::nil());
 //! let candidates = [
 //!     Candidate::policy("fifty frames", EvictionPolicy::max_frames(50)),
