@@ -5,11 +5,16 @@ use annals::domain::pipeline::{
     EvictionPolicy, FrameKind, PushFrame, SetEvictionPolicy, SetMaxFrames,
 };
 use annals::domain::plan::{AddStep, CreatePlan, NewStep};
-use annals::domain::{ActorRef, Command, FrameId, PipelineId};
+use annals::domain::{ActorRef, Command, FrameId, Kind, PipelineId};
 use annals::projections::ContextPipelineView;
 use annals::projections::replay::{Candidate, ReplayOptions, Yardstick};
-use annals::{Annals, At, ExecuteError, Request};
+use annals::{Annals, At, ExecuteError, ObjectRef, Request};
 use futures::executor::block_on;
+
+/// Whatever runs futures may move them from thread to thread.
+fn any_thread<F: Future + Send>(future: F) -> F {
+    future
+}
 
 fn actor() -> ActorRef {
     ActorRef::agent("coder")
@@ -138,7 +143,8 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
         optimum: true,
         ..ReplayOptions::default()
     };
-    let replayed = block_on(annals.replay(pipeline, &candidates, options)).expect("a replay");
+    let replayed = any_thread(annals.replay(pipeline, &candidates, options));
+    let replayed = block_on(replayed).expect("a replay");
     let misses: Vec<u64> = replayed.policies.iter().map(|row| row.misses).collect();
     assert_eq!(misses, [1, 0, 0, 1]);
     let optimum = replayed.policies[3].optimum.clone();
@@ -151,4 +157,13 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
     let view: ContextPipelineView =
         block_on(annals.get_at(pipeline, At::Position(before))).expect("a pipeline");
     assert_eq!(view.max_frames(), 9);
+    let object = ObjectRef {
+        kind: Kind::ContextPipeline,
+        id: pipeline.0,
+    };
+    let seen = block_on(any_thread(annals.seen_window(object, None, At::Now)));
+    assert_eq!(
+        seen.expect("a window").window.frames.len(),
+        view.window.len()
+    );
 }
