@@ -389,7 +389,7 @@ pub(crate) struct Show {
     /// and the frames evicted by then. For a run and what is in it, a plan, or a pipeline
     #[arg(long, conflicts_with_all = ["diff", "dialect"])]
     pub(crate) window: bool,
-    /// With --window: this step of the plan, from 0, as it began
+    /// With --window: this step of the plan, from 0, as it began, or else at --at
     #[arg(long, value_name = "N", requires = "window")]
     pub(crate) step: Option<u32>,
     /// Print it as this system writes it, and nothing else

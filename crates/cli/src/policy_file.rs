@@ -84,10 +84,7 @@ fn json(text: &str) -> Result<EvictionPolicy, Wrong> {
         let message = error.to_string();
         // The place is said by the line alone.
         let reason = message.split(" at line ").next().unwrap_or_default();
-        // The reader is often behind a value when it is found to be wrong; of a
-        // name it is not.
-        let named = ["unknown field", "duplicate field", "unknown variant"];
-        let of_value = error.is_data() && !named.iter().any(|it| reason.starts_with(it));
+        let of_value = error.is_data() && !NAMED.iter().any(|it| reason.starts_with(it));
         let line = of_value
             .then(|| line_of_value(text, parts(&path)))
             .flatten();
@@ -96,15 +93,10 @@ fn json(text: &str) -> Result<EvictionPolicy, Wrong> {
     reader
         .end()
         .map_err(|error| Wrong::at(Some(error.line()), "something follows the policy"))?;
-    checked(policy, |name, field, item| {
-        let part = |key: &str| Part::Field(key.to_owned());
-        let field = Some(field).filter(|field| *field != name).map(part);
-        let path = [Some(part(name)), field, item.map(Part::Item)];
-        line_of_value(text, path.into_iter().flatten())
-    })
+    checked(policy, |path| line_of_value(text, path))
 }
 
-/// A step into a JSON value.
+/// A step into a value.
 enum Part {
     Field(String),
     Item(usize),
@@ -157,11 +149,22 @@ fn toml(text: &str) -> Result<EvictionPolicy, Wrong> {
             return Err(Wrong::at(Some(line), second_policy(second.get_ref())));
         }
     }
-    let policy = toml::from_str(text).map_err(wrong)?;
-    checked(policy, |_, field, item| {
-        line_in_toml(text, table.get_ref(), field, item)
-    })
+    let table = table.get_ref();
+    let reader = toml::Deserializer::parse(text).map_err(wrong)?;
+    let policy = serde_path_to_error::deserialize(reader).map_err(|error| {
+        let path: Vec<Part> = parts(error.path()).collect();
+        let error = error.into_inner();
+        let found = line_in_toml(text, table, &path);
+        let named = NAMED.iter().any(|it| error.message().starts_with(it));
+        let Wrong { line, reason } = wrong(error);
+        Wrong::at(if named { line } else { found.or(line) }, reason)
+    })?;
+    checked(policy, |path| line_in_toml(text, table, &path))
 }
+
+/// Errors about a name, which readers place well. Those about a value they often
+/// place behind it, or at the list that it is in.
+const NAMED: [&str; 3] = ["unknown field", "duplicate field", "unknown variant"];
 
 /// What is wrong with a file without a policy.
 const NOTHING: &str = "there is no policy; `annals policies` describes them";
@@ -195,35 +198,42 @@ fn one_policy_of_json(text: &str) -> Result<(), Wrong> {
     }
 }
 
-/// A policy whose fields go together. `line` finds the one of a field, and of
-/// an item of it.
+/// A policy whose fields go together. `line` finds the one of a part of it.
 fn checked(
     policy: EvictionPolicy,
-    line: impl FnOnce(&str, &str, Option<usize>) -> Option<usize>,
+    line: impl FnOnce(Vec<Part>) -> Option<usize>,
 ) -> Result<EvictionPolicy, Wrong> {
-    match policy.check() {
-        Ok(()) => Ok(policy),
-        Err(error) => {
-            let line = line(policy.name(), error.field, error.item);
-            Err(Wrong::at(line, error.to_string()))
-        }
-    }
+    let Err(error) = policy.check() else {
+        return Ok(policy);
+    };
+    let name = policy.name();
+    let field = Some(error.field).filter(|field| *field != name);
+    let fields = std::iter::once(name).chain(field);
+    let path = fields.map(|field| Part::Field(field.to_owned()));
+    let path = path.chain(error.item.map(Part::Item)).collect();
+    Err(Wrong::at(line(path), error.to_string()))
 }
 
-/// The line of a policy's field in TOML, or of an item of it.
-fn line_in_toml(
-    text: &str,
-    table: &DeTable<'_>,
-    field: &str,
-    item: Option<usize>,
-) -> Option<usize> {
-    let policy = table.values().next()?;
-    let found = policy.get_ref().as_table().and_then(|it| it.get(field));
-    let of_item = found
-        .zip(item)
-        .and_then(|(found, item)| found.get_ref().as_array()?.get(item));
-    let span = of_item.or(found).unwrap_or(policy).span();
-    Some(line_at(text, span.start))
+/// The line of the last part of a path that there is in a TOML file.
+fn line_in_toml(text: &str, table: &DeTable<'_>, path: &[Part]) -> Option<usize> {
+    let Some((Part::Field(name), rest)) = path.split_first() else {
+        return None;
+    };
+    let mut value = table.get(name.as_str())?;
+    for part in rest {
+        let inner = match part {
+            Part::Field(name) => value
+                .get_ref()
+                .as_table()
+                .and_then(|it| it.get(name.as_str())),
+            Part::Item(index) => value.get_ref().as_array().and_then(|it| it.get(*index)),
+        };
+        match inner {
+            Some(inner) => value = inner,
+            None => break,
+        }
+    }
+    Some(line_at(text, value.span().start))
 }
 
 /// The line that a byte is in.

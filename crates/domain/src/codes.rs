@@ -276,7 +276,12 @@ pub(crate) mod tagged {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<(String, bool), D::Error> {
-        Ok(match Form::deserialize(d)? {
+        use serde::de::Error;
+
+        let expected =
+            "a word, or {\"other\": \"another word\"} and nothing beside it, is expected";
+        let form = Form::deserialize(d).map_err(|_| D::Error::custom(expected))?;
+        Ok(match form {
             Form::Word(word) => (word, false),
             Form::Other { other } => (other, true),
         })

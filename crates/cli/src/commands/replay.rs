@@ -396,8 +396,8 @@ fn remarks(
     let without = sum(|one| one.frames_without_estimate);
     if without > 0 {
         output.note(&format!(
-            "{} no token estimate and count for no token",
-            counted(without, "frame has", "frames have")
+            "no token estimate, which counts for no token: {}",
+            counted(without, "frame", "frames")
         ));
     }
     let unknown = sum(|one| one.unknown_uses);

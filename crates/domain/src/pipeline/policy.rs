@@ -320,6 +320,20 @@ impl EvictionPolicy {
         }
     }
 
+    /// What it protects, where that is not the usual kinds.
+    fn other_protection(&self) -> String {
+        let usual = self.protected() == protected_by_default();
+        match self {
+            EvictionPolicy::Unlimited(_) => String::new(),
+            _ if usual => String::new(),
+            _ if self.protected().is_empty() => "protects no kind".to_owned(),
+            _ => {
+                let kinds: Vec<String> = self.protected().iter().map(named).collect();
+                format!("protects {}", kinds.join(", "))
+            }
+        }
+    }
+
     /// The policy as it is in force: a limit that document 001's brings with it
     /// is the pipeline's from then on.
     pub fn in_force(&self) -> EvictionPolicy {
@@ -360,6 +374,15 @@ impl EvictionPolicy {
             }
             EvictionPolicy::KindQuotas(policy) => policy.check(),
         }
+    }
+}
+
+/// A kind's name; one that is not document 001's is marked, as it may have the
+/// name of one that is.
+fn named(kind: &FrameKind) -> String {
+    match kind {
+        FrameKind::Other(name) => format!("other: {name}"),
+        kind => kind.to_string(),
     }
 }
 
@@ -405,7 +428,7 @@ impl KindQuotas {
 
     fn described(&self) -> String {
         let quotas = self.quotas.iter();
-        let quotas = quotas.map(|quota| format!("{} {}", quota.keep, quota.kind));
+        let quotas = quotas.map(|quota| format!("{} {}", quota.keep, named(&quota.kind)));
         let others = self.others.map(|keep| format!("{keep} of each other kind"));
         quotas.chain(others).collect::<Vec<String>>().join(", ")
     }
@@ -417,14 +440,14 @@ impl KindQuotas {
         }
         for (index, quota) in self.quotas.iter().enumerate() {
             not_blank("quotas", index, &quota.kind)?;
-            let kind = &quota.kind;
+            let (kind, name) = (&quota.kind, named(&quota.kind));
             if self.quotas.iter().take(index).any(|it| it.kind == *kind) {
-                let reason = format!("{kind} has two quotas; one is expected");
+                let reason = format!("{name} has two quotas; one is expected");
                 return Err(InvalidPolicy::new("quotas", reason).at(index));
             }
             if self.protected.contains(kind) {
                 let reason = format!(
-                    "{kind} has a quota and is protected; take it out of one of the two \
+                    "{name} has a quota and is protected; take it out of one of the two \
                      (`protected` is intent_analysis and checkpoint where it is left out)"
                 );
                 return Err(InvalidPolicy::new("quotas", reason).at(index));
@@ -457,9 +480,11 @@ impl fmt::Display for EvictionPolicy {
             EvictionPolicy::KindQuotas(policy) => policy.described(),
             EvictionPolicy::Unlimited(_) => String::new(),
         };
-        match limits.is_empty() {
+        let said = [limits, self.other_protection()];
+        let said: Vec<String> = said.into_iter().filter(|it| !it.is_empty()).collect();
+        match said.is_empty() {
             true => f.write_str(self.name()),
-            false => write!(f, "{} ({limits})", self.name()),
+            false => write!(f, "{} ({})", self.name(), said.join("; ")),
         }
     }
 }

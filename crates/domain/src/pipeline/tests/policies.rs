@@ -298,6 +298,12 @@ fn what_is_null_is_left_out() {
     let policy: EvictionPolicy = serde_json::from_str(json).expect("it is read");
     assert_eq!(policy.check(), Ok(()));
     assert_eq!(policy.to_string(), "least_recently_used (5 tokens)");
+    let json = r#"{"max_frames": {"max_frames": 2, "protected": [{"other": "note"}]}}"#;
+    let policy: EvictionPolicy = serde_json::from_str(json).expect("it is read");
+    assert_eq!(
+        policy.to_string(),
+        "max_frames (2 frames; protects other: note)"
+    );
 }
 
 #[test]

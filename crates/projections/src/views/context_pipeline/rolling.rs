@@ -73,16 +73,11 @@ impl Newest {
 
     /// The text: the numbers of the frames that it stands for, then a line for
     /// each of the newest of them, the newest one last, as far as they find room.
-    /// Where there is no room for all numbers it has the first and the last.
+    /// Where there is no room for all numbers it says how many they are; never
+    /// does it name a frame that did not go.
     pub(super) fn text(&self, frames: &FrameRanges) -> String {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let mut head = format!("Earlier frames, of which only this is left: {frames}");
-        if head.len() > limit / 2 {
-            let first = frames.as_slice().iter().map(|(first, _)| first).min();
-            let last = frames.as_slice().iter().map(|(_, last)| last).max();
-            let text = |id: Option<&FrameId>| id.map(ToString::to_string).unwrap_or_default();
-            head = format!("Earlier frames, {} to {}", text(first), text(last));
-        }
+        let head = head(frames, limit);
         let mut room = limit.saturating_sub(head.len());
         let mut lines = Vec::new();
         for (id, kind, beginning) in self.frames.iter().rev() {
@@ -95,6 +90,20 @@ impl Newest {
             lines.push(line);
         }
         lines.reverse();
-        cut(&format!("{head}{}", lines.concat()), limit).to_owned()
+        format!("{head}{}", lines.concat())
     }
+}
+
+/// The first line: as much of what went as fits.
+fn head(frames: &FrameRanges, limit: usize) -> String {
+    let count = |(first, last): &(FrameId, FrameId)| last.0.saturating_sub(first.0) + 1;
+    let all: u64 = frames.as_slice().iter().map(count).sum();
+    let long = format!("Earlier frames, of which only this is left: {frames}");
+    if long.len() <= limit / 2 {
+        return long;
+    }
+    let short = format!("Earlier frames: {frames}");
+    let fewest = [short, format!("{all} earlier frames"), all.to_string()];
+    let fits = fewest.into_iter().find(|head| head.len() <= limit);
+    fits.unwrap_or_default()
 }
