@@ -27,7 +27,7 @@ use annals::domain::{
 use annals::projections::ListQuery;
 use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
-use annals_benches::directory;
+use annals_benches::{directory, median, program};
 use annals_event_log::{Append, EventLog, Position};
 use bytes::Bytes;
 use chrono::DateTime;
@@ -278,11 +278,6 @@ fn fill(url: &str, events: usize) {
     block_on(annals.log().close());
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
-}
-
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
@@ -320,12 +315,7 @@ fn lists(annals: &Annals) {
 
 /// The program beside this benchmark, if it was built.
 fn list_command(url: &str) {
-    let bench = std::env::current_exe().unwrap();
-    let program = bench
-        .ancestors()
-        .map(|folder| folder.join("annals"))
-        .find(|path| path.is_file());
-    let Some(program) = program else {
+    let Some(program) = program() else {
         println!("list as a command: not measured, the program is not built (`make build`)");
         return;
     };

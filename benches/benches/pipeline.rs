@@ -30,7 +30,7 @@ use annals::domain::{
 };
 use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
-use annals_benches::directory;
+use annals_benches::{directory, median, program};
 use annals_event_log::{Append, EventLog};
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -92,11 +92,6 @@ fn kind(n: usize) -> FrameKind {
     } else {
         FrameKind::ToolCall
     }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }
 
 /// The median time of one push into a full window, over batches of pushes.
@@ -331,9 +326,7 @@ fn peak_memory(process: u32) -> Option<u64> {
 fn replayed() {
     let frames = std::env::var("ANNALS_FRAMES").ok();
     let frames = frames.and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
-    let bench = std::env::current_exe().unwrap();
-    let program = bench.ancestors().map(|folder| folder.join("annals"));
-    let Some(program) = program.into_iter().find(|path| path.is_file()) else {
+    let Some(program) = program() else {
         println!("replay as a command: not measured, the program is not built (`make build`)");
         return;
     };

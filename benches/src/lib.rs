@@ -7,6 +7,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use annals_event_log::{
     Actor, Append, EventLog, Expectation, Expected, NewEvent, Position, Query, StreamName, Version,
@@ -32,6 +33,19 @@ pub fn directory() -> std::io::Result<TempDir> {
         Some(parent) => tempfile::tempdir_in(parent),
         None => tempfile::tempdir(),
     }
+}
+
+/// The time in the middle; nothing for no times.
+pub fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// The program beside the running benchmark, if it was built.
+pub fn program() -> Option<PathBuf> {
+    let bench = std::env::current_exe().ok()?;
+    let mut places = bench.ancestors().map(|folder| folder.join("annals"));
+    places.find(|path| path.is_file())
 }
 
 /// `count` payloads that do not compress, the same in every run.

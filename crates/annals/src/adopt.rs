@@ -12,8 +12,7 @@ use annals_domain::{
 use annals_event_log::{
     Append, AppendError, Blob, Expectation, Expected, NewEvent, Position, Version, limits,
 };
-use annals_wire::stream_name;
-use annals_wire::{EncodeError, Envelope, random_salt};
+use annals_wire::{EncodeError, Envelope, random_salt, stream_name};
 use bytes::Bytes;
 use uuid::Uuid;
 

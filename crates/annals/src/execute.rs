@@ -7,8 +7,7 @@ use annals_domain::{
 use annals_event_log::{
     Append, AppendError, Appended, BatchStatus, Expectation, Expected, Version,
 };
-use annals_wire::stream_name;
-use annals_wire::{Envelope, random_salt};
+use annals_wire::{Envelope, random_salt, stream_name};
 use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;

@@ -127,7 +127,8 @@ impl Windows {
         stream: StreamRef,
         version: u64,
     ) -> Result<Option<Window<()>>, LoadError> {
-        let kept = self.lock().get(&stream).cloned();
+        // Taken out, so that going on with it copies nothing.
+        let kept = self.lock().pop(&stream);
         let kept = kept.filter(|(known, _)| *known <= version);
         let (known, mut window) = kept.unwrap_or((0, None));
         each_event(log, stream, known + 1, |record, event| {

@@ -124,7 +124,10 @@ impl Annals {
         };
         let view: ContextPipelineView = self.get_at(place.pipeline, moment).await?;
         let mut step_frames = match &place.plan {
-            Some(plan) => self.step_frames(PlanId(plan.header.object_id), at).await?,
+            Some(plan) => {
+                let plan = PlanId(plan.header.object_id);
+                self.linked_frames(plan, place.pipeline, at).await?
+            }
             None => Vec::new(),
         };
         step_frames.retain(|frame| step.is_none_or(|step| frame.step == step));
@@ -264,9 +267,19 @@ impl Annals {
     /// [`ViewError`].
     pub async fn step_frames(&self, plan: PlanId, at: At) -> Result<Vec<StepFrame>, ViewError> {
         let view: PlanView = self.get_at(plan, at).await?;
-        let Some(pipeline) = view.pipeline else {
-            return Ok(Vec::new());
-        };
+        match view.pipeline {
+            Some(pipeline) => Ok(self.linked_frames(plan, pipeline, at).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The frames of a pipeline that a plan's steps were linked to.
+    async fn linked_frames(
+        &self,
+        plan: PlanId,
+        pipeline: PipelineId,
+        at: At,
+    ) -> Result<Vec<StepFrame>, LoadError> {
         let mut linked = Vec::new();
         let plan = plan_stream(plan.0);
         each_event(self.log.as_ref(), plan, 1, |record, event| {
@@ -401,15 +414,10 @@ impl Marks {
     /// Marks what was linked before this position, then goes on to it.
     fn fold(&mut self, position: Position, event: &pipeline::Event) {
         self.mark_before(position);
-        let (pipeline::Event::FramePushed(event), Some(window)) = (event, &mut self.window) else {
-            pipeline::evolve_window(&mut self.window, event);
-            return;
-        };
-        window.skip_to(event.frame_id);
         let evicted = &mut self.evicted;
-        window.push_with(&event.kind, event.token_estimate, (), |facts, ()| {
+        pipeline::evolve_window_with(&mut self.window, event, |pushed, facts| {
             if let Some(went) = evicted.get_mut(&facts.id) {
-                *went = Some((event.frame_id, position));
+                *went = Some((pushed, position));
             }
         });
     }

@@ -26,7 +26,8 @@ pub(crate) fn run(args: &Commands, context: &mut Context) -> Result<(), CliError
     }
 }
 
-fn print(output: &mut Output, schema: &Value) -> Result<(), CliError> {
+/// Prints a schema: for people indented.
+pub(super) fn print(output: &mut Output, schema: &Value) -> Result<(), CliError> {
     if output.is_json() {
         return output.json(schema);
     }
@@ -79,7 +80,7 @@ fn first_sentence(text: &str) -> String {
         .collect()
 }
 
-fn generator() -> SchemaGenerator {
+pub(super) fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().into_generator()
 }
 

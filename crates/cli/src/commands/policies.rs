@@ -1,9 +1,9 @@
 //! `annals policies`: what policies there are, and their schema.
 
 use annals::domain::pipeline::EvictionPolicy;
-use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use super::commands_schema;
 use crate::cli::Policies;
 use crate::context::Context;
 use crate::error::CliError;
@@ -16,19 +16,14 @@ pub(crate) fn run(args: &Policies, context: &mut Context) -> Result<(), CliError
         return output.json(&policy_file::read(path)?);
     }
     let schema = schema();
-    if !args.schema {
-        return list(output, &schema);
+    match args.schema {
+        true => commands_schema::print(output, &schema),
+        false => list(output, &schema),
     }
-    if output.is_json() {
-        return output.json(&schema);
-    }
-    let text = serde_json::to_string_pretty(&schema).map_err(CliError::Json)?;
-    output.line(&text)
 }
 
 fn schema() -> Value {
-    let generator = SchemaSettings::draft2020_12().into_generator();
-    let mut schema = generator.into_root_schema_for::<EvictionPolicy>();
+    let mut schema = commands_schema::generator().into_root_schema_for::<EvictionPolicy>();
     schema.insert("title".to_owned(), "eviction policy".into());
     schema.into()
 }

@@ -96,9 +96,9 @@ async fn all_pipelines(
     let mut pipelines = Vec::new();
     let mut query = ListQuery {
         limit: PAGE,
+        oldest_first: true,
         ..ListQuery::new(Kind::ContextPipeline)
     };
-    query.oldest_first = true;
     loop {
         let listed = annals.list(&query).await?;
         for row in &listed.rows {

@@ -1,6 +1,6 @@
 //! `annals show --window`: what the model saw.
 
-use annals::domain::pipeline::{EvictionPolicy, FrameKind, FrameRanges, MaxFrames};
+use annals::domain::pipeline::{EvictionPolicy, FrameRanges, MaxFrames};
 use annals::projections::{EvictedFrame, OverLimit, SeenFrame, Why, WindowView};
 use annals::{FrameWas, SeenWindow, StepFrame};
 
@@ -84,15 +84,6 @@ fn policy(window: &WindowView) -> String {
     }
 }
 
-/// A kind's name; one that is not document 001's is marked, as it may have the
-/// name of one that is.
-fn kind(kind: &FrameKind) -> String {
-    match kind {
-        FrameKind::Other(name) => format!("other: {name}"),
-        kind => kind.to_string(),
-    }
-}
-
 /// By how much a window is over its limit, and for how long.
 pub(crate) fn over_limit(over: &OverLimit) -> String {
     let frames = over.frames.map(|n| counted(n, "frame", "frames"));
@@ -123,7 +114,7 @@ fn frames(output: &mut Output, window: &WindowView) -> Result<(), CliError> {
         let tokens = seen.frame.token_estimate.map(|tokens| tokens.to_string());
         [
             seen.frame.frame_id.to_string(),
-            kind(&seen.frame.kind),
+            seen.frame.kind.label(),
             tokens.unwrap_or_default(),
             seen.position.to_string(),
             why(&seen.why),
@@ -186,7 +177,7 @@ fn evicted(output: &mut Output, evicted: &[EvictedFrame]) -> Result<(), CliError
         let tokens = gone.token_estimate.map(|tokens| tokens.to_string());
         [
             gone.frame.to_string(),
-            kind(&gone.kind),
+            gone.kind.label(),
             tokens.unwrap_or_default(),
             gone.pushed.to_string(),
             gone.position.to_string(),

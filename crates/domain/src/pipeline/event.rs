@@ -34,6 +34,15 @@ open_enum! {
 }
 
 impl FrameKind {
+    /// Its name for people; a kind that is not document 001's is marked, as it
+    /// may have the name of one that is.
+    pub fn label(&self) -> String {
+        match self {
+            FrameKind::Other(name) => format!("other: {name}"),
+            listed => listed.to_string(),
+        }
+    }
+
     /// Whether document 001 never evicts frames of this kind.
     pub fn is_protected(&self) -> bool {
         match self {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Event, EvictionPolicy, Tally, Window};
+use super::{Event, EvictionPolicy, FrameFacts, Tally, Window};
 use crate::FrameId;
 
 /// Whether a pipeline is there, and what its decider knows of it. The state is
@@ -95,6 +95,16 @@ pub fn evolve(state: &mut State, event: &Event) {
 /// Folds one event into the pipeline's window, without the frames' content.
 /// There is none before the pipeline is.
 pub fn evolve_window(window: &mut Option<Window<()>>, event: &Event) {
+    evolve_window_with(window, event, |_, _| {});
+}
+
+/// The same, giving each frame that goes to `evicted`, behind the number of the
+/// frame whose push it had to make room for.
+pub fn evolve_window_with(
+    window: &mut Option<Window<()>>,
+    event: &Event,
+    mut evicted: impl FnMut(FrameId, FrameFacts),
+) {
     match (event, window) {
         (Event::Created(event), window) => *window = Some(Window::new(event.max_frames)),
         (Event::Adopted(event), window) => {
@@ -110,7 +120,9 @@ pub fn evolve_window(window: &mut Option<Window<()>>, event: &Event) {
         }
         (Event::FramePushed(event), Some(window)) => {
             window.skip_to(event.frame_id);
-            window.push_with(&event.kind, event.token_estimate, (), |_, ()| {});
+            window.push_with(&event.kind, event.token_estimate, (), |facts, ()| {
+                evicted(event.frame_id, facts);
+            });
         }
         (Event::FramesUsed(event), Some(window)) => {
             for frame in &event.frames {

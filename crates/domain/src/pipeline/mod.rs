@@ -19,7 +19,7 @@ mod tests;
 pub use command::*;
 pub use event::*;
 pub use evict::{Evictor, Excess, FrameFacts, RolledUp, Rules, Totals};
-pub use evolve::{Open, State, evolve, evolve_window};
+pub use evolve::{Open, State, evolve, evolve_window, evolve_window_with};
 pub use policy::*;
 pub use ranges::FrameRanges;
 pub use tally::Tally;

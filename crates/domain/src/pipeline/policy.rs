@@ -328,7 +328,7 @@ impl EvictionPolicy {
             _ if usual => String::new(),
             _ if self.protected().is_empty() => "protects no kind".to_owned(),
             _ => {
-                let kinds: Vec<String> = self.protected().iter().map(named).collect();
+                let kinds: Vec<String> = self.protected().iter().map(FrameKind::label).collect();
                 format!("protects {}", kinds.join(", "))
             }
         }
@@ -377,15 +377,6 @@ impl EvictionPolicy {
     }
 }
 
-/// A kind's name; one that is not document 001's is marked, as it may have the
-/// name of one that is.
-fn named(kind: &FrameKind) -> String {
-    match kind {
-        FrameKind::Other(name) => format!("other: {name}"),
-        kind => kind.to_string(),
-    }
-}
-
 fn not_blank(field: &'static str, item: usize, kind: &FrameKind) -> Result<(), InvalidPolicy> {
     if kind.as_str().trim().is_empty() {
         return Err(InvalidPolicy::new(field, "a kind must not be blank").at(item));
@@ -428,7 +419,7 @@ impl KindQuotas {
 
     fn described(&self) -> String {
         let quotas = self.quotas.iter();
-        let quotas = quotas.map(|quota| format!("{} {}", quota.keep, named(&quota.kind)));
+        let quotas = quotas.map(|quota| format!("{} {}", quota.keep, quota.kind.label()));
         let others = self.others.map(|keep| format!("{keep} of each other kind"));
         quotas.chain(others).collect::<Vec<String>>().join(", ")
     }
@@ -440,7 +431,7 @@ impl KindQuotas {
         }
         for (index, quota) in self.quotas.iter().enumerate() {
             not_blank("quotas", index, &quota.kind)?;
-            let (kind, name) = (&quota.kind, named(&quota.kind));
+            let (kind, name) = (&quota.kind, quota.kind.label());
             if self.quotas.iter().take(index).any(|it| it.kind == *kind) {
                 let reason = format!("{name} has two quotas; one is expected");
                 return Err(InvalidPolicy::new("quotas", reason).at(index));

@@ -114,21 +114,16 @@ pub(super) async fn drop_rows(
 
 /// Drops rows of older formats.
 pub(super) async fn drop_older_formats(log: &dyn EventLog) -> Result<(), CatalogueError> {
-    for model in OLDER {
-        if log.checkpoint(model).await? > Position::START {
-            log.drop_model(model).await?;
-        }
-    }
+    let mut models: Vec<String> = OLDER.iter().map(|model| (*model).to_owned()).collect();
     for pointer in OLDER_POINTERS {
         let current = current_of(log, pointer).await?;
-        for generation in [current.before(), current, current.next()] {
-            let model = generation.model_of(pointer);
-            if log.checkpoint(&model).await? > Position::START {
-                log.drop_model(&model).await?;
-            }
-        }
-        if log.checkpoint(pointer).await? > Position::START {
-            log.drop_model(pointer).await?;
+        let generations = [current.before(), current, current.next()];
+        models.extend(generations.map(|generation| generation.model_of(pointer)));
+        models.push((*pointer).to_owned());
+    }
+    for model in models {
+        if log.checkpoint(&model).await? > Position::START {
+            log.drop_model(&model).await?;
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! The policies that a pipeline can record, at work.
 
 use super::lru::ByUse;
-use super::oldest::{OldestByCount, OldestByTokens, OldestRolledUp};
+use super::oldest::Oldest;
 use super::quotas::ByKind;
 use super::{Evictor, Excess, FrameFacts, RolledUp, Totals};
 use crate::pipeline::EvictionPolicy;
@@ -17,9 +17,7 @@ pub struct Rules {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum AtWork {
-    Count(OldestByCount),
-    Tokens(OldestByTokens),
-    RolledUp(OldestRolledUp),
+    Oldest(Oldest),
     Use(ByUse),
     Kinds(ByKind),
     Unlimited,
@@ -32,12 +30,12 @@ impl Rules {
         let max_frames = policy.own_max_frames().unwrap_or(max_frames);
         let at_work = match &policy {
             EvictionPolicy::MaxFrames(policy) => {
-                AtWork::Count(OldestByCount::new(&policy.protected, max_frames))
+                AtWork::Oldest(Oldest::by_count(&policy.protected, max_frames))
             }
             EvictionPolicy::TokenBudget(policy) => {
-                AtWork::Tokens(OldestByTokens::new(&policy.protected, policy.max_tokens))
+                AtWork::Oldest(Oldest::by_tokens(&policy.protected, policy.max_tokens))
             }
-            EvictionPolicy::RollingSummary(policy) => AtWork::RolledUp(OldestRolledUp::new(policy)),
+            EvictionPolicy::RollingSummary(policy) => AtWork::Oldest(Oldest::rolling_up(policy)),
             EvictionPolicy::LeastRecentlyUsed(policy) => AtWork::Use(ByUse::new(policy)),
             EvictionPolicy::KindQuotas(policy) => AtWork::Kinds(ByKind::new(policy)),
             EvictionPolicy::Unlimited(_) => AtWork::Unlimited,
@@ -52,8 +50,7 @@ impl Rules {
     /// Takes the place of another policy. A rolling summary goes on under the
     /// next one.
     pub(in crate::pipeline) fn succeed(&mut self, before: &Rules) {
-        if let (AtWork::RolledUp(now), AtWork::RolledUp(before)) =
-            (&mut self.at_work, &before.at_work)
+        if let (AtWork::Oldest(now), AtWork::Oldest(before)) = (&mut self.at_work, &before.at_work)
         {
             now.succeed(before);
         }
@@ -71,9 +68,7 @@ impl Rules {
 
     fn evictor(&self) -> Option<&dyn Evictor> {
         match &self.at_work {
-            AtWork::Count(rule) => Some(rule),
-            AtWork::Tokens(rule) => Some(rule),
-            AtWork::RolledUp(rule) => Some(rule),
+            AtWork::Oldest(rule) => Some(rule),
             AtWork::Use(rule) => Some(rule),
             AtWork::Kinds(rule) => Some(rule),
             AtWork::Unlimited => None,
@@ -82,9 +77,7 @@ impl Rules {
 
     fn evictor_mut(&mut self) -> Option<&mut dyn Evictor> {
         match &mut self.at_work {
-            AtWork::Count(rule) => Some(rule),
-            AtWork::Tokens(rule) => Some(rule),
-            AtWork::RolledUp(rule) => Some(rule),
+            AtWork::Oldest(rule) => Some(rule),
             AtWork::Use(rule) => Some(rule),
             AtWork::Kinds(rule) => Some(rule),
             AtWork::Unlimited => None,
