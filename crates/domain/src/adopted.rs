@@ -20,6 +20,8 @@ coded_enum! {
     pub enum Dialect {
         /// The JSON of git-internal (documents 000 to 002).
         GitInternal = 1 => "git_internal",
+        /// The JSON of Contracts v1.1 (document 003).
+        Contracts = 2 => "contracts",
     }
 }
 
@@ -28,6 +30,7 @@ impl Dialect {
     pub fn name(self) -> &'static str {
         match self {
             Dialect::GitInternal => "git-internal",
+            Dialect::Contracts => "contracts",
         }
     }
 }
@@ -104,7 +107,9 @@ impl AnyEvent {
             | AnyEvent::Task(_)
             | AnyEvent::Snapshot(_)
             | AnyEvent::Pipeline(_)
-            | AnyEvent::Alias(_) => None,
+            | AnyEvent::Alias(_)
+            | AnyEvent::Session(_)
+            | AnyEvent::Bucket(_) => None,
         }
     }
 }

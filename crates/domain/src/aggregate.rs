@@ -6,11 +6,21 @@ use serde::{Deserializer, Serializer};
 use uuid::Uuid;
 
 use crate::event::EventSet;
-use crate::{Kind, StreamKind};
-use crate::{alias, intent, pipeline, plan, run, snapshot, task};
+use crate::{Kind, StreamKind, Timestamp};
+use crate::{alias, bucket, intent, pipeline, plan, run, session, snapshot, task};
+
+/// Calls an aggregate's fold, with the time where it takes that.
+macro_rules! fold {
+    ($module:ident, $state:expr, $event:expr, $at:expr) => {
+        $module::evolve($state, $event)
+    };
+    ($module:ident, $state:expr, $event:expr, $at:expr, $named:ident) => {
+        $module::evolve($state, $event, $at)
+    };
+}
 
 macro_rules! aggregates {
-    ($($variant:ident => $module:ident,)+) => {
+    ($($variant:ident => $module:ident $(at $at:ident)?,)+) => {
         /// An event of any aggregate. It exists in memory only: what is stored
         /// is the struct inside, under its type's name.
         #[derive(Debug, Clone, PartialEq)]
@@ -97,12 +107,13 @@ macro_rules! aggregates {
                 match self { $(AnyState::$variant(state) => state.is_absent(),)+ }
             }
 
-            /// Folds one event into the state. An event of another aggregate
-            /// changes nothing; the log keeps each in its own streams.
-            pub fn evolve(&mut self, event: &AnyEvent) {
+            /// Folds one event, which occurred at a time, into the state. An event
+            /// of another aggregate changes nothing; the log keeps each in its own
+            /// streams. Only token buckets look at the time.
+            pub fn evolve(&mut self, event: &AnyEvent, at: Timestamp) {
                 match (self, event) {
                     $((AnyState::$variant(state), AnyEvent::$variant(event)) => {
-                        $module::evolve(Arc::make_mut(state), event);
+                        fold!($module, Arc::make_mut(state), event, at $(, $at)?);
                     })+
                     (state, _) => debug_assert!(false, "{state:?} got an event of another aggregate"),
                 }
@@ -119,4 +130,6 @@ aggregates! {
     Snapshot => snapshot,
     Pipeline => pipeline,
     Alias => alias,
+    Session => session at at,
+    Bucket => bucket at at,
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::world::{Decided, World};
-use crate::{Meta, alias, intent, metadata, pipeline, plan, run, snapshot, task};
+use crate::{Meta, alias, intent, metadata, pipeline, plan, run, session, snapshot, task};
 
 /// A JSON text that is no command.
 #[derive(Debug, thiserror::Error)]
@@ -18,13 +18,32 @@ pub enum CommandError {
         name: String,
     },
     /// A field is missing, unknown or of the wrong type.
-    #[error("{name}: {source}; `annals commands {name}` shows its fields")]
+    #[error("{name}: {}{source}; `annals commands {name}` shows its fields", at(.path))]
     Fields {
         /// The command's name.
         name: &'static str,
+        /// Where in the fields, such as `config.policy.name`; empty for the object
+        /// itself.
+        path: String,
         /// What serde_json says.
         source: serde_json::Error,
     },
+}
+
+fn at(path: &str) -> String {
+    match path {
+        "" => String::new(),
+        path => format!("{path}: "),
+    }
+}
+
+/// Where the fields are not those of the command.
+fn place<T: serde::de::DeserializeOwned>(fields: &str) -> String {
+    let mut json = serde_json::Deserializer::from_str(fields);
+    match serde_path_to_error::deserialize::<_, T>(&mut json) {
+        Err(error) if error.path().iter().next().is_some() => error.path().to_string(),
+        _ => String::new(),
+    }
 }
 
 fn did_you_mean(name: &str) -> String {
@@ -79,7 +98,11 @@ macro_rules! commands {
                 match name {
                     $($name => serde_json::from_str::<$type>(fields)
                         .map(Command::$variant)
-                        .map_err(|source| CommandError::Fields { name: $name, source }),)+
+                        .map_err(|source| CommandError::Fields {
+                            name: $name,
+                            path: place::<$type>(fields),
+                            source,
+                        }),)+
                     _ => Err(CommandError::UnknownName { name: name.chars().take(64).collect() }),
                 }
             }
@@ -168,6 +191,23 @@ commands! {
     SetMaxFrames(pipeline::SetMaxFrames) = "set_max_frames", pipeline::decide::set_max_frames, |c| Some(c.pipeline.0);
     SetEvictionPolicy(pipeline::SetEvictionPolicy) = "set_eviction_policy", pipeline::decide::set_eviction_policy, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);
+    CreateSession(session::CreateSession) = "create_session", session::decide::create, |c| Some(c.config.session_id.0), new Some(c.config.session_id);
+    SubmitCommand(session::SubmitCommand) = "submit_command", session::decide::submit, |c| Some(c.session.0);
+    ApproveSession(session::ApproveSession) = "approve_session", session::decide::approve, |c| Some(c.session.0);
+    DenySession(session::DenySession) = "deny_session", session::decide::deny, |c| Some(c.session.0);
+    ExpireApprovals(session::ExpireApprovals) = "expire_approvals", session::decide::expire, |c| Some(c.session.0);
+    PauseSession(session::PauseSession) = "pause_session", session::decide::pause, |c| Some(c.session.0);
+    ResumeSession(session::ResumeSession) = "resume_session", session::decide::resume, |c| Some(c.session.0);
+    AbortSession(session::AbortSession) = "abort_session", session::decide::abort, |c| Some(c.session.0);
+    CompleteSession(session::CompleteSession) = "complete_session", session::decide::complete, |c| Some(c.session.0);
+    CompleteCommand(session::CompleteCommand) = "complete_command", session::decide::complete_command, |c| Some(c.session.0);
+    RecordConflict(session::RecordConflict) = "record_conflict", session::decide::record_conflict, |c| Some(c.session.0);
+    RecordArtifact(session::RecordArtifact) = "record_artifact", session::decide::record_artifact, |c| Some(c.session.0);
+    RecordBacklog(session::RecordBacklog) = "record_backlog", session::decide::record_backlog, |c| Some(c.session.0);
+    RecordWorkItem(session::RecordWorkItem) = "record_work_item", session::decide::record_work_item, |c| Some(c.session.0);
+    UpdatePlan(session::UpdatePlan) = "update_plan", session::decide::update_plan, |c| Some(c.session.0);
+    LinkPlanTask(session::LinkPlanTask) = "link_plan_task", session::decide::link_plan_task, |c| Some(c.session.0);
+    AttachRun(session::AttachRun) = "attach_run", session::decide::attach_run, |c| Some(c.session.0);
     SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
     ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);

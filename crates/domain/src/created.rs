@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::run::Event as RunEvent;
-use crate::{Adoption, AnyEvent, Kind, intent, pipeline, plan, snapshot, task};
+use crate::{Adoption, AnyEvent, Kind, intent, pipeline, plan, session, snapshot, task};
 
 impl AnyEvent {
     /// The object that the event creates or adopts, if it does. `stream_id` is
@@ -35,7 +35,11 @@ impl AnyEvent {
             ),
             AnyEvent::Snapshot(event) => matches!(event, snapshot::Event::Opened(_)),
             AnyEvent::Pipeline(event) => matches!(event, pipeline::Event::Created(_)),
-            AnyEvent::Alias(_) => false,
+            AnyEvent::Session(event) => matches!(
+                event,
+                session::Event::Created(_) | session::Event::Adopted(_)
+            ),
+            AnyEvent::Alias(_) | AnyEvent::Bucket(_) => false,
         }
     }
 }

@@ -68,6 +68,10 @@ ids! {
     ProvenanceId;
     /// The id of a tool invocation.
     ToolInvocationId;
+    /// The id of a session.
+    SessionId;
+    /// The id of a command that an agent gives in a session.
+    CommandId;
 }
 
 /// The number of a frame in its pipeline: monotonic, from 0, never used twice.

@@ -13,15 +13,16 @@ use crate::codes::UnknownWord;
 
 macro_rules! kinds {
     ($($(#[$meta:meta])* $variant:ident = $number:literal, $object_type:literal, $identifier:literal, $stream:expr;)+) => {
-        /// One of the eleven kinds of objects of document 000.
+        /// A kind of objects: the eleven of document 000, and our own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind { $($(#[$meta])* $variant,)+ }
 
         impl Kind {
-            /// All eleven, by number.
+            /// All of them, by number.
             pub const ALL: &'static [Kind] = &[$(Kind::$variant,)+];
 
-            /// The number in git-internal's type registry, 8 to 18.
+            /// The number: in git-internal's type registry, 8 to 18, and for our
+            /// own kinds from 64 on.
             pub fn number(self) -> u8 {
                 match self { $(Kind::$variant => $number,)+ }
             }
@@ -68,6 +69,8 @@ kinds! {
     ToolInvocation = 17, "tool_invocation", "invocation", StreamKind::Run;
     /// Context frames that accumulate throughout the work.
     ContextPipeline = 18, "context_pipeline", "pipeline", StreamKind::Pipeline;
+    /// An agent's work under a policy (document 003).
+    Session = 64, "session", "session", StreamKind::Session;
 }
 
 /// A type number outside git's own pack types.
@@ -81,7 +84,20 @@ pub struct NotAPackType {
 }
 
 impl Kind {
-    /// The kind with this number, 8 to 18.
+    /// Whether it is one of the eleven of document 000.
+    pub fn is_git_internal(self) -> bool {
+        self.number() <= Kind::ContextPipeline.number()
+    }
+
+    /// The eleven of document 000, by number.
+    pub fn git_internal() -> impl Iterator<Item = Kind> {
+        Kind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| kind.is_git_internal())
+    }
+
+    /// The kind with this number.
     pub fn from_number(number: u8) -> Option<Kind> {
         Kind::ALL
             .iter()
@@ -131,6 +147,7 @@ impl FromStr for Kind {
                     "tool_invocation",
                     "context_snapshot",
                     "context_pipeline",
+                    "session",
                 ],
             })
     }
@@ -174,6 +191,10 @@ stream_kinds! {
     Pipeline => "pipeline", Some(Kind::ContextPipeline);
     /// A name for people. Its id follows from the name.
     Alias => "alias", None;
+    /// An agent's work under a policy.
+    Session => "session", Some(Kind::Session);
+    /// A token bucket that sessions share. Its id follows from their policy.
+    Bucket => "bucket", None;
 }
 
 impl fmt::Display for StreamKind {
@@ -235,14 +256,16 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_number_and_names() {
-        for (kind, number) in Kind::ALL.iter().zip(8_u8..) {
+        let numbers = (8_u8..=18).chain([64]);
+        for (kind, number) in Kind::ALL.iter().zip(numbers) {
             assert_eq!(kind.number(), number);
             assert_eq!(Kind::from_number(number), Some(*kind));
             assert_eq!(kind.object_type().parse(), Ok(*kind));
             assert_eq!(kind.identifier().parse(), Ok(*kind));
             assert_eq!(kind.to_pack_type(), Err(NotAPackType { number }));
         }
-        assert_eq!(Kind::ALL.len(), 11);
+        assert_eq!(Kind::ALL.len(), 12);
+        assert_eq!(Kind::git_internal().count(), 11);
         assert_eq!(Kind::from_number(7), None);
         assert_eq!(Kind::from_number(19), None);
     }

@@ -97,7 +97,13 @@ where
         StreamKind::Run => AnyEvent::Run(event.into()),
         StreamKind::Snapshot => AnyEvent::Snapshot(event.into()),
         StreamKind::Pipeline => AnyEvent::Pipeline(event.into()),
-        StreamKind::Alias => return Err(Refusal::Unknown { id: stream.id }),
+        StreamKind::Session => {
+            let reason = "a session is no object of document 000, and has no seal";
+            return Err(Refusal::invalid("object", reason));
+        }
+        StreamKind::Alias | StreamKind::Bucket => {
+            return Err(Refusal::Unknown { id: stream.id });
+        }
     })
 }
 
@@ -133,9 +139,13 @@ pub(crate) fn set_metadata(world: &mut World, command: &SetMetadata, _: &Meta) -
             .as_ref()
             .map(|ids| store_pairs(ids, &mut pieces)),
     };
+    let event = match stream.kind {
+        StreamKind::Session => AnyEvent::Session(event.into()),
+        _ => in_stream(stream, event)?,
+    };
     Ok(vec![Emitted {
         stream,
-        event: in_stream(stream, event)?,
+        event,
         pieces,
     }])
 }

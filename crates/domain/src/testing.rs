@@ -32,18 +32,31 @@ pub(crate) fn json(text: &str) -> crate::Json {
 pub(crate) type Guarded = (Vec<Emitted>, Vec<(StreamRef, Dependence, u64)>);
 
 /// What has happened so far.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Given {
     states: HashMap<StreamRef, Loaded>,
     places: HashMap<Uuid, (Kind, StreamRef)>,
     windows: HashMap<StreamRef, Window<()>>,
     commands: u128,
+    at: Timestamp,
 }
 
 impl Given {
     /// Nothing has happened.
     pub(crate) fn new() -> Given {
-        Given::default()
+        Given {
+            states: HashMap::new(),
+            places: HashMap::new(),
+            windows: HashMap::new(),
+            commands: 0,
+            at: Timestamp::EPOCH,
+        }
+    }
+
+    /// What comes now comes at this time.
+    pub(crate) fn at(mut self, at: Timestamp) -> Given {
+        self.at = at;
+        self
     }
 
     /// This has happened, next in its stream.
@@ -116,7 +129,7 @@ impl Given {
     pub(crate) fn meta(&self) -> Meta {
         Meta {
             actor: ActorRef::agent("tester"),
-            at: Timestamp::EPOCH,
+            at: self.at,
             new_id: Uuid::from_u128((1 << 64) + self.commands),
         }
     }
@@ -131,12 +144,13 @@ impl Given {
     }
 
     fn record(&mut self, stream: StreamRef, event: &AnyEvent) {
+        let at = self.at;
         let absent = || Loaded {
             version: 0,
             state: AnyState::new(stream.kind),
         };
         let loaded = self.states.entry(stream).or_insert_with(absent);
-        loaded.state.evolve(event);
+        loaded.state.evolve(event, at);
         loaded.version += 1;
         if let AnyEvent::Pipeline(event) = event {
             let mut window = self.windows.remove(&stream);

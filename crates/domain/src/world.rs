@@ -14,9 +14,9 @@ use uuid::Uuid;
 use crate::pipeline::Window;
 use crate::{
     ActorRef, AnyEvent, AnyState, IntentId, Kind, Pieces, PipelineId, PlanId, Refusal, RunId,
-    SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
+    SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
 };
-use crate::{alias, intent, pipeline, plan, run, snapshot, task};
+use crate::{alias, bucket, intent, pipeline, plan, run, session, snapshot, task};
 
 /// What comes with every command and is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,12 +151,12 @@ impl World {
         self.states.insert(stream, Held { loaded, decided: 0 });
     }
 
-    /// Takes decided events in, so that the next command of the same batch is
-    /// decided as if they had happened.
-    pub fn apply(&mut self, events: &[Emitted]) {
+    /// Takes decided events in, which occurred at a time, so that the next command
+    /// of the same batch is decided as if they had happened.
+    pub fn apply(&mut self, events: &[Emitted], at: Timestamp) {
         for emitted in events {
             if let Some(held) = self.states.get_mut(&emitted.stream) {
-                held.loaded.state.evolve(&emitted.event);
+                held.loaded.state.evolve(&emitted.event, at);
                 held.decided = held.decided.saturating_add(1);
             }
             if let AnyEvent::Pipeline(event) = &emitted.event {
@@ -271,6 +271,8 @@ impl World {
         snapshot(SnapshotId) -> Snapshot, snapshot::State;
         /// The state of a pipeline that exists.
         pipeline(PipelineId) -> Pipeline, pipeline::State;
+        /// The state of a session that exists.
+        session(SessionId) -> Session, session::State;
     }
 
     /// How many frames the window of a pipeline that exists holds. Under most
@@ -309,6 +311,15 @@ impl World {
     pub fn alias(&mut self, stream: StreamRef) -> Result<Arc<alias::State>, DecideError> {
         match &self.depend(stream, Dependence::State)?.loaded.state {
             AnyState::Alias(state) => Ok(Arc::clone(state)),
+            _ => Err(not_found(stream)),
+        }
+    }
+
+    /// What is in a bucket that sessions share, whether anything was ever taken
+    /// or not.
+    pub fn bucket(&mut self, stream: StreamRef) -> Result<Arc<bucket::State>, DecideError> {
+        match &self.depend(stream, Dependence::State)?.loaded.state {
+            AnyState::Bucket(state) => Ok(Arc::clone(state)),
             _ => Err(not_found(stream)),
         }
     }

@@ -10,10 +10,11 @@ use crate::run::{
     CreateRun, Decide, DecisionType, DiffFormat, EvidenceKind, ProposePatchSet, RecordEvidence,
     RecordProvenance, RecordToolInvocation, StartPatching, StartValidation, ToolStatus,
 };
+use crate::session::{CreateSession, PolicyProfile, RepoRef, SessionConfig, WorkspaceRef};
 use crate::snapshot::{FinalizeSnapshot, OpenSnapshot, SelectionStrategy};
 use crate::task::CreateTask;
 use crate::testing::{Given, events, stream, texts};
-use crate::{Dependence, RunId, SnapshotId, TaskId};
+use crate::{Dependence, RunId, SessionId, SnapshotId, TaskId};
 
 const RUN: RunId = RunId(Uuid::from_u128(14));
 const SNAPSHOT: SnapshotId = SnapshotId(Uuid::from_u128(8));
@@ -93,6 +94,32 @@ fn one_of_each() -> Given {
             id: Some(id(Kind::Decision).into()),
             ..Decide::new(RUN, DecisionType::Retry)
         })
+        .command(CreateSession {
+            config: session_config(SessionId(id(Kind::Session))),
+            approval_expiry_seconds: None,
+            pause_after_failures: None,
+        })
+}
+
+fn session_config(session_id: SessionId) -> SessionConfig {
+    SessionConfig {
+        session_id,
+        parent_session_id: None,
+        plan_node_id: None,
+        policy: PolicyProfile {
+            name: "p".into(),
+            ..PolicyProfile::default()
+        },
+        repo: RepoRef {
+            name: "app".into(),
+            path: "/app".into(),
+        },
+        workspace: WorkspaceRef {
+            path: "/work".into(),
+        },
+        work_item: None,
+        agent_profile: "coder".into(),
+    }
 }
 
 fn public(object: Uuid) -> SetMetadata {
@@ -120,9 +147,8 @@ fn place(kind: Kind) -> (StreamRef, u8) {
 }
 
 #[test]
-fn every_kind_of_object_has_metadata_and_can_be_sealed() {
+fn every_kind_of_object_has_metadata() {
     let given = one_of_each();
-    let checksum = IntegrityHash::of(b"the object");
     for kind in Kind::ALL {
         let object = Uuid::from_u128(u128::from(kind.number()));
         let (holder, number) = place(*kind);
@@ -137,8 +163,21 @@ fn every_kind_of_object_has_metadata_and_can_be_sealed() {
             tags: None,
             external_ids: None,
         };
-        assert_eq!(events(&emitted), [in_stream(holder, set).unwrap()]);
+        let event = match kind {
+            Kind::Session => AnyEvent::Session(set.into()),
+            _ => in_stream(holder, set).unwrap(),
+        };
+        assert_eq!(events(&emitted), [event]);
+    }
+}
 
+#[test]
+fn every_kind_of_object_of_document_000_can_be_sealed() {
+    let given = one_of_each();
+    let checksum = IntegrityHash::of(b"the object");
+    for kind in Kind::git_internal() {
+        let object = Uuid::from_u128(u128::from(kind.number()));
+        let (holder, number) = place(kind);
         let seal = Seal {
             object,
             checksum: Some(checksum),
@@ -151,8 +190,23 @@ fn every_kind_of_object_has_metadata_and_can_be_sealed() {
         };
         assert_eq!(emitted[0].stream, holder, "{kind}");
         assert_eq!(events(&emitted), [in_stream(holder, sealed).unwrap()]);
-        assert_eq!(emitted[0].event.touches(holder.id), [(*kind, object)]);
+        assert_eq!(emitted[0].event.touches(holder.id), [(kind, object)]);
     }
+}
+
+#[test]
+fn a_session_has_no_seal() {
+    let seal = Seal {
+        object: Uuid::from_u128(u128::from(Kind::Session.number())),
+        checksum: Some(IntegrityHash::of(b"the object")),
+    };
+    assert!(matches!(
+        one_of_each().decide(seal),
+        Err(Refusal::Invalid {
+            field: "object",
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -258,10 +312,12 @@ fn metadata_and_seals_are_taken_in_every_state_and_change_none() {
         let (holder, _) = place(*kind);
         let before = format!("{:?}", given.loaded(holder).state);
         given.execute(public(object));
-        given.execute(Seal {
-            object,
-            checksum: Some(IntegrityHash::of(b"")),
-        });
+        if kind.is_git_internal() {
+            given.execute(Seal {
+                object,
+                checksum: Some(IntegrityHash::of(b"")),
+            });
+        }
         let after = given.loaded(holder);
         assert_eq!(format!("{:?}", after.state), before, "{kind}");
     }

@@ -1,0 +1,39 @@
+//! What happens to a bucket that sessions share.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::event::events;
+use crate::pieces::Slot;
+use crate::session::CommandKind;
+use crate::{CommandId, Kind, SessionId};
+
+events! {
+    /// An event of a bucket's stream.
+    pub enum Event {
+        /// A command took a token.
+        Taken = "bucket.taken" v 1,
+    }
+}
+
+/// A command took a token, when the event occurred.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The session that the command was given in.
+    pub session: SessionId,
+    /// The command.
+    pub command: CommandId,
+    /// What it is.
+    pub kind: CommandKind,
+    /// The name of the policy profile.
+    pub profile: Slot,
+    /// How many tokens the bucket holds.
+    pub capacity: u32,
+    /// How many it gets a minute.
+    pub per_minute: u32,
+}
+
+/// A bucket is no object.
+fn touches(_: &Event, _: Uuid) -> Vec<(Kind, Uuid)> {
+    Vec::new()
+}

@@ -1,0 +1,212 @@
+//! The commands that agents give (document 003, Commands): what the gate judges.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Base64Bytes, RepoRef, SessionConfig, TimeSpan, WorkItemRef};
+use crate::CommandId;
+use crate::codes::coded_enum;
+
+coded_enum! {
+    /// What an agent's command is: document 003's thirteen, and the two that it
+    /// reserves.
+    pub enum CommandKind {
+        /// Creates a branch.
+        CreateBranch = 1 => "CreateBranch",
+        /// Applies a patch to the workspace.
+        ApplyPatch = 2 => "ApplyPatch",
+        /// Runs tests.
+        RunTests = 3 => "RunTests",
+        /// Commits.
+        Commit = 4 => "Commit",
+        /// Pushes a branch.
+        Push = 5 => "Push",
+        /// Asks for a difference.
+        GetDiff = 6 => "GetDiff",
+        /// Puts a ticket into another state.
+        TransitionTicket = 7 => "TransitionTicket",
+        /// Comments on a ticket.
+        Comment = 8 => "Comment",
+        /// Gives a ticket to somebody.
+        SetAssignee = 9 => "SetAssignee",
+        /// Stores a file.
+        UploadArtifact = 10 => "UploadArtifact",
+        /// Asks for an approval.
+        RequestApproval = 11 => "RequestApproval",
+        /// Asks for tickets.
+        QueryBacklog = 12 => "QueryBacklog",
+        /// Asks for one ticket.
+        QueryWorkItem = 13 => "QueryWorkItem",
+        /// Reserved: begins another session.
+        SpawnSession = 14 => "SpawnSession",
+        /// Reserved: binds a session to a node of a plan.
+        LinkPlanNode = 15 => "LinkPlanNode",
+    }
+}
+
+macro_rules! bodies {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty,)* })+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+            #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            pub struct $name { $($(#[$fmeta])* pub $field: $type,)* }
+
+            impl From<$name> for CommandBody {
+                fn from(body: $name) -> CommandBody {
+                    CommandBody::$name(body)
+                }
+            }
+        )+
+
+        /// What a command asks for. In JSON the field `kind` says which it is.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind")]
+        #[allow(clippy::large_enum_variant, reason = "made once and passed on")]
+        pub enum CommandBody { $($(#[$meta])* $name($name),)+ }
+
+        impl CommandBody {
+            /// What the command is.
+            pub fn kind(&self) -> CommandKind {
+                match self { $(CommandBody::$name(_) => CommandKind::$name,)+ }
+            }
+        }
+    };
+}
+
+fn head() -> String {
+    "HEAD".to_owned()
+}
+
+bodies! {
+    /// Creates a branch.
+    CreateBranch {
+        /// The repository.
+        repo: RepoRef,
+        /// The new branch.
+        branch_name: String,
+        /// Where it begins.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from_ref: Option<String>,
+    }
+    /// Applies a patch to the workspace.
+    ApplyPatch {
+        /// The repository.
+        repo: RepoRef,
+        /// The patch.
+        patch_content: String,
+    }
+    /// Runs tests.
+    RunTests {
+        /// The repository.
+        repo: RepoRef,
+        /// Which tests.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filter: Option<String>,
+        /// How long they may take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout: Option<TimeSpan>,
+    }
+    /// Commits.
+    Commit {
+        /// The repository.
+        repo: RepoRef,
+        /// The message.
+        message: String,
+        /// The files.
+        include_paths: Vec<String>,
+        /// Whether it replaces the last commit.
+        #[serde(default)]
+        amend: bool,
+    }
+    /// Pushes a branch.
+    Push {
+        /// The repository.
+        repo: RepoRef,
+        /// The branch.
+        branch_name: String,
+    }
+    /// Asks for a difference.
+    GetDiff {
+        /// The repository.
+        repo: RepoRef,
+        /// From where; HEAD, if it is left out.
+        #[serde(default = "head", rename = "ref")]
+        reference: String,
+    }
+    /// Puts a ticket into another state.
+    TransitionTicket {
+        /// The ticket.
+        item: WorkItemRef,
+        /// The state.
+        state: String,
+    }
+    /// Comments on a ticket.
+    Comment {
+        /// The ticket.
+        item: WorkItemRef,
+        /// The comment.
+        body: String,
+    }
+    /// Gives a ticket to somebody.
+    SetAssignee {
+        /// The ticket.
+        item: WorkItemRef,
+        /// Who gets it.
+        assignee: String,
+    }
+    /// Stores a file.
+    UploadArtifact {
+        /// Its name.
+        name: String,
+        /// Its media type.
+        content_type: String,
+        /// Its content.
+        content: Base64Bytes,
+        /// Where it is in the workspace.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path_hint: Option<String>,
+    }
+    /// Asks for an approval.
+    RequestApproval {
+        /// What for.
+        reason: String,
+        /// What is to be allowed: kinds of commands, or words of one's own.
+        required_actions: Vec<String>,
+    }
+    /// Asks for tickets.
+    QueryBacklog {
+        /// Which ones.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filter: Option<String>,
+    }
+    /// Asks for one ticket.
+    QueryWorkItem {
+        /// The ticket.
+        item: WorkItemRef,
+    }
+    /// Reserved: begins another session.
+    SpawnSession {
+        /// The session.
+        config: SessionConfig,
+    }
+    /// Reserved: binds a session to a node of a plan.
+    LinkPlanNode {
+        /// The node.
+        plan_node_id: String,
+    }
+}
+
+/// A command as the gate gets it: what it asks for, its id, and what it belongs
+/// to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// Its id. A session's command of one id has one verdict.
+    pub id: CommandId,
+    /// The command that led to it.
+    pub parent: Option<CommandId>,
+    /// The node of a plan.
+    pub plan_node: Option<String>,
+    /// What it asks for.
+    pub body: CommandBody,
+}

@@ -1,0 +1,196 @@
+//! What can be asked of a session.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Artifact, CommandBody, CommandResult, RepoRef, SessionConfig, TaskPlan, WorkItemDetails,
+    WorkItemSummary,
+};
+use crate::{CommandId, RunId, SessionId, TaskId};
+
+macro_rules! commands {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty,)* })+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+            #[serde(deny_unknown_fields)]
+            pub struct $name { $($(#[$fmeta])* pub $field: $type,)* }
+        )+
+    };
+}
+
+commands! {
+    /// Creates a session; it runs.
+    CreateSession {
+        /// How it is set up (document 003, SessionConfig); its sessionId must be new.
+        config: SessionConfig,
+        /// After how many seconds an approval that nobody answers expires; left out,
+        /// never.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval_expiry_seconds: Option<u64>,
+        /// After how many failures in a row the session pauses; 3 if it is left out, and
+        /// 0 is never.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pause_after_failures: Option<u32>,
+    }
+    /// Gives an agent's command to the session's gate, which accepts, rejects or
+    /// throttles it, or lets it wait for an approval. Whatever it is, the verdict is
+    /// recorded and is the answer; the same command under the same id gets the same
+    /// one again.
+    SubmitCommand {
+        /// The session.
+        session: SessionId,
+        /// The command's id; left out, it gets one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<CommandId>,
+        /// The command that led to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<CommandId>,
+        /// The node of a plan that it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan_node: Option<String>,
+        /// The command: its kind and its fields, named as in document 003's JSON.
+        submit: CommandBody,
+    }
+    /// Approves what somebody is asked for. Approved actions stay so until the session
+    /// ends; commands that waited for them are judged, in their order.
+    ApproveSession {
+        /// The session.
+        session: SessionId,
+        /// The command that asks for it; left out, the oldest one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<CommandId>,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Denies what somebody is asked for. All commands that wait are rejected.
+    DenySession {
+        /// The session.
+        session: SessionId,
+        /// The command that asks for it; left out, the oldest one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request: Option<CommandId>,
+        /// Why; the commands are rejected with it.
+        reason: String,
+    }
+    /// Lets approvals expire that nobody has answered in time. The next command does
+    /// so too; this is for a clock.
+    ExpireApprovals {
+        /// The session.
+        session: SessionId,
+    }
+    /// Pauses a running session: commands are rejected until it is resumed.
+    PauseSession {
+        /// The session.
+        session: SessionId,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Resumes a paused session.
+    ResumeSession {
+        /// The session.
+        session: SessionId,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Aborts a session, for good. Commands that wait are rejected.
+    AbortSession {
+        /// The session.
+        session: SessionId,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Completes a session, for good. Commands that wait are rejected.
+    CompleteSession {
+        /// The session.
+        session: SessionId,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+    /// Records how an accepted command ended; once.
+    CompleteCommand {
+        /// The session.
+        session: SessionId,
+        /// The command.
+        id: CommandId,
+        /// How it ended.
+        outcome: CommandResult,
+        /// What is to be said of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// The number or word of what went wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error_code: Option<String>,
+    }
+    /// Records that an accepted command, which has not ended, met a conflict.
+    RecordConflict {
+        /// The session.
+        session: SessionId,
+        /// The command.
+        id: CommandId,
+        /// The repository.
+        repo: RepoRef,
+        /// What is in conflict.
+        details: String,
+        /// The patch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch_content: Option<String>,
+    }
+    /// Records what an accepted command, which has not ended, made.
+    RecordArtifact {
+        /// The session.
+        session: SessionId,
+        /// The command.
+        id: CommandId,
+        /// What it made.
+        artifact: Artifact,
+    }
+    /// Records the tickets that an accepted command, which has not ended, read.
+    RecordBacklog {
+        /// The session.
+        session: SessionId,
+        /// The command.
+        id: CommandId,
+        /// The tickets.
+        items: Vec<WorkItemSummary>,
+    }
+    /// Records the ticket that an accepted command, which has not ended, read.
+    RecordWorkItem {
+        /// The session.
+        session: SessionId,
+        /// The command.
+        id: CommandId,
+        /// The ticket.
+        details: WorkItemDetails,
+    }
+    /// Replaces the session's plan as a whole.
+    UpdatePlan {
+        /// The session.
+        session: SessionId,
+        /// The plan: a graph without cycles.
+        plan: TaskPlan,
+    }
+    /// Says which task a node of the session's plan became.
+    LinkPlanTask {
+        /// The session.
+        session: SessionId,
+        /// The node.
+        node: String,
+        /// The task.
+        task: TaskId,
+    }
+    /// Lets a run go on in the session: commands that end from now on are its tool
+    /// invocations, until another run is attached.
+    AttachRun {
+        /// The session.
+        session: SessionId,
+        /// The run.
+        run: RunId,
+    }
+}

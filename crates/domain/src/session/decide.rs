@@ -1,0 +1,247 @@
+//! What is accepted of a session, and what happens then: its life, its commands
+//! and its approvals.
+
+use super::draft::{Draft, stream};
+pub(crate) use super::results::{
+    attach_run, complete_command, link_plan_task, record_artifact, record_backlog, record_conflict,
+    record_work_item, update_plan,
+};
+use super::{
+    AbortSession, Aborted, AgentCommand, ApprovalDenied, ApproveSession, Approved, CommandKind,
+    CommandReceived, CompleteSession, Completed, CreateSession, Created, DenySession, Event,
+    ExpireApprovals, PauseSession, Paused, Pending, RejectionRule, ResumeSession, Resumed,
+    SessionStatus, StoredConfig, SubmitCommand, Waiting, gate,
+};
+use crate::pieces::Pieces;
+use crate::refusal::not_blank;
+use crate::world::{Decided, Emitted, World};
+use crate::{AnyEvent, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind};
+
+/// After how many failures in a row a session pauses, unless it says otherwise.
+pub const PAUSE_AFTER_FAILURES: u32 = 3;
+
+pub(crate) fn create(world: &mut World, command: &CreateSession, _: &Meta) -> Decided {
+    let config = &command.config;
+    let id = config.session_id;
+    config.policy.check()?;
+    world.unused(id.0)?;
+    world.absent(stream(id))?;
+    if let Some(parent) = config.parent_session_id {
+        world.require(StreamKind::Session, parent)?;
+    }
+    let mut pieces = Pieces::new();
+    let event = Created {
+        config: StoredConfig::store(config, &mut pieces),
+        approval_expiry_seconds: command.approval_expiry_seconds,
+        pause_after_failures: command.pause_after_failures.unwrap_or(PAUSE_AFTER_FAILURES),
+    };
+    Ok(vec![Emitted {
+        stream: stream(id),
+        event: AnyEvent::Session(Event::from(event)),
+        pieces,
+    }])
+}
+
+pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) -> Decided {
+    let given = AgentCommand {
+        id: command.id.unwrap_or(CommandId(meta.new_id)),
+        parent: command.parent,
+        plan_node: command.plan_node.clone(),
+        body: command.submit.clone(),
+    };
+    let mut draft = Draft::of(world, command.session, meta)?;
+    if gate::closed(draft.session().status).is_none() {
+        gate::policy(draft.session())?;
+    }
+    check_new(&draft, given.id)?;
+    draft.expire();
+    if may_wait(&draft, given.body.kind()) {
+        draft.has_room()?;
+    }
+    let mut pieces = Pieces::new();
+    let received = given.received(given.correlation(), &mut pieces)?;
+    let waiting = waiting(&received);
+    draft.push(received, pieces);
+    let accepted = draft.judge(&waiting)?;
+    if accepted && waiting.facts.kind == CommandKind::RequestApproval {
+        draft.require(given.id, waiting.facts.actions, true);
+    }
+    Ok(draft.done())
+}
+
+/// Whether a command may have to wait, or lets others ask.
+fn may_wait(draft: &Draft<'_>, kind: CommandKind) -> bool {
+    let session = draft.session();
+    let policy = session.policy.as_deref();
+    gate::closed(session.status).is_none()
+        && (kind == CommandKind::RequestApproval
+            || policy.is_some_and(|policy| gate::needs_approval(session, policy, kind)))
+}
+
+fn waiting(received: &CommandReceived) -> Waiting {
+    Waiting {
+        command: received.command,
+        facts: received.facts.clone(),
+        correlation: received.correlation.clone(),
+    }
+}
+
+/// A command's id is new, as far as the session remembers. That it never had a
+/// verdict is what its batch's key is for.
+fn check_new(draft: &Draft<'_>, id: CommandId) -> Result<(), Refusal> {
+    let session = draft.session();
+    let waits = session.queue.iter().chain(&session.received);
+    let known = session.open.contains_key(&id) || waits.into_iter().any(|w| w.command == id);
+    if known {
+        let reason = format!("{id} is a command of this session already; give each its own id");
+        return Err(Refusal::invalid("id", reason));
+    }
+    Ok(())
+}
+
+/// The approval that is answered: the one that is named, or the oldest.
+fn asked(
+    draft: &Draft<'_>,
+    request: Option<CommandId>,
+    what: &'static str,
+) -> Result<Option<Pending>, DecideError> {
+    let session = draft.session();
+    if session.status != SessionStatus::NeedsApproval && session.pending.is_empty() {
+        return Err(draft.refuse(what, "NeedsApproval"));
+    }
+    let Some(request) = request else {
+        return Ok(session.pending.first().cloned());
+    };
+    let found = session
+        .pending
+        .iter()
+        .find(|pending| pending.request == request);
+    let pending = found.ok_or_else(|| {
+        let known: Vec<String> = session
+            .pending
+            .iter()
+            .map(|pending| pending.request.to_string())
+            .collect();
+        let reason = format!(
+            "{request} asks for no approval; {} does",
+            known.join(" or ")
+        );
+        Refusal::invalid("request", reason)
+    })?;
+    Ok(Some(pending.clone()))
+}
+
+/// An approval that has expired cannot be answered any more.
+fn in_time(pending: Option<&Pending>, meta: &Meta) -> Result<(), Refusal> {
+    match pending.and_then(|pending| pending.expires_at) {
+        Some(time) if time <= meta.at => {
+            let reason = format!("the approval expired at {time}; expire_approvals records that");
+            Err(Refusal::invalid("request", reason))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn approve(world: &mut World, command: &ApproveSession, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let pending = asked(&draft, command.request, "approve_session")?;
+    in_time(pending.as_ref(), meta)?;
+    draft.fork();
+    let mut pieces = Pieces::new();
+    // What another system asked for is not known; mostly it is a push.
+    let unknown = || vec![gate::PUSH.to_owned()];
+    let event = Approved {
+        request: pending.as_ref().map(|pending| pending.request),
+        actions: pending.map_or_else(unknown, |pending| pending.actions),
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    draft.push(event, pieces);
+    draft.drain()?;
+    draft.ask_on();
+    Ok(draft.done())
+}
+
+pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {
+    not_blank("reason", &command.reason)?;
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let pending = asked(&draft, command.request, "deny_session")?;
+    in_time(pending.as_ref(), meta)?;
+    draft.fork();
+    draft.reject_queue(&command.reason, Some(&RejectionRule::ApprovalDenied));
+    let mut pieces = Pieces::new();
+    let event = ApprovalDenied {
+        request: pending.map(|pending| pending.request),
+        reason: pieces.text(command.reason.as_str()),
+    };
+    draft.push(event, pieces);
+    draft.ask_on();
+    Ok(draft.done())
+}
+
+pub(crate) fn expire(world: &mut World, command: &ExpireApprovals, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    draft.expire();
+    Ok(draft.done())
+}
+
+pub(crate) fn pause(world: &mut World, command: &PauseSession, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    if draft.session().status != SessionStatus::Running {
+        return Err(draft.refuse("pause_session", "Running"));
+    }
+    let mut pieces = Pieces::new();
+    let event = Paused {
+        reason: pieces.optional_text(command.reason.as_deref()),
+        failures: None,
+    };
+    draft.push(event, pieces);
+    Ok(draft.done())
+}
+
+pub(crate) fn resume(world: &mut World, command: &ResumeSession, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    if draft.session().status != SessionStatus::Paused {
+        return Err(draft.refuse("resume_session", "Paused"));
+    }
+    let mut pieces = Pieces::new();
+    let event = Resumed {
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    draft.push(event, pieces);
+    Ok(draft.done())
+}
+
+/// Ends a session: commands that wait are rejected, and then it is over.
+fn end<E: Into<Event>>(
+    world: &mut World,
+    (id, asked): (SessionId, &'static str),
+    status: SessionStatus,
+    meta: &Meta,
+    event: impl FnOnce(&mut Pieces) -> E,
+) -> Decided {
+    let mut draft = Draft::of(world, id, meta)?;
+    if draft.session().status.is_terminal() {
+        return Err(draft.refuse(asked, "not yet Completed or Error"));
+    }
+    draft.reject_queue(&gate::terminal_reason(status), None);
+    let mut pieces = Pieces::new();
+    let event = event(&mut pieces);
+    draft.push(event, pieces);
+    Ok(draft.done())
+}
+
+pub(crate) fn abort(world: &mut World, command: &AbortSession, meta: &Meta) -> Decided {
+    let what = (command.session, "abort_session");
+    end(world, what, SessionStatus::Error, meta, |pieces| Aborted {
+        reason: pieces.optional_text(command.reason.as_deref()),
+    })
+}
+
+pub(crate) fn complete(world: &mut World, command: &CompleteSession, meta: &Meta) -> Decided {
+    let what = (command.session, "complete_session");
+    end(world, what, SessionStatus::Completed, meta, |pieces| {
+        Completed {
+            reason: pieces.optional_text(command.reason.as_deref()),
+        }
+    })
+}

@@ -1,0 +1,361 @@
+//! A decision about a session while it is made: the events so far, and the
+//! session as they leave it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::SessionStatus;
+use super::{
+    ApprovalExpired, ApprovalRequired, CommandAccepted, CommandQueued, CommandRejected,
+    Correlation, Event, Judgement, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule, Session, State,
+    Throttled, TokenSource, Waiting, gate,
+};
+use crate::bucket::{self, Level};
+use crate::pieces::Pieces;
+use crate::world::{Emitted, World};
+use crate::{
+    AnyEvent, CommandId, DecideError, Kind, Meta, Refusal, SessionId, StreamKind, StreamRef,
+    Timestamp,
+};
+
+/// The most commands of a session that wait for an approval.
+const MAX_WAITING: usize = 1_000;
+
+pub(super) fn stream(id: SessionId) -> StreamRef {
+    StreamRef {
+        kind: StreamKind::Session,
+        id: id.0,
+    }
+}
+
+/// A decision about a session. The session itself is only copied for decisions
+/// that look at what their own events do to it ([`Draft::fork`]): it may have
+/// many open commands, and most decisions are about one.
+pub(super) struct Draft<'a> {
+    world: &'a mut World,
+    id: SessionId,
+    at: Timestamp,
+    before: Arc<Session>,
+    after: Option<Box<Session>>,
+    /// Buckets that sessions share, as this decision leaves them.
+    buckets: HashMap<StreamRef, Option<Level>>,
+    emitted: Vec<Emitted>,
+}
+
+impl<'a> Draft<'a> {
+    /// Begins a decision about a session that is there.
+    pub(super) fn of(
+        world: &'a mut World,
+        id: SessionId,
+        meta: &Meta,
+    ) -> Result<Draft<'a>, DecideError> {
+        let before = match &*world.session(id)? {
+            State::Known(session) => Arc::clone(session),
+            State::Absent => return Err(not_found(id).into()),
+        };
+        Ok(Draft {
+            world,
+            id,
+            at: meta.at,
+            before,
+            after: None,
+            buckets: HashMap::new(),
+            emitted: Vec::new(),
+        })
+    }
+
+    /// The session: as this decision's events leave it, if it was forked, and
+    /// else as it was before.
+    pub(super) fn session(&self) -> &Session {
+        self.after.as_deref().unwrap_or(&self.before)
+    }
+
+    /// From here on the session is seen as the events leave it.
+    pub(super) fn fork(&mut self) {
+        if self.after.is_none() {
+            self.after = Some(Box::new(Session::clone(&self.before)));
+        }
+    }
+
+    pub(super) fn world(&mut self) -> &mut World {
+        self.world
+    }
+
+    /// Adds an event.
+    pub(super) fn push(&mut self, event: impl Into<Event>, pieces: Pieces) {
+        let event = event.into();
+        if let Some(session) = &mut self.after {
+            session.evolve(&event, self.at);
+        }
+        self.emitted.push(Emitted {
+            stream: stream(self.id),
+            event: AnyEvent::Session(event),
+            pieces,
+        });
+    }
+
+    /// Adds an event of another aggregate.
+    pub(super) fn push_other(&mut self, emitted: Emitted) {
+        self.emitted.push(emitted);
+    }
+
+    pub(super) fn done(self) -> Vec<Emitted> {
+        self.emitted
+    }
+
+    /// What is in the bucket of a command's kind, if its profile has a cap on it.
+    fn shared(&mut self, waiting: &Waiting) -> Result<Option<Level>, DecideError> {
+        let policy = gate::policy(self.session())?;
+        if gate::cap(policy, waiting.facts.kind).is_none() {
+            return Ok(None);
+        }
+        let bucket = bucket::stream_of(policy, waiting.facts.kind);
+        if let Some(level) = self.buckets.get(&bucket) {
+            return Ok(*level);
+        }
+        let level = self.world.bucket(bucket)?.level;
+        self.buckets.insert(bucket, level);
+        Ok(level)
+    }
+
+    /// Judges a command that was just received; whether it was accepted.
+    pub(super) fn judge(&mut self, waiting: &Waiting) -> Result<bool, DecideError> {
+        let shared = match gate::closed(self.session().status) {
+            Some(_) => None,
+            None => self.shared(waiting)?,
+        };
+        let judgement = gate::judge(self.session(), &waiting.facts, self.at, shared)?;
+        let accepted = matches!(judgement, Judgement::Accepted { .. });
+        self.verdict(waiting, judgement)?;
+        Ok(accepted)
+    }
+
+    /// Adds what became of a command.
+    fn verdict(&mut self, waiting: &Waiting, judgement: Judgement) -> Result<(), DecideError> {
+        match judgement {
+            Judgement::Rejected { reason, rule } => self.reject(waiting, &reason, rule),
+            Judgement::Throttled { retry_after } => {
+                let mut pieces = Pieces::new();
+                let event = Throttled {
+                    scope: pieces.text(RATE_LIMIT_SCOPE),
+                    retry_after,
+                    correlation: waiting.correlation.clone(),
+                };
+                self.push(event, pieces);
+            }
+            Judgement::Queued => self.queue(waiting),
+            Judgement::Accepted { token } => self.accept(waiting, token)?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn reject(&mut self, waiting: &Waiting, reason: &str, rule: Option<RejectionRule>) {
+        let mut pieces = Pieces::new();
+        let event = CommandRejected {
+            command: waiting.command,
+            reason: pieces.text(reason),
+            rule,
+            correlation: waiting.correlation.clone(),
+        };
+        self.push(event, pieces);
+    }
+
+    fn queue(&mut self, waiting: &Waiting) {
+        let event = CommandQueued {
+            command: waiting.command,
+            correlation: waiting.correlation.clone(),
+        };
+        self.push(event, Pieces::new());
+        let session = self.session();
+        let asked = session.pending.iter().find(|pending| !pending.explicit);
+        match asked.cloned() {
+            None => self.require(waiting.command, vec![PUSH.to_owned()], false),
+            Some(pending) if session.status != SessionStatus::NeedsApproval => {
+                self.ask_again(pending);
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Asks somebody for an approval.
+    pub(super) fn require(&mut self, request: CommandId, actions: Vec<String>, explicit: bool) {
+        let event = ApprovalRequired {
+            request,
+            actions,
+            explicit,
+            expires_at: self.expiry(),
+        };
+        self.push(event, Pieces::new());
+    }
+
+    fn expiry(&self) -> Option<Timestamp> {
+        let seconds = i64::try_from(self.session().approval_expiry_seconds?).ok();
+        let delta = seconds.and_then(chrono::TimeDelta::try_seconds);
+        let time = delta.and_then(|delta| self.at.to_utc().checked_add_signed(delta));
+        Some(
+            time.map_or_else(bucket::latest, Timestamp::from)
+                .min(bucket::latest()),
+        )
+    }
+
+    fn accept(&mut self, waiting: &Waiting, token: TokenSource) -> Result<(), DecideError> {
+        let event = CommandAccepted {
+            command: waiting.command,
+            token,
+            correlation: waiting.correlation.clone(),
+        };
+        self.push(event, Pieces::new());
+        if token == TokenSource::Shared {
+            self.take_shared(waiting)?;
+        }
+        Ok(())
+    }
+
+    fn take_shared(&mut self, waiting: &Waiting) -> Result<(), DecideError> {
+        let policy = gate::policy(self.session())?;
+        let kind = waiting.facts.kind;
+        let Some(limit) = gate::cap(policy, kind) else {
+            return Ok(());
+        };
+        let stream = bucket::stream_of(policy, kind);
+        let mut pieces = Pieces::new();
+        let event = bucket::Taken {
+            session: self.id,
+            command: waiting.command,
+            kind,
+            profile: pieces.text(policy.name.as_str()),
+            capacity: limit.capacity,
+            per_minute: limit.per_minute,
+        };
+        let level = self.buckets.entry(stream).or_default();
+        *level = Some(limit.take(*level, self.at));
+        self.push_other(Emitted {
+            stream,
+            event: AnyEvent::Bucket(event.into()),
+            pieces,
+        });
+        Ok(())
+    }
+
+    /// Judges the commands that wait, in their order, until one must wait on: a
+    /// push is not judged by an approval of something else.
+    pub(super) fn drain(&mut self) -> Result<(), DecideError> {
+        while let Some(waiting) = self.session().queue.front().cloned() {
+            let policy = gate::policy(self.session())?;
+            if gate::needs_approval(self.session(), policy, waiting.facts.kind) {
+                break;
+            }
+            let shared = self.shared(&waiting)?;
+            let policy = gate::policy(self.session())?;
+            let judged = gate::admit(self.session(), policy, &waiting.facts, self.at, shared);
+            self.verdict(&waiting, judged)?;
+        }
+        Ok(())
+    }
+
+    /// Rejects all commands that wait.
+    pub(super) fn reject_queue(&mut self, reason: &str, rule: Option<&RejectionRule>) {
+        for waiting in self.session().queue.clone() {
+            self.reject(&waiting, reason, rule.cloned());
+        }
+    }
+
+    /// Goes on asking for what is still pending.
+    pub(super) fn ask_on(&mut self) {
+        let Some(pending) = self.session().pending.first().cloned() else {
+            if let Some(waiting) = self.session().queue.front().cloned() {
+                self.require(waiting.command, vec![PUSH.to_owned()], false);
+            }
+            return;
+        };
+        self.ask_again(pending);
+    }
+
+    fn ask_again(&mut self, pending: Pending) {
+        let Pending {
+            request,
+            actions,
+            explicit,
+            expires_at,
+        } = pending;
+        let event = ApprovalRequired {
+            request,
+            actions,
+            explicit,
+            expires_at,
+        };
+        self.push(event, Pieces::new());
+    }
+
+    /// Lets approvals expire whose time has come; whether any did.
+    pub(super) fn expire(&mut self) -> bool {
+        let mut any = false;
+        while let Some(request) = self.expired() {
+            any = true;
+            self.fork();
+            let rule = RejectionRule::ApprovalExpired;
+            self.reject_queue(rule.as_str(), Some(&rule));
+            self.push(ApprovalExpired { request }, Pieces::new());
+            if !self.session().pending.is_empty() {
+                self.ask_on();
+            }
+        }
+        any
+    }
+
+    fn expired(&self) -> Option<CommandId> {
+        let due = |pending: &&Pending| pending.expires_at.is_some_and(|time| time <= self.at);
+        self.session()
+            .pending
+            .iter()
+            .find(due)
+            .map(|pending| pending.request)
+    }
+
+    /// There is an end to what may wait for one answer, which is one append.
+    pub(super) fn has_room(&self) -> Result<(), Refusal> {
+        let session = self.session();
+        let waits = session.queue.len().max(session.pending.len());
+        if waits < MAX_WAITING {
+            return Ok(());
+        }
+        let reason = format!(
+            "{MAX_WAITING} commands of it wait for an approval; approve or deny that first"
+        );
+        Err(Refusal::invalid("session", reason))
+    }
+
+    /// The command, if it was accepted and has not ended.
+    pub(super) fn open(&self, command: CommandId) -> Result<Correlation, Refusal> {
+        match self.session().open.get(&command) {
+            Some(open) => Ok(Correlation {
+                command: Some(command),
+                ..open.correlation.clone()
+            }),
+            None => {
+                let reason = format!(
+                    "{command} is no accepted command of this session that has not ended yet"
+                );
+                Err(Refusal::invalid("id", reason))
+            }
+        }
+    }
+
+    pub(super) fn refuse(&self, asked: &'static str, allowed: &'static str) -> DecideError {
+        Refusal::Transition {
+            kind: Kind::Session,
+            id: self.id.0,
+            state: self.session().status.to_string(),
+            asked,
+            allowed,
+        }
+        .into()
+    }
+}
+
+pub(super) fn not_found(id: SessionId) -> Refusal {
+    Refusal::NotFound {
+        kind: Kind::Session,
+        id: id.0,
+    }
+}

@@ -1,0 +1,357 @@
+//! The state of a session: what its gate needs to know.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use super::{
+    CommandAccepted, CommandCompleted, CommandFacts, CommandKind, CommandResult, Correlation,
+    Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
+};
+use crate::bucket::{Level, Limit};
+use crate::{CommandId, RunId, Timestamp};
+
+/// Whether a session is there, and what its gate knows of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum State {
+    /// It does not exist.
+    #[default]
+    Absent,
+    /// It exists.
+    Known(Arc<Session>),
+}
+
+impl State {
+    /// Whether it does not exist.
+    pub fn is_absent(&self) -> bool {
+        *self == State::Absent
+    }
+}
+
+/// What a session's gate knows. It grows with what is open or waits, with
+/// repositories and actions, and with tickets where the policy looks at their
+/// states; not with what has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Where it is in its life.
+    pub status: SessionStatus,
+    /// What it may do; none where another system knows.
+    pub policy: Option<Arc<PolicyProfile>>,
+    /// After how many seconds a pending approval expires.
+    pub approval_expiry_seconds: Option<u64>,
+    /// After how many failures in a row it pauses; 0 is never.
+    pub pause_after_failures: u32,
+    /// What was approved.
+    pub granted: BTreeSet<String>,
+    /// Approvals that somebody is asked for, oldest first.
+    pub pending: Vec<Pending>,
+    /// Commands that wait, first come first.
+    pub queue: VecDeque<Waiting>,
+    /// Commands that were accepted and have not ended.
+    pub open: BTreeMap<CommandId, OpenCommand>,
+    /// What is in the session's own bucket.
+    pub level: Option<Level>,
+    /// The branch that was created last in each repository, by its path.
+    pub branches: BTreeMap<String, String>,
+    /// How often what would be pushed was changed.
+    pub changes: u64,
+    /// How often it had been changed when tests were run that passed.
+    pub tested: Option<u64>,
+    /// How many commands failed in a row.
+    pub failures: u32,
+    /// The state of each ticket that was read, where the policy looks at that.
+    pub work_items: Arc<BTreeMap<String, String>>,
+    /// The nodes of its plan.
+    pub nodes: Arc<BTreeSet<String>>,
+    /// The run that goes on.
+    pub run: Option<RunId>,
+    /// The command that was given last, until it has its verdict.
+    pub received: Option<Waiting>,
+}
+
+/// An approval that somebody is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// What asks for it.
+    pub request: CommandId,
+    /// What it is to allow.
+    pub actions: Vec<String>,
+    /// Whether a RequestApproval asks for it.
+    pub explicit: bool,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A command that has no verdict yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The command.
+    pub command: CommandId,
+    /// What the gate looks at.
+    pub facts: CommandFacts,
+    /// What it belongs to.
+    pub correlation: Correlation,
+}
+
+/// A command that was accepted and has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCommand {
+    /// What the gate looked at; none where another system accepted it, and the
+    /// command itself is not here.
+    pub facts: Option<CommandFacts>,
+    /// What it belongs to.
+    pub correlation: Correlation,
+    /// When it was accepted.
+    pub at: Timestamp,
+    /// How often what would be pushed had been changed by then.
+    pub changes: u64,
+}
+
+impl Session {
+    fn new(status: SessionStatus, config: Option<&StoredConfig>) -> Session {
+        Session {
+            status,
+            policy: config.map(|config| Arc::new(config.policy.policy())),
+            approval_expiry_seconds: None,
+            pause_after_failures: 0,
+            granted: BTreeSet::new(),
+            pending: Vec::new(),
+            queue: VecDeque::new(),
+            open: BTreeMap::new(),
+            level: None,
+            branches: BTreeMap::new(),
+            changes: 0,
+            tested: None,
+            failures: 0,
+            work_items: Arc::default(),
+            nodes: Arc::default(),
+            run: None,
+            received: None,
+        }
+    }
+
+    /// The limit of the session's own bucket, if it has one.
+    pub fn limit(&self) -> Option<Limit> {
+        let limits = self.policy.as_ref()?.limits.as_ref()?;
+        let per_minute = limits.calls_per_minute?;
+        Some(Limit {
+            capacity: limits.burst.unwrap_or(per_minute),
+            per_minute,
+        })
+    }
+
+    /// Takes a command's facts from where it waited.
+    fn take(&mut self, command: CommandId) -> Option<CommandFacts> {
+        if let Some(waiting) = self.received.take_if(|waiting| waiting.command == command) {
+            return Some(waiting.facts);
+        }
+        let place = self
+            .queue
+            .iter()
+            .position(|waiting| waiting.command == command)?;
+        self.queue.remove(place).map(|waiting| waiting.facts)
+    }
+
+    fn queued(&mut self, command: CommandId) {
+        if let Some(waiting) = self.received.take_if(|waiting| waiting.command == command) {
+            self.queue.push_back(waiting);
+        }
+    }
+
+    fn accepted(&mut self, event: &CommandAccepted, at: Timestamp) {
+        if event.token == TokenSource::Session
+            && let Some(limit) = self.limit()
+        {
+            self.level = Some(limit.take(self.level, at));
+        }
+        let facts = self.take(event.command);
+        if facts.as_ref().is_some_and(|facts| changes_code(facts.kind)) {
+            self.changes = self.changes.saturating_add(1);
+        }
+        let open = OpenCommand {
+            facts,
+            correlation: event.correlation.clone(),
+            at,
+            changes: self.changes,
+        };
+        self.open.insert(event.command, open);
+    }
+
+    fn completed(&mut self, event: &CommandCompleted) {
+        let open = self.open.remove(&event.command);
+        self.failures = match event.outcome {
+            CommandResult::Success => 0,
+            CommandResult::Failure => self.failures.saturating_add(1),
+        };
+        let Some((open, facts)) = open.and_then(|mut open| {
+            let facts = open.facts.take()?;
+            Some((open, facts))
+        }) else {
+            return;
+        };
+        if changes_code(facts.kind) {
+            // Whatever it did, tests that ran meanwhile may not have seen it.
+            self.changes = self.changes.saturating_add(1);
+        }
+        if event.outcome == CommandResult::Success {
+            self.succeeded(facts, open.changes);
+        }
+    }
+
+    fn succeeded(&mut self, facts: CommandFacts, changes: u64) {
+        match (facts.kind, facts.repo, facts.branch) {
+            (CommandKind::CreateBranch, Some(repo), Some(branch)) => {
+                self.branches.insert(repo, branch);
+            }
+            (CommandKind::RunTests, ..) => {
+                self.tested = self.tested.max(Some(changes));
+            }
+            (CommandKind::TransitionTicket, ..) => {
+                if let (Some(id), Some(status)) = (facts.work_item, facts.state) {
+                    self.seen(&[ItemStatus { id, status }]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the policy looks at the states of tickets. Others keep none.
+    fn looks_at_work_items(&self) -> bool {
+        self.policy
+            .as_ref()
+            .is_none_or(|policy| policy.allowed_work_item_transitions.is_some())
+    }
+
+    fn seen(&mut self, items: &[ItemStatus]) {
+        if !self.looks_at_work_items() {
+            return;
+        }
+        let known = Arc::make_mut(&mut self.work_items);
+        for item in items {
+            known.insert(item.id.clone(), item.status.clone());
+        }
+    }
+
+    fn required(&mut self, pending: Pending) {
+        self.status = SessionStatus::NeedsApproval;
+        if self
+            .pending
+            .iter()
+            .all(|known| known.request != pending.request)
+        {
+            self.pending.push(pending);
+        }
+    }
+
+    /// An approval was given, denied or expired.
+    fn answered(&mut self, request: Option<CommandId>) {
+        self.status = SessionStatus::Running;
+        let granted = &self.granted;
+        self.pending.retain(|pending| {
+            // A push that may be made now, or that is rejected, asks no more.
+            let asks = pending.explicit || !pending.actions.iter().all(|a| granted.contains(a));
+            asks && Some(pending.request) != request
+        });
+    }
+
+    fn rejected_by_approval(&mut self, request: Option<CommandId>) {
+        self.pending.retain(|pending| pending.explicit);
+        self.answered(request);
+    }
+
+    fn ended(&mut self, status: SessionStatus) {
+        self.status = status;
+        self.pending.clear();
+        self.queue.clear();
+    }
+
+    pub(super) fn evolve(&mut self, event: &Event, at: Timestamp) {
+        match event {
+            Event::Paused(_) => self.status = SessionStatus::Paused,
+            Event::Resumed(_) => {
+                self.status = SessionStatus::Running;
+                self.failures = 0;
+            }
+            Event::ApprovalRequired(event) => self.required(Pending {
+                request: event.request,
+                actions: event.actions.clone(),
+                explicit: event.explicit,
+                expires_at: event.expires_at,
+            }),
+            Event::Approved(event) => {
+                self.granted.extend(event.actions.iter().cloned());
+                self.answered(event.request);
+            }
+            Event::ApprovalDenied(event) => self.rejected_by_approval(event.request),
+            Event::ApprovalExpired(event) => self.rejected_by_approval(Some(event.request)),
+            Event::Aborted(_) => self.ended(SessionStatus::Error),
+            Event::Completed(_) => self.ended(SessionStatus::Completed),
+            Event::CommandReceived(event) => {
+                self.received = Some(Waiting {
+                    command: event.command,
+                    facts: event.facts.clone(),
+                    correlation: event.correlation.clone(),
+                });
+            }
+            Event::CommandQueued(event) => self.queued(event.command),
+            Event::CommandAccepted(event) => self.accepted(event, at),
+            Event::CommandRejected(event) => {
+                self.take(event.command);
+            }
+            Event::Throttled(event) => {
+                if let Some(command) = event.correlation.command {
+                    self.take(command);
+                }
+            }
+            Event::CommandCompleted(event) => self.completed(event),
+            Event::PlanUpdated(event) => {
+                self.nodes = Arc::new(event.nodes.iter().cloned().collect());
+            }
+            Event::BacklogQueried(event) => self.seen(&event.items),
+            Event::WorkItemQueried(event) => self.seen(std::slice::from_ref(&event.item)),
+            Event::RunAttached(event) => self.run = Some(event.run),
+            Event::StatusRecorded(event) => {
+                if event.status.is_terminal() {
+                    self.ended(event.status);
+                }
+                self.status = event.status;
+            }
+            Event::Created(_)
+            | Event::Adopted(_)
+            | Event::ConflictDetected(_)
+            | Event::ArtifactAvailable(_)
+            | Event::PlanNodeLinked(_)
+            | Event::ForeignRecorded(_)
+            | Event::MetadataSet(_) => {}
+        }
+    }
+}
+
+/// Whether tests say nothing any more after such a command.
+fn changes_code(kind: CommandKind) -> bool {
+    matches!(kind, CommandKind::ApplyPatch | CommandKind::Commit)
+}
+
+/// Folds one event, which occurred at a time, into the state.
+pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
+    match (event, &mut *state) {
+        (Event::Created(event), _) => {
+            *state = State::Known(Arc::new(Session {
+                approval_expiry_seconds: event.approval_expiry_seconds,
+                pause_after_failures: event.pause_after_failures,
+                ..Session::new(SessionStatus::Running, Some(&event.config))
+            }));
+        }
+        // More of a session that was taken over may come later.
+        (Event::Adopted(event), State::Known(session)) => {
+            if let Some(config) = &event.config {
+                Arc::make_mut(session).policy = Some(Arc::new(config.policy.policy()));
+            }
+        }
+        (Event::Adopted(event), State::Absent) => {
+            let session = Session::new(SessionStatus::Unknown, event.config.as_ref());
+            *state = State::Known(Arc::new(session));
+        }
+        (event, State::Known(session)) => Arc::make_mut(session).evolve(event, at),
+        (_, State::Absent) => {}
+    }
+}

@@ -1,0 +1,41 @@
+//! Sessions: an agent's work under a policy (document 003).
+//!
+//! Every command that an agent gives goes through the session's gate
+//! ([`judge`]), and what the gate says is an event, with the rule that it says
+//! it by. A command and its verdict are two events of one append; a command
+//! that waits for an approval gets its verdict later.
+
+mod agent_command;
+mod base64_bytes;
+mod command;
+pub(crate) mod decide;
+mod draft;
+mod event;
+mod evolve;
+mod gate;
+mod plan;
+mod policy;
+mod results;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod time_span;
+mod types;
+mod verdict;
+
+pub use agent_command::*;
+pub use base64_bytes::{Base64Bytes, InvalidBase64};
+pub use command::*;
+pub use decide::PAUSE_AFTER_FAILURES;
+pub use event::*;
+pub use evolve::{OpenCommand, Pending, Session, State, Waiting, evolve};
+pub use gate::{
+    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, cap, closed, judge, needs_approval,
+    violated,
+};
+pub use plan::{InvalidPlan, TaskNode, TaskPlan};
+pub use policy::{PolicyProfile, RateLimits, SessionConfig};
+pub use results::invocation_of;
+pub use time_span::{InvalidTimeSpan, TimeSpan};
+pub use types::*;
+pub use verdict::Verdict;

@@ -1,0 +1,229 @@
+//! Task plans: what is to be done, and in which order (document 003, Plans).
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::WorkItemRef;
+
+/// One task of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TaskNode {
+    /// Its id within the plan.
+    pub id: String,
+    /// What is to be done.
+    pub title: String,
+    /// The nodes that must be done before.
+    #[serde(default)]
+    pub depends_on: Vec<String>,
+    /// The ticket that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_item: Option<WorkItemRef>,
+    /// Which agent should do it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_hint: Option<String>,
+    /// On which branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested_branch: Option<String>,
+    /// Its tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+/// A plan: a graph of tasks without cycles.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TaskPlan {
+    /// Its tasks.
+    pub nodes: Vec<TaskNode>,
+}
+
+/// Why a plan is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPlan {
+    /// A node without an id.
+    #[error("node {index} (from 0) has a blank id")]
+    BlankId {
+        /// Its place.
+        index: usize,
+    },
+    /// Two nodes have one id.
+    #[error("two nodes have the id {id:?}")]
+    Duplicate {
+        /// The id.
+        id: String,
+    },
+    /// A node depends on one that is not there.
+    #[error("node {id:?} depends on {dependency:?}, which is no node of the plan")]
+    Unknown {
+        /// The node.
+        id: String,
+        /// What is not there.
+        dependency: String,
+    },
+    /// Nodes wait for each other.
+    #[error("nodes wait for each other: {}", path.join(" -> "))]
+    Cycle {
+        /// The cycle, from a node back to itself.
+        path: Vec<String>,
+    },
+}
+
+impl TaskPlan {
+    /// Checks that the nodes have ids of their own, depend on nodes that are
+    /// there, and do not wait for each other.
+    ///
+    /// # Errors
+    /// [`InvalidPlan`], naming the nodes.
+    pub fn check(&self) -> Result<(), InvalidPlan> {
+        let mut places = HashMap::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            if node.id.trim().is_empty() {
+                return Err(InvalidPlan::BlankId { index });
+            }
+            if places.insert(node.id.as_str(), index).is_some() {
+                return Err(InvalidPlan::Duplicate {
+                    id: node.id.clone(),
+                });
+            }
+        }
+        let mut edges = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let mut to = Vec::with_capacity(node.depends_on.len());
+            for dependency in &node.depends_on {
+                let place = places.get(dependency.as_str());
+                to.push(*place.ok_or_else(|| InvalidPlan::Unknown {
+                    id: node.id.clone(),
+                    dependency: dependency.clone(),
+                })?);
+            }
+            edges.push(to);
+        }
+        match cycle(&edges) {
+            None => Ok(()),
+            Some(path) => Err(InvalidPlan::Cycle {
+                path: path
+                    .into_iter()
+                    .map(|place| self.nodes[place].id.clone())
+                    .collect(),
+            }),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    New,
+    OnPath,
+    Done,
+}
+
+/// A cycle in a graph, from a node back to itself, if there is one. Walks with a
+/// stack of its own: a plan may be a chain of any length.
+fn cycle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
+    let mut marks = vec![Mark::New; edges.len()];
+    for start in 0..edges.len() {
+        if marks[start] != Mark::New {
+            continue;
+        }
+        marks[start] = Mark::OnPath;
+        let mut path = vec![(start, 0)];
+        while let Some((node, next)) = path.last_mut() {
+            let node = *node;
+            let Some(to) = edges[node].get(*next).copied() else {
+                marks[node] = Mark::Done;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            match marks[to] {
+                Mark::Done => {}
+                Mark::New => {
+                    marks[to] = Mark::OnPath;
+                    path.push((to, 0));
+                }
+                Mark::OnPath => {
+                    let nodes = path.iter().map(|(node, _)| *node);
+                    let around = nodes.skip_while(|node| *node != to);
+                    return Some(around.chain([to]).collect());
+                }
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(id: &str, depends_on: &[&str]) -> TaskNode {
+        TaskNode {
+            id: id.into(),
+            title: String::new(),
+            depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
+            work_item: None,
+            agent_hint: None,
+            suggested_branch: None,
+            tags: Vec::new(),
+        }
+    }
+
+    fn check(nodes: Vec<TaskNode>) -> String {
+        match (TaskPlan { nodes }).check() {
+            Ok(()) => "fine".into(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_plan_is_a_graph_without_cycles() {
+        assert_eq!(check(vec![]), "fine");
+        assert_eq!(
+            check(vec![
+                node("c", &["a", "b"]),
+                node("b", &["a"]),
+                node("a", &[])
+            ]),
+            "fine"
+        );
+        assert_eq!(
+            check(vec![
+                node("x", &["a"]),
+                node("a", &["b"]),
+                node("b", &["c"]),
+                node("c", &["a"])
+            ]),
+            "nodes wait for each other: a -> b -> c -> a"
+        );
+        assert_eq!(
+            check(vec![node("a", &["a"])]),
+            "nodes wait for each other: a -> a"
+        );
+        assert_eq!(
+            check(vec![node("a", &[]), node("a", &[])]),
+            "two nodes have the id \"a\""
+        );
+        assert_eq!(
+            check(vec![node("a", &["z"])]),
+            "node \"a\" depends on \"z\", which is no node of the plan"
+        );
+        assert_eq!(
+            check(vec![node(" ", &[])]),
+            "node 0 (from 0) has a blank id"
+        );
+    }
+
+    #[test]
+    fn a_long_chain_is_walked() {
+        let ids: Vec<String> = (0..100_000).map(|n| n.to_string()).collect();
+        let mut nodes: Vec<TaskNode> = ids
+            .windows(2)
+            .map(|two| node(&two[0], &[&two[1]]))
+            .collect();
+        nodes.push(node(&ids[99_999], &[]));
+        assert_eq!(check(nodes), "fine");
+    }
+}

@@ -1,0 +1,139 @@
+//! What a session may do (document 003, Policy Profiles and Sessions).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
+use crate::{Ordered, Refusal, SessionId};
+
+/// How often commands may be given.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RateLimits {
+    /// How many a minute; left out, any number. 0 is none but for the burst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_per_minute: Option<u32>,
+    /// How many at once; left out, as many as a minute may have. It says nothing
+    /// without `callsPerMinute`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// How many a minute of one kind, instead of the numbers above, for all
+    /// sessions together whose profiles have the same name and limits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_command_caps: Option<Ordered<u32>>,
+}
+
+/// What a session may do. What is left out is not limited.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PolicyProfile {
+    /// Its name.
+    pub name: String,
+    /// The kinds of commands that may be given. An empty list allows none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_whitelist: Option<Vec<String>>,
+    /// The kinds of commands that may not be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_blacklist: Option<Vec<String>>,
+    /// Branches that are not to be created, committed to or pushed.
+    #[serde(default)]
+    pub protected_branches: Vec<String>,
+    /// How many paths a commit may name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_files_per_commit: Option<u32>,
+    /// Whether tests must have passed since the last change before a push.
+    #[serde(default)]
+    pub require_tests_before_push: bool,
+    /// Whether somebody must have approved pushes.
+    #[serde(default)]
+    pub require_approval_for_push: bool,
+    /// The steps that tickets may take, each as `From->To`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_work_item_transitions: Option<Vec<String>>,
+    /// How often commands may be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<RateLimits>,
+}
+
+/// How a session is set up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SessionConfig {
+    /// Its id.
+    pub session_id: SessionId,
+    /// The session that it was begun by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_session_id: Option<Uuid>,
+    /// The node of that session's plan that it works on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_node_id: Option<String>,
+    /// What it may do.
+    pub policy: PolicyProfile,
+    /// The repository that it works on.
+    pub repo: RepoRef,
+    /// Its workspace.
+    pub workspace: WorkspaceRef,
+    /// The ticket that it works on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_item: Option<WorkItemRef>,
+    /// Which agent works in it.
+    pub agent_profile: String,
+}
+
+fn known_kinds(field: &'static str, words: &[impl AsRef<str>]) -> Result<(), Refusal> {
+    for word in words {
+        word.as_ref()
+            .parse::<CommandKind>()
+            .map_err(|error| Refusal::invalid(field, error.to_string()))?;
+    }
+    Ok(())
+}
+
+impl PolicyProfile {
+    /// Checks that it can do what it says. A misspelt kind would allow or forbid
+    /// nothing, and nobody would notice.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`], naming the field.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.name.trim().is_empty() {
+            return Err(Refusal::invalid("policy.name", "it must not be blank"));
+        }
+        known_kinds(
+            "policy.commandWhitelist",
+            self.command_whitelist.as_deref().unwrap_or_default(),
+        )?;
+        known_kinds(
+            "policy.commandBlacklist",
+            self.command_blacklist.as_deref().unwrap_or_default(),
+        )?;
+        let caps = self
+            .limits
+            .iter()
+            .filter_map(|limits| limits.per_command_caps.as_ref());
+        for cap in caps {
+            let kinds: Vec<&str> = cap.0.iter().map(|(kind, _)| kind.as_str()).collect();
+            known_kinds("policy.limits.perCommandCaps", &kinds)?;
+        }
+        let is_step = |step: &String| {
+            step.split_once("->")
+                .is_some_and(|(from, to)| !from.is_empty() && !to.is_empty())
+        };
+        match self
+            .allowed_work_item_transitions
+            .iter()
+            .flatten()
+            .find(|step| !is_step(step))
+        {
+            None => Ok(()),
+            Some(step) => {
+                let reason = format!("{step:?} is no step of a ticket: From->To is expected");
+                Err(Refusal::invalid(
+                    "policy.allowedWorkItemTransitions",
+                    reason,
+                ))
+            }
+        }
+    }
+}

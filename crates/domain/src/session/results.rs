@@ -1,0 +1,336 @@
+//! What adapters and planners say of a session: results of commands, plans, runs.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::draft::Draft;
+use super::{
+    ArtifactAvailable, AttachRun, BacklogQueried, CommandCompleted, CommandResult, CompleteCommand,
+    ConflictDetected, Correlation, ItemStatus, LinkPlanTask, OpenCommand, Paused, PlanNodeLinked,
+    PlanUpdated, RecordArtifact, RecordBacklog, RecordConflict, RecordWorkItem, RunAttached,
+    SessionStatus, StoredRepo, UpdatePlan, WorkItemQueried, WorkItemSummary,
+};
+use crate::pieces::Pieces;
+use crate::refusal::not_blank;
+use crate::run::{self, EvidenceKind, EvidenceRecorded, ToolInvoked, ToolStatus};
+use crate::world::{Decided, World};
+use crate::{
+    CommandId, DecideError, EvidenceId, Json, Meta, Refusal, RunId, SessionId, StreamKind,
+    Timestamp, ToolInvocationId,
+};
+
+/// Bytes of ids and states in one event of a backlog; the structure of an event
+/// has room for twice as much.
+const BACKLOG_BYTES: usize = 32 * 1024;
+
+/// The tool invocation that a command is in its run: a UUID of version 5 over
+/// its session and its id.
+pub fn invocation_of(session: SessionId, command: CommandId) -> ToolInvocationId {
+    ToolInvocationId(Uuid::new_v5(&session.0, command.0.as_bytes()))
+}
+
+fn json<T: Serialize>(field: &'static str, value: &T) -> Result<Json, Refusal> {
+    Json::from_value(value).map_err(|error| Refusal::invalid(field, error.to_string()))
+}
+
+/// The run that goes on in a session, unless it has ended.
+fn current_run(draft: &mut Draft<'_>) -> Result<Option<RunId>, DecideError> {
+    let Some(id) = draft.session().run else {
+        return Ok(None);
+    };
+    let status = draft.world().run(id)?.status;
+    Ok(unfinished(status).then_some(id))
+}
+
+fn unfinished(status: run::Status) -> bool {
+    match status {
+        run::Status::Created | run::Status::Patching | run::Status::Validating => true,
+        run::Status::Absent | run::Status::Completed | run::Status::Failed => false,
+    }
+}
+
+pub(crate) fn complete_command(
+    world: &mut World,
+    command: &CompleteCommand,
+    meta: &Meta,
+) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let correlation = draft.open(command.id)?;
+    let open = draft.session().open.get(&command.id).cloned();
+    let run = current_run(&mut draft)?;
+    let mut pieces = Pieces::new();
+    let event = CommandCompleted {
+        command: command.id,
+        outcome: command.outcome,
+        message: pieces.optional_text(command.message.as_deref()),
+        error_code: pieces.optional_text(command.error_code.as_deref()),
+        correlation,
+    };
+    draft.push(event, pieces);
+    pause_after_failures(&mut draft, command.outcome);
+    if let (Some(run), Some(open)) = (run, open) {
+        invoke(&mut draft, run, command, &open, meta.at)?;
+    }
+    Ok(draft.done())
+}
+
+/// Too many failures in a row pause a session that runs.
+fn pause_after_failures(draft: &mut Draft<'_>, outcome: CommandResult) {
+    let session = draft.session();
+    let most = session.pause_after_failures;
+    let failures = match outcome {
+        CommandResult::Success => 0,
+        CommandResult::Failure => session.failures.saturating_add(1),
+    };
+    if most > 0 && failures >= most && session.status == SessionStatus::Running {
+        let event = Paused {
+            reason: None,
+            failures: Some(failures),
+        };
+        draft.push(event, Pieces::new());
+    }
+}
+
+/// A command that ended is one tool invocation of the session's run.
+fn invoke(
+    draft: &mut Draft<'_>,
+    run: RunId,
+    command: &CompleteCommand,
+    open: &OpenCommand,
+    at: Timestamp,
+) -> Result<(), DecideError> {
+    let mut pieces = Pieces::new();
+    let summary = match (&command.error_code, &command.message) {
+        (Some(code), Some(message)) => Some(format!("{code}: {message}")),
+        (code, message) => code.as_ref().or(message.as_ref()).cloned(),
+    };
+    let args = serde_json::json!({ "session": command.session, "command": command.id });
+    let took = (at.to_utc() - open.at.to_utc()).num_milliseconds();
+    let event = ToolInvoked {
+        tool_invocation: invocation_of(command.session, command.id),
+        tool_name: pieces.text(tool(open)),
+        io_footprint: None,
+        args: Some(pieces.json(&json("args", &args)?)),
+        status: match command.outcome {
+            CommandResult::Success => ToolStatus::Ok,
+            CommandResult::Failure => ToolStatus::Error,
+        },
+        duration_ms: u64::try_from(took).ok(),
+        result_summary: pieces.optional_text(summary.as_deref()),
+        artifacts: Vec::new(),
+    };
+    draft.push_other(run::decide::emit(run, event, pieces));
+    Ok(())
+}
+
+/// The name of a command as a tool.
+fn tool(open: &OpenCommand) -> &'static str {
+    open.facts
+        .as_ref()
+        .map_or("unknown", |facts| facts.kind.as_str())
+}
+
+pub(crate) fn record_conflict(world: &mut World, command: &RecordConflict, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let correlation = draft.open(command.id)?;
+    let name = draft
+        .session()
+        .open
+        .get(&command.id)
+        .map_or("unknown", tool);
+    let run = current_run(&mut draft)?;
+    let mut pieces = Pieces::new();
+    let event = ConflictDetected {
+        repo: StoredRepo::store(&command.repo, &mut pieces),
+        details: pieces.text(command.details.as_str()),
+        patch: pieces.optional_text(command.patch_content.as_deref()),
+        correlation,
+    };
+    draft.push(event, pieces);
+    if let Some(run) = run {
+        let mut pieces = Pieces::new();
+        let evidence = EvidenceRecorded {
+            evidence: EvidenceId(meta.new_id),
+            patch_set: None,
+            kind: EvidenceKind::Other("rebase".to_owned()),
+            tool: pieces.text(name),
+            command: None,
+            exit_code: None,
+            summary: Some(pieces.text(command.details.as_str())),
+            report_artifacts: Vec::new(),
+        };
+        draft.push_other(run::decide::emit(run, evidence, pieces));
+    }
+    Ok(draft.done())
+}
+
+pub(crate) fn record_artifact(world: &mut World, command: &RecordArtifact, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let correlation = draft.open(command.id)?;
+    let artifact = &command.artifact;
+    let mut pieces = Pieces::new();
+    let event = ArtifactAvailable::store(artifact, correlation, &mut pieces);
+    draft.push(event, pieces);
+    Ok(draft.done())
+}
+
+impl ArtifactAvailable {
+    /// An artifact, its texts as content.
+    pub fn store(
+        artifact: &super::Artifact,
+        correlation: Correlation,
+        pieces: &mut Pieces,
+    ) -> ArtifactAvailable {
+        ArtifactAvailable {
+            kind: artifact.kind,
+            name: pieces.text(artifact.name.as_str()),
+            inline_text: pieces.optional_text(artifact.inline_text.as_deref()),
+            path_hint: pieces.optional_text(artifact.path_hint.as_deref()),
+            download_uri: pieces.optional_text(artifact.download_uri.as_deref()),
+            content_type: pieces.optional_text(artifact.content_type.as_deref()),
+            correlation,
+        }
+    }
+}
+
+impl BacklogQueried {
+    /// A backlog as events, with their content: one, or several for a long one.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`], if it cannot be written as JSON.
+    pub fn store(
+        items: &[WorkItemSummary],
+        correlation: &Correlation,
+    ) -> Result<Vec<(BacklogQueried, Pieces)>, Refusal> {
+        let mut events = Vec::new();
+        let mut rest = items;
+        loop {
+            let (part, more) = rest.split_at(fitting(rest));
+            let mut pieces = Pieces::new();
+            let event = BacklogQueried {
+                items: part.iter().map(item_status).collect(),
+                rows: pieces.json(&json("items", &part)?),
+                more: !more.is_empty(),
+                correlation: correlation.clone(),
+            };
+            events.push((event, pieces));
+            rest = more;
+            if rest.is_empty() {
+                return Ok(events);
+            }
+        }
+    }
+}
+
+/// How many tickets go into one event: at least one, if there is one.
+fn fitting(items: &[WorkItemSummary]) -> usize {
+    let mut bytes = 0_usize;
+    for (index, item) in items.iter().enumerate() {
+        bytes = bytes.saturating_add(item.id.len() + item.status.len() + 2);
+        if bytes > BACKLOG_BYTES {
+            return index.max(1);
+        }
+    }
+    items.len()
+}
+
+fn item_status(item: &WorkItemSummary) -> ItemStatus {
+    ItemStatus {
+        id: item.id.clone(),
+        status: item.status.clone(),
+    }
+}
+
+pub(crate) fn record_backlog(world: &mut World, command: &RecordBacklog, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let correlation = draft.open(command.id)?;
+    for (event, pieces) in BacklogQueried::store(&command.items, &correlation)? {
+        draft.push(event, pieces);
+    }
+    Ok(draft.done())
+}
+
+pub(crate) fn record_work_item(
+    world: &mut World,
+    command: &RecordWorkItem,
+    meta: &Meta,
+) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    let correlation = draft.open(command.id)?;
+    let mut pieces = Pieces::new();
+    let event = WorkItemQueried {
+        item: ItemStatus {
+            id: command.details.id.clone(),
+            status: command.details.status.clone(),
+        },
+        details: pieces.json(&json("details", &command.details)?),
+        correlation,
+    };
+    draft.push(event, pieces);
+    Ok(draft.done())
+}
+
+/// Plans, nodes and runs are for sessions that are not over.
+fn unended<'a>(
+    world: &'a mut World,
+    session: SessionId,
+    asked: &'static str,
+    meta: &Meta,
+) -> Result<Draft<'a>, DecideError> {
+    let draft = Draft::of(world, session, meta)?;
+    if draft.session().status.is_terminal() {
+        return Err(draft.refuse(asked, "not yet Completed or Error"));
+    }
+    Ok(draft)
+}
+
+pub(crate) fn update_plan(world: &mut World, command: &UpdatePlan, meta: &Meta) -> Decided {
+    command
+        .plan
+        .check()
+        .map_err(|error| Refusal::invalid("plan", error.to_string()))?;
+    let mut draft = unended(world, command.session, "update_plan", meta)?;
+    let mut pieces = Pieces::new();
+    let event = PlanUpdated {
+        nodes: command
+            .plan
+            .nodes
+            .iter()
+            .map(|node| node.id.clone())
+            .collect(),
+        plan: pieces.json(&json("plan", &command.plan)?),
+        correlation: Correlation::default(),
+    };
+    draft.push(event, pieces);
+    Ok(draft.done())
+}
+
+pub(crate) fn link_plan_task(world: &mut World, command: &LinkPlanTask, meta: &Meta) -> Decided {
+    not_blank("node", &command.node)?;
+    let mut draft = unended(world, command.session, "link_plan_task", meta)?;
+    if !draft.session().nodes.contains(&command.node) {
+        let reason = format!("{:?} is no node of the session's plan", command.node);
+        return Err(Refusal::invalid("node", reason).into());
+    }
+    draft.world().require(StreamKind::Task, command.task)?;
+    let event = PlanNodeLinked {
+        node: command.node.clone(),
+        task: command.task,
+    };
+    draft.push(event, Pieces::new());
+    Ok(draft.done())
+}
+
+pub(crate) fn attach_run(world: &mut World, command: &AttachRun, meta: &Meta) -> Decided {
+    let mut draft = unended(world, command.session, "attach_run", meta)?;
+    if draft.session().run == Some(command.run) {
+        return Ok(Vec::new());
+    }
+    let status = draft.world().run(command.run)?.status;
+    if !unfinished(status) {
+        let allowed = "created, patching or validating";
+        return Err(run::decide::refuse(command.run, status, "attach_run", allowed).into());
+    }
+    draft.push(RunAttached { run: command.run }, Pieces::new());
+    Ok(draft.done())
+}

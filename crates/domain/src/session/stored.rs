@@ -1,0 +1,164 @@
+//! Configurations and commands as events store them: what a fold needs in the
+//! structure, the rest as content.
+
+use super::{
+    AgentCommand, CommandBody, CommandFacts, CommandReceived, Correlation, PolicyProfile,
+    RateLimits, RepoRef, SessionConfig, StoredConfig, StoredLimits, StoredPolicy, StoredRepo,
+    StoredWorkItem,
+};
+use crate::pieces::Pieces;
+use crate::{Json, Ordered, Refusal, SessionId};
+
+impl StoredPolicy {
+    /// A policy as an event stores it.
+    pub fn store(policy: &PolicyProfile) -> StoredPolicy {
+        StoredPolicy {
+            name: policy.name.clone(),
+            whitelist: policy.command_whitelist.clone(),
+            blacklist: policy.command_blacklist.clone(),
+            protected_branches: policy.protected_branches.clone(),
+            max_files_per_commit: policy.max_files_per_commit,
+            require_tests_before_push: policy.require_tests_before_push,
+            require_approval_for_push: policy.require_approval_for_push,
+            transitions: policy.allowed_work_item_transitions.clone(),
+            limits: policy.limits.as_ref().map(|limits| StoredLimits {
+                calls_per_minute: limits.calls_per_minute,
+                burst: limits.burst,
+                per_command_caps: limits.per_command_caps.as_ref().map(|caps| caps.0.clone()),
+            }),
+        }
+    }
+
+    /// The policy that was stored.
+    pub fn policy(&self) -> PolicyProfile {
+        PolicyProfile {
+            name: self.name.clone(),
+            command_whitelist: self.whitelist.clone(),
+            command_blacklist: self.blacklist.clone(),
+            protected_branches: self.protected_branches.clone(),
+            max_files_per_commit: self.max_files_per_commit,
+            require_tests_before_push: self.require_tests_before_push,
+            require_approval_for_push: self.require_approval_for_push,
+            allowed_work_item_transitions: self.transitions.clone(),
+            limits: self.limits.as_ref().map(|limits| RateLimits {
+                calls_per_minute: limits.calls_per_minute,
+                burst: limits.burst,
+                per_command_caps: limits.per_command_caps.clone().map(Ordered),
+            }),
+        }
+    }
+}
+
+impl StoredRepo {
+    /// A repository, its name and path as content.
+    pub fn store(repo: &RepoRef, pieces: &mut Pieces) -> StoredRepo {
+        StoredRepo {
+            name: pieces.text(repo.name.as_str()),
+            path: pieces.text(repo.path.as_str()),
+        }
+    }
+}
+
+impl StoredConfig {
+    /// A configuration, its texts as content.
+    pub fn store(config: &SessionConfig, pieces: &mut Pieces) -> StoredConfig {
+        StoredConfig {
+            parent: config.parent_session_id.map(SessionId),
+            plan_node: config.plan_node_id.clone(),
+            policy: StoredPolicy::store(&config.policy),
+            repo: StoredRepo::store(&config.repo, pieces),
+            workspace: pieces.text(config.workspace.path.as_str()),
+            work_item: config.work_item.as_ref().map(|item| StoredWorkItem {
+                id: item.id.clone(),
+                provider_hint: pieces.optional_text(item.provider_hint.as_deref()),
+            }),
+            agent_profile: pieces.text(config.agent_profile.as_str()),
+        }
+    }
+}
+
+impl CommandBody {
+    /// What the gate looks at.
+    pub fn facts(&self) -> CommandFacts {
+        let mut facts = CommandFacts {
+            kind: self.kind(),
+            repo: None,
+            branch: None,
+            files: None,
+            work_item: None,
+            state: None,
+            actions: Vec::new(),
+        };
+        match self {
+            CommandBody::CreateBranch(body) => {
+                facts.repo = Some(body.repo.path.clone());
+                facts.branch = Some(body.branch_name.clone());
+            }
+            CommandBody::Push(body) => {
+                facts.repo = Some(body.repo.path.clone());
+                facts.branch = Some(body.branch_name.clone());
+            }
+            CommandBody::Commit(body) => {
+                facts.repo = Some(body.repo.path.clone());
+                let files = u32::try_from(body.include_paths.len());
+                facts.files = Some(files.unwrap_or(u32::MAX));
+            }
+            CommandBody::ApplyPatch(body) => facts.repo = Some(body.repo.path.clone()),
+            CommandBody::RunTests(body) => facts.repo = Some(body.repo.path.clone()),
+            CommandBody::GetDiff(body) => facts.repo = Some(body.repo.path.clone()),
+            CommandBody::TransitionTicket(body) => {
+                facts.work_item = Some(body.item.id.clone());
+                facts.state = Some(body.state.clone());
+            }
+            CommandBody::RequestApproval(body) => facts.actions = body.required_actions.clone(),
+            CommandBody::Comment(_)
+            | CommandBody::SetAssignee(_)
+            | CommandBody::UploadArtifact(_)
+            | CommandBody::QueryBacklog(_)
+            | CommandBody::QueryWorkItem(_)
+            | CommandBody::SpawnSession(_)
+            | CommandBody::LinkPlanNode(_) => {}
+        }
+        facts
+    }
+}
+
+impl AgentCommand {
+    /// What the command belongs to.
+    pub fn correlation(&self) -> Correlation {
+        Correlation {
+            command: Some(self.id),
+            parent: self.parent,
+            plan_node: self.plan_node.clone(),
+        }
+    }
+
+    /// The event that the command was given. A file's content is stored by
+    /// itself, as it is and once.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`], if it cannot be written as JSON.
+    pub fn received(
+        &self,
+        correlation: Correlation,
+        pieces: &mut Pieces,
+    ) -> Result<CommandReceived, Refusal> {
+        let (body, file) = match &self.body {
+            CommandBody::UploadArtifact(upload) => {
+                let mut upload = upload.clone();
+                let file = std::mem::take(&mut upload.content);
+                (CommandBody::UploadArtifact(upload), Some(file.0))
+            }
+            body => (body.clone(), None),
+        };
+        let json = Json::from_value(&body)
+            .map_err(|error| Refusal::invalid("submit", error.to_string()))?;
+        Ok(CommandReceived {
+            command: self.id,
+            facts: self.body.facts(),
+            correlation,
+            body: pieces.json(&json),
+            file: file.map(|bytes| pieces.attachment(bytes)),
+        })
+    }
+}

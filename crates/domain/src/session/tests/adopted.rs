@@ -1,0 +1,160 @@
+//! Sessions taken over from another system: what it said stands, and our rules
+//! apply from there on.
+
+use super::*;
+use crate::testing::stream;
+use crate::{Dialect, Pieces};
+
+fn adopted(policy: Option<PolicyProfile>) -> Adopted {
+    let store = |policy| StoredConfig::store(&config(SESSION, policy), &mut Pieces::new());
+    Adopted {
+        dialect: Dialect::Contracts,
+        config: policy.map(store),
+    }
+}
+
+fn then(mut stage: Stage, event: impl Into<Event>) -> Stage {
+    let event = AnyEvent::Session(event.into());
+    stage.given = stage.given.event(stream(StreamKind::Session, 1), event);
+    stage
+}
+
+fn taken_over(policy: Option<PolicyProfile>) -> Stage {
+    let nothing = Stage {
+        given: Given::new(),
+    };
+    then(nothing, adopted(policy))
+}
+
+fn status(status: SessionStatus) -> StatusRecorded {
+    StatusRecorded {
+        status,
+        reason: None,
+        correlation: Correlation::default(),
+    }
+}
+
+fn correlation(number: u128) -> Correlation {
+    Correlation {
+        command: Some(id(number)),
+        ..Correlation::default()
+    }
+}
+
+fn accepted(number: u128) -> CommandAccepted {
+    CommandAccepted {
+        command: id(number),
+        token: TokenSource::None,
+        correlation: correlation(number),
+    }
+}
+
+#[test]
+fn its_status_is_unknown_until_something_is_said_of_it() {
+    let stage = taken_over(None);
+    assert_eq!(stage.status(), SessionStatus::Unknown);
+    for said in SessionStatus::ALL {
+        assert_eq!(then(stage.clone(), status(*said)).status(), *said);
+    }
+}
+
+#[test]
+fn without_its_policy_nothing_can_be_judged_in_it() {
+    let stage = then(taken_over(None), status(SessionStatus::Running));
+    let says = "taken over from another system without its configuration";
+    stage.check_invalid(submit(1, get_diff()), "session", says);
+    // What its status alone decides can be said.
+    let paused = then(stage.clone(), status(SessionStatus::Paused));
+    assert_eq!(paused.verdict(get_diff()), "Session is paused");
+    let over = then(stage, status(SessionStatus::Error));
+    let verdict = over.verdict(get_diff());
+    assert_eq!(verdict, "Session is in terminal state: Error");
+}
+
+#[test]
+fn with_its_policy_our_gate_goes_on() {
+    let policy = PolicyProfile {
+        command_blacklist: Some(words(&["Push"])),
+        ..anything()
+    };
+    let later = then(taken_over(None), adopted(Some(policy.clone())));
+    for stage in [taken_over(Some(policy)), later] {
+        assert_eq!(
+            stage.verdict(push("a")),
+            "Policy violation: Command in blacklist"
+        );
+        assert_eq!(stage.verdict(get_diff()), "CommandAccepted");
+    }
+}
+
+/// A stream may name commands that it does not contain.
+#[test]
+fn a_command_that_another_system_accepted_can_end() {
+    let mut stage = then(taken_over(Some(anything())), accepted(1));
+    assert_eq!(stage.session().open[&id(1)].facts, None);
+    assert_eq!(stage.when(succeeds(1)), ["1 Success"]);
+    // Nobody knows whether these were tests.
+    assert_eq!(stage.session().tested, None);
+}
+
+#[test]
+fn its_verdicts_are_not_judged_again() {
+    let policy = PolicyProfile {
+        command_whitelist: Some(vec![]),
+        limits: Some(RateLimits {
+            calls_per_minute: Some(1),
+            ..RateLimits::default()
+        }),
+        ..anything()
+    };
+    let stage = then(taken_over(Some(policy)), accepted(1));
+    let session = stage.session();
+    assert!(session.open.contains_key(&id(1)));
+    assert_eq!(session.level, None, "it took no token of ours");
+}
+
+#[test]
+fn an_approval_that_another_system_asks_for_can_be_given() {
+    let stage = then(
+        taken_over(Some(anything())),
+        status(SessionStatus::NeedsApproval),
+    );
+    let mut approved = stage.clone();
+    assert_eq!(approved.when(approve()), ["approved [\"Push\"]"]);
+    assert_eq!(approved.status(), SessionStatus::Running);
+    let mut denied = stage;
+    assert_eq!(denied.when(deny("no")), ["denied: no"]);
+    assert_eq!(denied.status(), SessionStatus::Running);
+}
+
+/// Nobody said after how many failures it should.
+#[test]
+fn it_never_pauses_by_itself() {
+    let mut stage = taken_over(Some(anything()));
+    stage = then(stage, status(SessionStatus::Running));
+    for number in 1..=9 {
+        stage = then(stage, accepted(number));
+        assert_eq!(stage.when(fails(number)).len(), 1);
+    }
+    assert_eq!(stage.status(), SessionStatus::Running);
+}
+
+#[test]
+fn a_session_that_is_there_is_not_created_again() {
+    let stage = taken_over(None);
+    let again = stage.refusal(create(SESSION, anything()));
+    assert!(matches!(again, Refusal::Exists { .. }), "{again}");
+}
+
+/// What a log holds that no session began is nothing, and panics nowhere.
+#[test]
+fn events_without_a_session_are_nothing() {
+    let nothing = Stage {
+        given: Given::new(),
+    };
+    let stage = then(then(nothing, accepted(1)), status(SessionStatus::Running));
+    assert!(matches!(
+        stage.refusal(submit(1, get_diff())),
+        Refusal::NotFound { .. }
+    ));
+}

@@ -1,0 +1,568 @@
+//! The gate's questions in their order, its rules and its words (dialects, B,
+//! The gate). Tests before pushes have `pushes.rs`, approvals and rates files of
+//! their own.
+
+use super::*;
+use crate::testing::{events, texts};
+use crate::{Kind, Ordered};
+
+/// Few a minute, which have been used up.
+fn used_up() -> Option<RateLimits> {
+    Some(RateLimits {
+        calls_per_minute: Some(0),
+        ..RateLimits::default()
+    })
+}
+
+#[test]
+fn first_an_unknown_session_is_an_error() {
+    let missing = Refusal::NotFound {
+        kind: Kind::Session,
+        id: SESSION.0,
+    };
+    assert_eq!(Given::new().decide(submit(1, get_diff())), Err(missing));
+}
+
+/// A policy that says no to everything, of whatever is asked of it.
+fn nothing() -> PolicyProfile {
+    PolicyProfile {
+        command_whitelist: Some(vec![]),
+        require_approval_for_push: true,
+        limits: used_up(),
+        ..anything()
+    }
+}
+
+#[test]
+fn then_a_paused_session_rejects() {
+    let stage = Stage::under(nothing()).after(pause());
+    assert_eq!(stage.verdict(push("a")), "Session is paused");
+    let mut stage = stage;
+    assert_eq!(
+        stage.when(submit(1, push("a"))),
+        ["1 Push", "1 rejected: Session is paused"]
+    );
+    assert_eq!(stage.status(), SessionStatus::Paused);
+}
+
+#[test]
+fn then_a_session_that_is_over_rejects() {
+    let running = Stage::under(nothing());
+    let aborted = running.clone().after(abort());
+    assert_eq!(
+        aborted.verdict(push("a")),
+        "Session is in terminal state: Error"
+    );
+    let completed = running.after(complete());
+    assert_eq!(
+        completed.verdict(push("a")),
+        "Session is in terminal state: Completed"
+    );
+}
+
+#[test]
+fn then_the_policy_rejects_before_an_approval_is_asked_for() {
+    let mut stage = Stage::under(nothing());
+    assert_eq!(
+        stage.when(submit(1, push("a"))),
+        [
+            "1 Push",
+            "1 rejected: Policy violation, Command not in whitelist"
+        ]
+    );
+    assert_eq!(stage.status(), SessionStatus::Running);
+}
+
+#[test]
+fn then_an_approval_is_asked_for_before_the_rate() {
+    let policy = PolicyProfile {
+        command_whitelist: None,
+        ..nothing()
+    };
+    let mut stage = Stage::under(policy);
+    assert_eq!(
+        stage.when(submit(1, push("a"))),
+        ["1 Push", "1 queued", r#"1 asks for ["Push"]"#]
+    );
+    assert_eq!(stage.status(), SessionStatus::NeedsApproval);
+}
+
+#[test]
+fn then_the_rate_throttles() {
+    let policy = PolicyProfile {
+        limits: used_up(),
+        ..anything()
+    };
+    let mut stage = Stage::under(policy);
+    assert_eq!(
+        stage.when(submit(1, push("a"))),
+        [
+            "1 Push",
+            "1 throttled: Rate limit exceeded: 9999-12-31T23:59:59.999999900Z"
+        ]
+    );
+}
+
+#[test]
+fn then_it_is_accepted() {
+    let mut stage = Stage::under(anything());
+    assert_eq!(stage.when(submit(1, push("a"))), ["1 Push", "1 accepted"]);
+}
+
+// The policy's rules.
+
+#[test]
+fn an_empty_whitelist_denies_all() {
+    let stage = Stage::under(PolicyProfile {
+        command_whitelist: Some(vec![]),
+        ..anything()
+    });
+    for body in every_kind() {
+        assert_eq!(
+            stage.verdict(body),
+            "Policy violation: Command not in whitelist"
+        );
+    }
+}
+
+#[test]
+fn a_whitelist_allows_what_it_names() {
+    for body in every_kind() {
+        let kind = body.kind();
+        let stage = Stage::under(PolicyProfile {
+            command_whitelist: Some(vec![kind.to_string()]),
+            ..anything()
+        });
+        for other in every_kind() {
+            let verdict = match other.kind() == kind {
+                true => "CommandAccepted",
+                false => "Policy violation: Command not in whitelist",
+            };
+            assert_eq!(stage.verdict(other), verdict);
+        }
+    }
+}
+
+#[test]
+fn a_blacklist_denies_what_it_names() {
+    for body in every_kind() {
+        let stage = Stage::under(PolicyProfile {
+            command_blacklist: Some(vec![body.kind().to_string()]),
+            ..anything()
+        });
+        for other in every_kind() {
+            let verdict = match other.kind() == body.kind() {
+                true => "Policy violation: Command in blacklist",
+                false => "CommandAccepted",
+            };
+            assert_eq!(stage.verdict(other), verdict);
+        }
+    }
+}
+
+fn every_kind() -> Vec<CommandBody> {
+    let all = vec![
+        create_branch("a"),
+        apply_patch(),
+        run_tests(),
+        commit(1),
+        push("a"),
+        get_diff(),
+        transition("A-1", "Done"),
+        Comment {
+            item: ticket("A-1"),
+            body: "fine".into(),
+        }
+        .into(),
+        SetAssignee {
+            item: ticket("A-1"),
+            assignee: "zoe".into(),
+        }
+        .into(),
+        upload().into(),
+        request_approval(&["deploy"]),
+        query_backlog(),
+        QueryWorkItem {
+            item: ticket("A-1"),
+        }
+        .into(),
+        SpawnSession {
+            config: config(SESSION, anything()),
+        }
+        .into(),
+        LinkPlanNode {
+            plan_node_id: "build".into(),
+        }
+        .into(),
+    ];
+    let kinds: Vec<CommandKind> = all.iter().map(CommandBody::kind).collect();
+    assert_eq!(kinds, CommandKind::ALL);
+    all
+}
+
+fn upload() -> UploadArtifact {
+    UploadArtifact {
+        name: "log".into(),
+        content_type: "text/plain".into(),
+        content: Base64Bytes(b"long".to_vec()),
+        path_hint: None,
+    }
+}
+
+/// Each rule that a command breaks is named until the policy drops it; then
+/// the next one is.
+#[track_caller]
+fn check_rules(mut stage: impl FnMut(usize) -> Stage, body: &CommandBody, rules: &[&str]) {
+    for (dropped, rule) in rules.iter().enumerate() {
+        let verdict = stage(dropped).verdict(body.clone());
+        assert_eq!(verdict, format!("Policy violation: {rule}"));
+    }
+    let verdict = stage(rules.len()).verdict(body.clone());
+    assert_eq!(verdict, "CommandAccepted");
+}
+
+fn strict(kind: &str, dropped: usize) -> PolicyProfile {
+    PolicyProfile {
+        command_whitelist: (dropped < 1).then(Vec::new),
+        command_blacklist: (dropped < 2).then(|| words(&[kind])),
+        ..anything()
+    }
+}
+
+#[test]
+fn the_first_rule_that_matches_is_named() {
+    let of_push = |dropped| {
+        Stage::under(PolicyProfile {
+            protected_branches: words(if dropped < 3 { &["main"] } else { &[] }),
+            require_tests_before_push: dropped < 4,
+            ..strict("Push", dropped)
+        })
+    };
+    let (white, black) = ("Command not in whitelist", "Command in blacklist");
+    let branch = "Protected branch";
+    let tests = "Tests required before push";
+    check_rules(of_push, &push("main"), &[white, black, branch, tests]);
+
+    let of_commit = |dropped| {
+        let policy = |dropped| PolicyProfile {
+            protected_branches: words(if dropped < 3 { &["main"] } else { &[] }),
+            max_files_per_commit: (dropped < 4).then_some(1),
+            ..strict("Commit", dropped)
+        };
+        on_branch("main", policy(dropped))
+    };
+    let files = "Too many files in commit";
+    check_rules(of_commit, &commit(2), &[white, black, branch, files]);
+
+    let of_ticket = |dropped| {
+        Stage::under(PolicyProfile {
+            allowed_work_item_transitions: (dropped < 3).then(Vec::new),
+            ..strict("TransitionTicket", dropped)
+        })
+    };
+    let step = "Work item transition not allowed";
+    check_rules(of_ticket, &transition("A-1", "Done"), &[white, black, step]);
+}
+
+/// A session under a policy in which a branch was created, whatever the policy
+/// says to that: another system's.
+fn on_branch(branch: &str, policy: PolicyProfile) -> Stage {
+    let mut stage = Stage::under(anything())
+        .after(submit(1, create_branch(branch)))
+        .after(succeeds(1));
+    let stream = StreamRef {
+        kind: StreamKind::Session,
+        id: SESSION.0,
+    };
+    let adopted = Adopted {
+        dialect: crate::Dialect::Contracts,
+        config: Some(StoredConfig::store(
+            &config(SESSION, policy),
+            &mut crate::Pieces::new(),
+        )),
+    };
+    stage.given = stage.given.event(stream, AnyEvent::Session(adopted.into()));
+    stage
+}
+
+// Branches.
+
+fn protects(branches: &[&str]) -> PolicyProfile {
+    PolicyProfile {
+        protected_branches: words(branches),
+        ..anything()
+    }
+}
+
+const PROTECTED: &str = "Policy violation: Protected branch";
+
+#[test]
+fn a_protected_branch_is_neither_created_nor_pushed() {
+    let stage = Stage::under(protects(&["main", "release"]));
+    for branch in ["main", "release"] {
+        assert_eq!(stage.verdict(create_branch(branch)), PROTECTED);
+        assert_eq!(stage.verdict(push(branch)), PROTECTED);
+    }
+    for branch in ["Main", "main2", "feature/main", ""] {
+        assert_eq!(stage.verdict(create_branch(branch)), "CommandAccepted");
+        assert_eq!(stage.verdict(push(branch)), "CommandAccepted");
+    }
+}
+
+#[test]
+fn a_branch_is_protected_by_its_short_and_its_full_name() {
+    for protected in ["main", "refs/heads/main"] {
+        let stage = Stage::under(protects(&[protected]));
+        for branch in ["main", "refs/heads/main"] {
+            assert_eq!(stage.verdict(push(branch)), PROTECTED);
+            assert_eq!(stage.verdict(create_branch(branch)), PROTECTED);
+        }
+        assert_eq!(stage.verdict(push("refs/tags/main")), "CommandAccepted");
+        assert_eq!(
+            stage.verdict(push("refs/heads/refs/heads/main")),
+            "CommandAccepted"
+        );
+    }
+}
+
+#[test]
+fn a_commit_to_a_protected_branch_is_rejected_where_the_branch_is_known() {
+    // Nobody created a branch here: the branch is not known.
+    let unknown = Stage::under(protects(&["main"]));
+    assert_eq!(unknown.verdict(commit(1)), "CommandAccepted");
+    assert_eq!(
+        on_branch("main", protects(&["main"])).verdict(commit(1)),
+        PROTECTED
+    );
+    assert_eq!(
+        on_branch("refs/heads/main", protects(&["main"])).verdict(commit(1)),
+        PROTECTED
+    );
+    assert_eq!(
+        on_branch("feature", protects(&["main"])).verdict(commit(1)),
+        "CommandAccepted"
+    );
+}
+
+#[test]
+fn the_branch_is_known_once_its_creation_succeeded_in_that_repository() {
+    let other = CreateBranch {
+        repo: repo("/other"),
+        branch_name: "main".into(),
+        from_ref: None,
+    };
+    let branch = |number, branch: &str| submit(number, create_branch(branch));
+    let base = Stage::under(anything());
+    // Only begun, failed, elsewhere, not the last one: none of these counts.
+    let begun = base.clone().after(branch(1, "main"));
+    let failed = base.clone().after(branch(1, "main")).after(fails(1));
+    let elsewhere = base.clone().after(submit(1, other)).after(succeeds(1));
+    let not_last = base
+        .clone()
+        .after(branch(1, "main"))
+        .after(branch(2, "feature"))
+        .after(succeeds(1))
+        .after(succeeds(2));
+    let last = base
+        .after(branch(1, "main"))
+        .after(branch(2, "feature"))
+        .after(succeeds(2))
+        .after(succeeds(1));
+    let known = |stage: Stage| stage.session().branches.get("/app").cloned();
+    for stage in [begun, failed, elsewhere] {
+        assert_eq!(known(stage), None);
+    }
+    assert_eq!(known(not_last).as_deref(), Some("feature"));
+    assert_eq!(known(last).as_deref(), Some("main"));
+}
+
+// Files and tickets.
+
+#[test]
+fn too_many_files_are_more_than_the_limit() {
+    let limited = |most| {
+        Stage::under(PolicyProfile {
+            max_files_per_commit: Some(most),
+            ..anything()
+        })
+    };
+    let too_many = "Policy violation: Too many files in commit";
+    assert_eq!(limited(2).verdict(commit(2)), "CommandAccepted");
+    assert_eq!(limited(2).verdict(commit(3)), too_many);
+    assert_eq!(limited(0).verdict(commit(0)), "CommandAccepted");
+    assert_eq!(limited(0).verdict(commit(1)), too_many);
+}
+
+fn moves(steps: &[&str]) -> Stage {
+    Stage::under(PolicyProfile {
+        allowed_work_item_transitions: Some(words(steps)),
+        ..anything()
+    })
+}
+
+fn seen(stage: Stage, number: u128, item: &str, status: &str) -> Stage {
+    let items = vec![WorkItemSummary {
+        id: item.into(),
+        title: "work".into(),
+        status: status.into(),
+        assignee: None,
+    }];
+    let read = RecordBacklog {
+        session: SESSION,
+        id: id(number),
+        items,
+    };
+    stage
+        .after(submit(number, query_backlog()))
+        .after(read)
+        .after(succeeds(number))
+}
+
+const NOT_ALLOWED: &str = "Policy violation: Work item transition not allowed";
+
+#[test]
+fn transitions_are_from_to_to_the_letter() {
+    let stage = seen(moves(&["Open->In Work", "In Work->Done"]), 1, "A-1", "Open");
+    assert_eq!(
+        stage.verdict(transition("A-1", "In Work")),
+        "CommandAccepted"
+    );
+    for state in ["Done", "in work", "In Work ", "Open", ""] {
+        assert_eq!(stage.verdict(transition("A-1", state)), NOT_ALLOWED);
+    }
+}
+
+#[test]
+fn from_a_state_that_nobody_read_no_transition_is_allowed() {
+    let stage = seen(moves(&["Open->Done"]), 1, "A-1", "Open");
+    assert_eq!(stage.verdict(transition("A-1", "Done")), "CommandAccepted");
+    assert_eq!(stage.verdict(transition("A-2", "Done")), NOT_ALLOWED);
+    // An empty list allows none; a list that is left out, all.
+    let none = seen(moves(&[]), 1, "A-1", "Open");
+    assert_eq!(none.verdict(transition("A-1", "Done")), NOT_ALLOWED);
+    let all = Stage::under(anything());
+    assert_eq!(all.verdict(transition("A-2", "Done")), "CommandAccepted");
+}
+
+#[test]
+fn a_transition_that_succeeded_is_the_state_from_then_on() {
+    let stage = seen(moves(&["Open->Done", "Done->Open"]), 1, "A-1", "Open");
+    let asked = stage.after(submit(2, transition("A-1", "Done")));
+    let failed = asked.clone().after(fails(2));
+    assert_eq!(failed.verdict(transition("A-1", "Open")), NOT_ALLOWED);
+    let done = asked.after(succeeds(2));
+    assert_eq!(done.verdict(transition("A-1", "Open")), "CommandAccepted");
+    assert_eq!(done.verdict(transition("A-1", "Done")), NOT_ALLOWED);
+    // A ticket that is read again is in the state that was read.
+    let details = WorkItemDetails {
+        id: "A-1".into(),
+        title: "work".into(),
+        description: "all of it".into(),
+        status: "Open".into(),
+        assignee: None,
+        tags: vec![],
+    };
+    let query = QueryWorkItem {
+        item: ticket("A-1"),
+    };
+    let read = done.after(submit(3, query)).after(RecordWorkItem {
+        session: SESSION,
+        id: id(3),
+        details,
+    });
+    assert_eq!(read.verdict(transition("A-1", "Done")), "CommandAccepted");
+}
+
+// What is recorded.
+
+#[test]
+fn a_command_and_its_verdict_are_two_events_that_name_what_it_belongs_to() {
+    let command = SubmitCommand {
+        parent: Some(id(3)),
+        plan_node: Some("build".into()),
+        ..submit(7, upload())
+    };
+    let emitted = Stage::under(anything()).given.decide(command).unwrap();
+    let correlation = Correlation {
+        command: Some(id(7)),
+        parent: Some(id(3)),
+        plan_node: Some("build".into()),
+    };
+    let received = CommandReceived {
+        command: id(7),
+        facts: CommandBody::from(upload()).facts(),
+        correlation: correlation.clone(),
+        body: Slot(0),
+        file: Some(Slot(1)),
+    };
+    let accepted = CommandAccepted {
+        command: id(7),
+        token: TokenSource::None,
+        correlation,
+    };
+    assert_eq!(
+        events(&emitted),
+        [
+            AnyEvent::Session(received.into()),
+            AnyEvent::Session(accepted.into())
+        ]
+    );
+    // The file is stored by itself, and not once more in the command.
+    let body = r#"{"kind":"UploadArtifact","name":"log","contentType":"text/plain","content":""}"#;
+    assert_eq!(
+        texts(&emitted),
+        [vec![body.to_owned(), "long".to_owned()], vec![]]
+    );
+}
+
+#[test]
+fn a_command_without_an_id_gets_one() {
+    let stage = Stage::under(anything());
+    let command = SubmitCommand {
+        id: None,
+        ..submit(1, get_diff())
+    };
+    let new_id = stage.given.meta().new_id;
+    let emitted = stage.given.decide(command).unwrap();
+    let (found, kind, verdict) = Verdict::among(&emitted).unwrap();
+    assert_eq!((found.0, kind), (new_id, CommandKind::GetDiff));
+    assert!(verdict.is_accepted());
+}
+
+#[test]
+fn a_command_that_is_open_or_waits_is_not_given_twice() {
+    let policy = PolicyProfile {
+        require_approval_for_push: true,
+        ..anything()
+    };
+    let stage = Stage::under(policy)
+        .after(submit(1, get_diff()))
+        .after(submit(2, push("a")));
+    for number in [1, 2] {
+        stage.check_invalid(submit(number, get_diff()), "id", "already");
+    }
+}
+
+#[test]
+fn a_policy_comes_back_as_it_was_given() {
+    let caps: Ordered<u32> = [("Push".to_owned(), 2), ("Commit".to_owned(), 1)]
+        .into_iter()
+        .collect();
+    let policy = PolicyProfile {
+        name: "p".into(),
+        command_whitelist: Some(words(&["Push", "Commit"])),
+        command_blacklist: Some(words(&["GetDiff"])),
+        protected_branches: words(&["main"]),
+        max_files_per_commit: Some(3),
+        require_tests_before_push: true,
+        require_approval_for_push: true,
+        allowed_work_item_transitions: Some(words(&["A->B"])),
+        limits: Some(RateLimits {
+            calls_per_minute: Some(5),
+            burst: Some(7),
+            per_command_caps: Some(caps),
+        }),
+    };
+    let stage = Stage::under(policy.clone());
+    assert_eq!(stage.session().policy.as_deref(), Some(&policy));
+}

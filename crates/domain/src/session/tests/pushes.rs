@@ -1,0 +1,128 @@
+//! Tests before a push: they count as passed only if a RunTests completed with
+//! Success after the last ApplyPatch or Commit (dialects, B).
+
+use super::*;
+
+const REQUIRED: &str = "Policy violation: Tests required before push";
+const FINE: &str = "CommandAccepted";
+
+fn stage() -> Stage {
+    Stage::under(PolicyProfile {
+        require_tests_before_push: true,
+        ..anything()
+    })
+}
+
+/// Demands what a push meets with after these steps: `T1` and `P1` are given,
+/// `+1` ends with Success and `-1` with Failure.
+#[track_caller]
+fn check(steps: &str, verdict: &str) {
+    let mut stage = stage();
+    for step in steps.split_whitespace() {
+        let (sign, number) = step.split_at(1);
+        let number: u128 = number.parse().unwrap();
+        stage = match sign {
+            "T" => stage.after(submit(number, run_tests())),
+            "P" => stage.after(submit(number, apply_patch())),
+            "C" => stage.after(submit(number, commit(1))),
+            "D" => stage.after(submit(number, get_diff())),
+            "B" => stage.after(submit(number, create_branch("b"))),
+            "+" => stage.after(succeeds(number)),
+            "-" => stage.after(fails(number)),
+            other => panic!("{other} is no step"),
+        };
+    }
+    assert_eq!(stage.verdict(push("b")), verdict, "{steps}");
+}
+
+#[test]
+fn a_push_without_tests_is_rejected() {
+    check("", REQUIRED);
+    check("T1", REQUIRED);
+    check("T1 -1", REQUIRED);
+    check("D1 +1", REQUIRED);
+}
+
+#[test]
+fn a_push_after_tests_that_passed_is_accepted() {
+    check("T1 +1", FINE);
+    check("P1 +1 T2 +2", FINE);
+    check("P1 +1 C2 +2 T3 +3", FINE);
+    check("P1 -1 T2 +2", FINE);
+}
+
+#[test]
+fn tests_before_the_last_change_do_not_count() {
+    for change in ["P", "C"] {
+        check(&format!("T1 +1 {change}2"), REQUIRED);
+        check(&format!("T1 +1 {change}2 +2"), REQUIRED);
+        // What failed may have changed something.
+        check(&format!("T1 +1 {change}2 -2"), REQUIRED);
+        check(&format!("T1 +1 {change}2 +2 T3 +3"), FINE);
+    }
+}
+
+#[test]
+fn tests_that_began_before_a_change_do_not_count() {
+    for change in ["P", "C"] {
+        check(&format!("T1 {change}2 +1"), REQUIRED);
+        check(&format!("T1 {change}2 +1 +2"), REQUIRED);
+        check(&format!("T1 {change}2 +2 +1"), REQUIRED);
+        check(&format!("T1 {change}2 +2 +1 T3 +3"), FINE);
+    }
+}
+
+/// Tests that began while a change went on may have seen half of it.
+#[test]
+fn tests_that_began_before_a_change_ended_do_not_count() {
+    check("P1 T2 +1 +2", REQUIRED);
+    check("P1 T2 -1 +2", REQUIRED);
+    check("P1 T2 +2 +1", REQUIRED);
+    check("P1 +1 T2 +2", FINE);
+}
+
+#[test]
+fn of_two_tests_one_that_passed_is_enough() {
+    check("T1 T2 +1 -2", FINE);
+    check("T1 T2 -1 +2", FINE);
+    check("T1 -1 T2 +2", FINE);
+    check("T1 P2 +2 T3 +3 +1", FINE);
+    check("T1 P2 +2 T3 +3 -1", FINE);
+}
+
+#[test]
+fn what_changes_no_code_needs_no_new_tests() {
+    check("T1 +1 D2 +2 B3 +3", FINE);
+    check("T1 +1 T2 -2", FINE);
+}
+
+#[test]
+fn a_change_that_is_rejected_is_none() {
+    let mut stage = Stage::under(PolicyProfile {
+        require_tests_before_push: true,
+        max_files_per_commit: Some(1),
+        ..anything()
+    })
+    .after(submit(1, run_tests()))
+    .after(succeeds(1));
+    assert_eq!(
+        stage.when(submit(2, commit(2))),
+        [
+            "2 Commit",
+            "2 rejected: Policy violation, Too many files in commit"
+        ]
+    );
+    assert_eq!(stage.verdict(push("b")), FINE);
+}
+
+#[test]
+fn a_policy_that_requires_no_tests_looks_at_none() {
+    assert_eq!(Stage::under(anything()).verdict(push("b")), FINE);
+}
+
+#[test]
+fn tests_are_required_of_pushes_alone() {
+    for body in [commit(1), create_branch("b"), apply_patch(), get_diff()] {
+        assert_eq!(stage().verdict(body), FINE);
+    }
+}

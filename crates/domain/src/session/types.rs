@@ -1,0 +1,156 @@
+//! The small types that commands, results and configurations are made of
+//! (document 003, Core Types and Artifacts).
+//!
+//! Their JSON names are those of the contracts, in camelCase.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::codes::coded_enum;
+
+/// A repository (document 003, RepoRef).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RepoRef {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub path: String,
+}
+
+/// The root of a session's workspace (document 003, WorkspaceRef).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkspaceRef {
+    /// Where it is.
+    pub path: String,
+}
+
+/// A ticket in another system (document 003, WorkItemRef).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkItemRef {
+    /// Its id there.
+    pub id: String,
+    /// Which system it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_hint: Option<String>,
+}
+
+/// A ticket as a backlog lists it (document 003, WorkItemSummary).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkItemSummary {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// The state that it is in, in its own system's words.
+    pub status: String,
+    /// Who works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<String>,
+}
+
+/// A ticket with all that is known of it (document 003, WorkItemDetails).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct WorkItemDetails {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What is to be done.
+    pub description: String,
+    /// The state that it is in, in its own system's words.
+    pub status: String,
+    /// Who works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assignee: Option<String>,
+    /// Its tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+coded_enum! {
+    /// What an artifact is (document 003, Artifacts).
+    pub enum ArtifactKind {
+        /// A difference between two versions.
+        Diff = 1 => "Diff",
+        /// A change to apply.
+        Patch = 2 => "Patch",
+        /// What tests said.
+        TestResults = 3 => "TestResults",
+        /// A log.
+        Log = 4 => "Log",
+        /// A plan.
+        Plan = 5 => "Plan",
+        /// What went wrong.
+        ErrorReport = 6 => "ErrorReport",
+        /// A conflict.
+        Conflict = 7 => "Conflict",
+    }
+}
+
+/// Something that a command made (document 003, Artifact).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Artifact {
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// Its name.
+    pub name: String,
+    /// Its content, where it is a short text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inline_text: Option<String>,
+    /// Where it is in the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_hint: Option<String>,
+    /// Where it can be fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub download_uri: Option<String>,
+    /// Its media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+}
+
+coded_enum! {
+    /// How a command ended (document 003, CommandCompleted).
+    pub enum CommandResult {
+        /// It did what it was to do.
+        Success = 1 => "Success",
+        /// It did not.
+        Failure = 2 => "Failure",
+    }
+}
+
+coded_enum! {
+    /// Where a session is in its life (document 003, SessionStatusChanged).
+    pub enum SessionStatus {
+        /// Nothing was said of it; only a session that another system kept.
+        Unknown = 1 => "Unknown",
+        /// Commands are judged.
+        Running = 2 => "Running",
+        /// No command is accepted until it is resumed.
+        Paused = 3 => "Paused",
+        /// Somebody is asked for an approval; commands that need none run.
+        NeedsApproval = 4 => "NeedsApproval",
+        /// It was aborted.
+        Error = 5 => "Error",
+        /// It is over.
+        Completed = 6 => "Completed",
+    }
+}
+
+impl SessionStatus {
+    /// Whether no command is accepted any more.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            SessionStatus::Error | SessionStatus::Completed => true,
+            SessionStatus::Unknown
+            | SessionStatus::Running
+            | SessionStatus::Paused
+            | SessionStatus::NeedsApproval => false,
+        }
+    }
+}
