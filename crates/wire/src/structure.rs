@@ -32,6 +32,8 @@ pub fn encode_structure(event: &AnyEvent) -> Result<Bytes, EncodeError> {
         AnyEvent::Snapshot(event) => encode_event(event),
         AnyEvent::Pipeline(event) => encode_event(event),
         AnyEvent::Alias(event) => encode_event(event),
+        AnyEvent::Session(event) => encode_event(event),
+        AnyEvent::Bucket(event) => encode_event(event),
     }
 }
 
@@ -56,6 +58,8 @@ pub fn decode_structure(
         StreamKind::Snapshot => decode_event(all, name, version, bytes).map(AnyEvent::Snapshot),
         StreamKind::Pipeline => decode_event(all, name, version, bytes).map(AnyEvent::Pipeline),
         StreamKind::Alias => decode_event(all, name, version, bytes).map(AnyEvent::Alias),
+        StreamKind::Session => decode_event(all, name, version, bytes).map(AnyEvent::Session),
+        StreamKind::Bucket => decode_event(all, name, version, bytes).map(AnyEvent::Bucket),
     }
 }
 

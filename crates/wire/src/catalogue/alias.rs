@@ -1,12 +1,13 @@
 //! The events of an alias's stream.
 
+use super::common::KIND;
 use super::{EventDoc, content, event, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[event(
     "alias.reserved",
     "The alias was given to an object, for ever.",
     &[
-        structure("kind", "u8", "the object's kind, by its number (8 to 18)"),
+        structure("kind", "u8", KIND),
         structure("object", "uuid", "the object"),
         content("alias", "text", "the alias"),
     ],

@@ -5,9 +5,12 @@ use super::{FieldDoc, content, group, structure};
 /// The meaning of the mark of what nobody said.
 pub(super) const INFERRED: &str = "whether nobody said so, and it was inferred from something else";
 
+/// The meaning of an object's kind.
+pub(super) const KIND: &str = "the object's kind, by its number (8 to 18, or 64 for a session)";
+
 /// Visibility, tags or external ids of an object.
 pub(super) const METADATA_SET: &[FieldDoc] = &[
-    structure("kind", "u8", "the object's kind, by its number (8 to 18)"),
+    structure("kind", "u8", KIND),
     structure("object", "uuid", "the object; a run's stream holds several"),
     structure(
         "visibility",

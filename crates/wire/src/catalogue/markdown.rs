@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use annals_domain::{AnyEvent, Emitted, StreamKind};
+use annals_domain::{AnyEvent, Emitted, Kind, StreamKind};
 
 use super::words::{Vocabulary, vocabularies};
 use super::{EventDoc, FieldDoc, Part, current_version, events, sets, stream_meaning};
@@ -40,7 +40,8 @@ configuration of bincode 2:
 
 What an event sets is said by the names of git-internal's JSON. Each event on an
 object also sets its `updated_at` and takes its `checksum` away; one that creates
-or adopts an object sets the whole header.
+or adopts an object sets the whole header. Sessions, buckets and aliases are not
+git-internal's, so nothing is said of that there.
 
 In the examples the structure is shown as JSON, with the content that it refers
 to beside it.
@@ -99,7 +100,9 @@ fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item 
         "\n### `{}`\n\nVersion {version}. {}\n\n",
         doc.event_type, doc.meaning
     );
-    sets_line(out, doc.event_type);
+    if is_git_internals(doc.event_type) {
+        sets_line(out, doc.event_type);
+    }
     if doc.fields.is_empty() {
         out.push_str("It has no fields: that it happened is all it says.\n");
         examples_of(out, examples);
@@ -118,6 +121,15 @@ fn examples_of<'a>(out: &mut String, examples: impl Iterator<Item = &'a Emitted>
         out.push_str(&example_json(example));
         out.push_str("\n```\n");
     }
+}
+
+/// Whether an event is about an object of git-internal's.
+fn is_git_internals(event_type: &str) -> bool {
+    let types = AnyEvent::types();
+    let found = types.iter().find(|(_, name, _)| *name == event_type);
+    found
+        .and_then(|(stream, _, _)| stream.kind())
+        .is_some_and(Kind::is_git_internal)
 }
 
 /// The fields of the objects' JSON that an event sets.

@@ -5,12 +5,14 @@
 //! compares the tables with the fields that the examples really have.
 
 mod alias;
+mod bucket;
 mod common;
 mod intent;
 pub(crate) mod markdown;
 mod pipeline;
 mod plan;
 mod run;
+mod session;
 mod sets;
 mod snapshot;
 mod task;
@@ -125,6 +127,8 @@ pub fn events(kind: StreamKind) -> &'static [EventDoc] {
         StreamKind::Snapshot => snapshot::EVENTS,
         StreamKind::Pipeline => pipeline::EVENTS,
         StreamKind::Alias => alias::EVENTS,
+        StreamKind::Session => session::EVENTS,
+        StreamKind::Bucket => bucket::EVENTS,
     }
 }
 
@@ -143,6 +147,14 @@ pub fn stream_meaning(kind: StreamKind) -> &'static str {
              evidence, provenance and the decision."
         }
         StreamKind::Snapshot => "What an agent observed when a run began.",
+        StreamKind::Session => {
+            "An agent's work under a policy: the commands that it gave, the gate's verdicts, \
+             approvals, results and plans. A command and its verdict are two events of one append."
+        }
+        StreamKind::Bucket => {
+            "A token bucket that sessions share whose policy profiles have the same name and \
+             limits. The UUID is of version 5, over both and the kind of command."
+        }
         StreamKind::Alias => {
             "A name for people, which stands for an object. The UUID is of version 5, over the name."
         }

@@ -6,6 +6,9 @@ use annals_domain::plan::StepStatus;
 use annals_domain::run::{
     ApplyStatus, ChangeType, DecisionType, DiffFormat, EvidenceKind, RunStatus, ToolStatus,
 };
+use annals_domain::session::{
+    ArtifactKind, CommandKind, CommandResult, RejectionRule, SessionStatus, TokenSource,
+};
 use annals_domain::snapshot::{ContextItemKind, SelectionStrategy};
 use annals_domain::task::{GoalType, TaskStatus};
 use annals_domain::{ActorKind, Dialect, Visibility};
@@ -72,5 +75,11 @@ pub fn vocabularies() -> Vec<Vocabulary> {
         closed!(RunStatus, "`status` of an adopted run"),
         closed!(ApplyStatus, "`apply_status` of an adopted patch set"),
         closed!(PolicyRule, "`rule` of an eviction policy"),
+        closed!(CommandKind, "`kind` of a command"),
+        closed!(ArtifactKind, "`kind` of an artifact"),
+        closed!(CommandResult, "`outcome` of a command"),
+        closed!(SessionStatus, "`status` of a session, as recorded"),
+        open!(RejectionRule, "`rule` of a rejection"),
+        closed!(TokenSource, "`token` of an accepted command"),
     ]
 }

@@ -6,10 +6,12 @@
 //! example of the new version.
 
 mod alias;
+mod bucket;
 mod intent;
 mod pipeline;
 mod plan;
 mod run;
+mod session;
 mod snapshot;
 mod task;
 
@@ -32,6 +34,8 @@ pub fn samples() -> Vec<Emitted> {
     all.extend(snapshot::samples());
     all.extend(pipeline::samples());
     all.extend(alias::samples());
+    all.extend(session::samples());
+    all.extend(bucket::samples());
     all
 }
 

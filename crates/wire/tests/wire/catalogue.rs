@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use annals_domain::{AnyEvent, StreamKind};
+use annals_wire::catalogue::words::vocabularies;
 use annals_wire::catalogue::{FieldDoc, Part, events};
 use annals_wire::sample::samples;
 use annals_wire::{StructureJson, catalogue_markdown};
@@ -84,6 +85,13 @@ fn fits(kind: &str, value: &Value) -> bool {
             .as_array()
             .is_some_and(|items| items.iter().all(|item| fits(of, item)));
     }
+    if let Some((first, second)) = kind
+        .strip_prefix('(')
+        .and_then(|pair| pair.strip_suffix(')')?.split_once(", "))
+    {
+        let pair = value.as_array().filter(|pair| pair.len() == 2);
+        return pair.is_some_and(|pair| fits(first, &pair[0]) && fits(second, &pair[1]));
+    }
     let hex = |text: &str, len| text.len() == len && text.chars().all(|c| c.is_ascii_hexdigit());
     match (kind, value) {
         ("u8" | "u32" | "u64", Value::Number(number)) => number.is_u64(),
@@ -94,10 +102,16 @@ fn fits(kind: &str, value: &Value) -> bool {
         ("git id", Value::String(text)) => hex(text, 40) || hex(text, 64),
         ("SHA-256", Value::String(text)) => hex(text, 64),
         ("time", Value::String(text)) => text.ends_with('Z'),
-        ("word", Value::String(text)) => text.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
+        ("word", Value::String(text)) => is_word(text),
         ("text", Value::String(_)) => true,
         _ => false,
     }
+}
+
+/// Whether some enum has this word.
+fn is_word(text: &str) -> bool {
+    let mut words = vocabularies().into_iter().flat_map(|found| found.words);
+    words.any(|(_, word)| word == text)
 }
 
 /// The numbers of pieces in a content field: one, a list, or a list of pairs.
