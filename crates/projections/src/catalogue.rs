@@ -34,6 +34,7 @@ mod taken;
 mod tree;
 mod view;
 mod walk;
+mod work_items;
 
 #[cfg(test)]
 mod tests;
@@ -58,6 +59,7 @@ pub use self::relation::Relation;
 pub use self::status::Status;
 pub use self::tree::{Tree, TreeNode, TreeQuery};
 pub use self::view::{ActorName, CatalogueRow, Tokens};
+pub use self::work_items::{WorkItems, WorkItemsQuery};
 
 /// Records that are folded at once.
 const PAGE: usize = 1_000;
@@ -203,6 +205,21 @@ impl Catalogue {
     ) -> Result<Listed, CatalogueError> {
         self.ask(log, |sight| async move { list::list(&sight, query).await })
             .await
+    }
+
+    /// Tickets of other systems as sessions read them last, as of the last
+    /// [`Catalogue::catch_up`] or later. What commands did to a ticket counts
+    /// only once it was read again.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn work_items(
+        &self,
+        log: &dyn EventLog,
+        query: &WorkItemsQuery,
+    ) -> Result<WorkItems, CatalogueError> {
+        let read = |sight| async move { work_items::work_items(&sight, query).await };
+        self.ask(log, read).await
     }
 
     /// What an object names and what names it; `None` if there is no such

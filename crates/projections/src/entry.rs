@@ -8,9 +8,10 @@ use annals_domain::{
 use annals_event_log::{Content, Digest, Position, Record, Version};
 use annals_wire::{DecodeError, Decoded};
 use bytes::Bytes;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::{JsonText, Text};
+use crate::{JsonText, Removable, Text};
 
 /// The content of a piece as a reader has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,6 +166,15 @@ impl Entry {
         };
         let json = Json::parse(&text).or_else(|_| Json::from_value(&text));
         json.map_or(JsonText::Removed, JsonText::Present)
+    }
+
+    /// A piece as JSON of a known shape. One that is not at hand, or of another
+    /// shape, counts as removed.
+    pub(crate) fn shaped<T: DeserializeOwned>(&self, slot: Slot) -> Removable<T> {
+        let Text::Present(text) = self.text(slot) else {
+            return Removable::Removed;
+        };
+        serde_json::from_str(&text).map_or(Removable::Removed, Removable::Present)
     }
 
     /// The objects that the event creates or changes, the principal one first.

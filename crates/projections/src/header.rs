@@ -4,7 +4,7 @@
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::{
     ActorRef, AdoptedHeader, Adoption, AnyEvent, Dialect, IntegrityHash, Kind, Slot, Timestamp,
-    Visibility, intent, pipeline, plan, run, snapshot, task,
+    Visibility, intent, pipeline, plan, run, session, snapshot, task,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -155,9 +155,8 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Task(task::Event::MetadataSet(event))
         | AnyEvent::Run(run::Event::MetadataSet(event))
         | AnyEvent::Snapshot(snapshot::Event::MetadataSet(event))
-        | AnyEvent::Pipeline(pipeline::Event::MetadataSet(event)) => {
-            Some(Common::MetadataSet(event))
-        }
+        | AnyEvent::Pipeline(pipeline::Event::MetadataSet(event))
+        | AnyEvent::Session(session::Event::MetadataSet(event)) => Some(Common::MetadataSet(event)),
         AnyEvent::Intent(intent::Event::Sealed(event))
         | AnyEvent::Plan(plan::Event::Sealed(event))
         | AnyEvent::Task(task::Event::Sealed(event))
@@ -170,6 +169,8 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Run(_)
         | AnyEvent::Snapshot(_)
         | AnyEvent::Pipeline(_)
-        | AnyEvent::Alias(_) => None,
+        | AnyEvent::Alias(_)
+        | AnyEvent::Session(_)
+        | AnyEvent::Bucket(_) => None,
     }
 }

@@ -3,10 +3,12 @@
 //! - An [`Entry`] is one record decoded, with its content at hand.
 //! - A [`Fold`] folds the entries of a stream into the view of one object: an
 //!   [`ObjectView`], one of eleven structs that serialise as document 000's
-//!   JSON. Folding a prefix of the stream gives the object as it was.
+//!   JSON, or a session's, whose JSON is our own. Folding a prefix of the stream
+//!   gives the object as it was.
 //! - [`history_entry`] says in one line what an entry changed.
 //! - The [`Catalogue`] has a small row for every object, and answers lists and
-//!   look-ups: by id, by kind, by what belongs to what.
+//!   look-ups: by id, by kind, by what belongs to what. It knows the tickets
+//!   that sessions read, too.
 //! - [`seal_hash`] is the checksum of an object.
 //!
 //! One more event costs the same however large its object has grown: no view
@@ -19,26 +21,32 @@ mod entry;
 mod fold;
 mod header;
 mod history;
+mod merged;
 mod object;
 mod parts;
 pub mod replay;
 mod seal;
+pub mod session_replay;
 #[cfg(test)]
 mod testing;
 mod text;
 mod views;
+mod work_item;
 
 pub use adoption::adopted_view;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueRow, LinkRow, Links, LinksQuery, ListQuery,
-    Listed, Rebuilt, Relation, Status, Tokens, Tree, TreeNode, TreeQuery,
+    Listed, Rebuilt, Relation, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems,
+    WorkItemsQuery,
 };
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};
 pub use header::{AdoptedView, HeaderView};
 pub use history::{HistoryEntry, history_entry};
+pub use merged::Merged;
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
 pub use seal::seal_hash;
-pub use text::{JsonText, Text};
+pub use text::{JsonText, Removable, Text};
 pub use views::*;
+pub use work_item::{WorkItemDetailsView, WorkItemView};

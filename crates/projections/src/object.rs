@@ -1,15 +1,15 @@
-//! All eleven views side by side.
+//! All views side by side.
 
 use annals_domain::{
     Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, PatchSetId, PipelineId, PlanId,
-    ProvenanceId, RunId, SnapshotId, TaskId, ToolInvocationId, pipeline,
+    ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId, pipeline,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::views::{
     ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView, PatchSetView,
-    PlanView, ProvenanceView, RunView, TaskView, ToolInvocationView,
+    PlanView, ProvenanceView, RunView, SessionView, TaskView, ToolInvocationView,
 };
 use crate::{Entry, HeaderView};
 
@@ -36,7 +36,8 @@ pub trait View: Sized {
 
 macro_rules! objects {
     ($($(#[$meta:meta])* $kind:ident($view:ident) by $id:ident;)+) => {
-        /// The view of any object. It serialises as document 000's JSON.
+        /// The view of any object. It serialises as document 000's JSON, and a
+        /// session as our own.
         #[derive(Debug, Clone, PartialEq)]
         // A view is made once and passed on, so its size matters little.
         #[allow(clippy::large_enum_variant)]
@@ -131,6 +132,8 @@ objects! {
     ContextSnapshot(ContextSnapshotView) by SnapshotId;
     /// A context pipeline.
     ContextPipeline(ContextPipelineView) by PipelineId;
+    /// A session.
+    Session(SessionView) by SessionId;
 }
 
 impl ObjectView {
@@ -139,7 +142,8 @@ impl ObjectView {
         self.header().object_id
     }
 
-    /// The object as git-internal writes it: compact JSON, the header first.
+    /// The object as git-internal writes it: compact JSON, the header first. A
+    /// session, which git-internal has not, is written in the same manner.
     ///
     /// # Errors
     /// serde_json's; for a view that came out of a fold there are none.

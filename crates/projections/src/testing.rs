@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod session;
+
 use std::collections::HashMap;
 
 use annals_domain::{ActorRef, AnyEvent, Emitted, Kind, Pieces, StreamKind, StreamRef, Timestamp};
@@ -34,6 +36,21 @@ pub(crate) fn time(seconds: i64) -> Timestamp {
         .into()
 }
 
+/// Every event of one kind of streams: the wire's examples, or a story in which
+/// they follow from each other where an event means little without the ones
+/// before.
+pub(crate) fn examples(kind: StreamKind) -> Vec<Emitted> {
+    match kind {
+        StreamKind::Session => session::everything(),
+        StreamKind::Bucket => session::bucket(),
+        kind => {
+            let mut samples = annals_wire::sample::samples();
+            samples.retain(|sample| sample.stream.kind == kind);
+            samples
+        }
+    }
+}
+
 /// A log in memory that is filled event by event, one second apart, from
 /// [`time`] 1 on.
 pub(crate) struct Story {
@@ -57,22 +74,30 @@ impl Story {
         }
     }
 
-    /// What the wire's examples tell of objects of our own, one after the other.
+    /// What the examples tell of objects of our own, one after the other.
     pub(crate) fn of_samples(kind: StreamKind) -> Story {
         Story::of_samples_that(kind, |event| event.adoption().is_none())
     }
 
-    /// What the wire's examples tell of objects that were taken over.
+    /// What the examples tell of objects that were taken over.
     pub(crate) fn of_adopted(kind: StreamKind) -> Story {
-        Story::of_samples_that(kind, |event| event.adoption().is_some())
+        match kind {
+            StreamKind::Session => Story::of(&session::kept_elsewhere()),
+            kind => Story::of_samples_that(kind, |event| event.adoption().is_some()),
+        }
     }
 
     fn of_samples_that(kind: StreamKind, wanted: fn(&AnyEvent) -> bool) -> Story {
+        let mut examples = examples(kind);
+        examples.retain(|example| wanted(&example.event));
+        Story::of(&examples)
+    }
+
+    /// These events, one after the other.
+    pub(crate) fn of(events: &[Emitted]) -> Story {
         let mut story = Story::new();
-        for sample in annals_wire::sample::samples() {
-            if sample.stream.kind == kind && wanted(&sample.event) {
-                story.append(&sample);
-            }
+        for event in events {
+            story.append(event);
         }
         story
     }
@@ -198,6 +223,7 @@ from_events! {
     Run => run,
     Snapshot => snapshot,
     Pipeline => pipeline,
+    Session => session,
 }
 
 /// A record without the pieces that `removes` names, as a redaction leaves it.

@@ -107,6 +107,53 @@ impl Serialize for JsonText {
     }
 }
 
+/// Content of a shape of its own: there, or removed for good.
+///
+/// It serialises as itself, or as `{"removed":true}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Removable<T> {
+    /// The content.
+    Present(T),
+    /// There was some; it was removed for good.
+    Removed,
+}
+
+impl<T> Removable<T> {
+    /// The content, unless it was removed.
+    pub fn present(&self) -> Option<&T> {
+        match self {
+            Removable::Present(content) => Some(content),
+            Removable::Removed => None,
+        }
+    }
+
+    /// A part of the content, which was removed with it.
+    pub(crate) fn map<U>(&self, part: impl FnOnce(&T) -> U) -> Removable<U> {
+        match self {
+            Removable::Present(content) => Removable::Present(part(content)),
+            Removable::Removed => Removable::Removed,
+        }
+    }
+}
+
+impl From<Removable<String>> for Text {
+    fn from(text: Removable<String>) -> Text {
+        match text {
+            Removable::Present(text) => Text::Present(text),
+            Removable::Removed => Text::Removed,
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Removable<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Removable::Present(content) => content.serialize(serializer),
+            Removable::Removed => serialize_removed(serializer),
+        }
+    }
+}
+
 fn serialize_removed<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(1))?;
     map.serialize_entry("removed", &true)?;

@@ -57,6 +57,12 @@ pub enum CatalogueError {
         /// What they were to belong to.
         parent: Kind,
     },
+    /// A list of tickets was to go on behind one that nobody has read.
+    #[error("no session has read a ticket {id:?}")]
+    NoWorkItem {
+        /// The ticket's id, cut to its first 64 characters.
+        id: String,
+    },
     /// Another process wrote rows all the time while they were being read.
     #[error("the catalogue changed {attempts} times while it was being read; try again")]
     Moving {
@@ -86,6 +92,7 @@ impl CatalogueError {
             | CatalogueError::MalformedRow { .. }
             | CatalogueError::UnwritableRow(_)
             | CatalogueError::NotAParent { .. }
+            | CatalogueError::NoWorkItem { .. }
             | CatalogueError::InvalidSuffix { .. } => false,
         }
     }

@@ -10,6 +10,8 @@ mod adopt;
 mod create;
 mod plan_steps;
 mod run_children;
+mod session;
+mod work_items;
 
 use annals_domain::metadata::MetadataSet;
 use annals_domain::pipeline::Tally;
@@ -46,6 +48,8 @@ impl Fold<'_> {
             AnyEvent::Snapshot(event) => self.snapshot(event),
             AnyEvent::Pipeline(event) => self.pipeline(event),
             AnyEvent::Alias(alias::Event::Reserved(event)) => self.reserved(event),
+            AnyEvent::Session(event) => self.session(event),
+            AnyEvent::Bucket(_) => {}
         }
         if let Some(Common::MetadataSet(event)) = common(&step.decoded.event) {
             self.metadata(event);
@@ -123,6 +127,19 @@ impl Fold<'_> {
         }
         let after = keys::backward(target, relation, first, 0);
         self.rows.put(&after, id.as_bytes());
+    }
+
+    /// Makes a field that holds one object name none.
+    fn unlink(&mut self, id: Uuid, relation: Relation) {
+        let stream = self.step.decoded.stream;
+        let Some(row) = self.objects.get_if(relation.source(), id, stream) else {
+            return;
+        };
+        let place = row.links.iter().position(|link| link.relation == relation);
+        if let Some(link) = place.map(|place| row.links.remove(place)) {
+            let key = keys::backward(link.target, relation, row.first, 0);
+            self.rows.delete(&key);
+        }
     }
 
     /// Appends an object to a field that holds many; `number` counts from 0.

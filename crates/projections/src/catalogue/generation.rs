@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! model              rows
-//! catalogue.2        "current": u64, the number of the generation
-//! catalogue.2.<n>    the rows of generation n (keys.rs)
+//! catalogue.3        "current": u64, the number of the generation
+//! catalogue.3.<n>    the rows of generation n (keys.rs)
 //! ```
 //!
-//! The 2 is the version of the rows' format. Rows of another format are other
+//! The 3 is the version of the rows' format. Rows of another format are other
 //! models: they are made from the log by whoever writes first, and those of
 //! older formats are dropped.
 
@@ -20,12 +20,12 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-const POINTER: &str = "catalogue.2";
+const POINTER: &str = "catalogue.3";
 const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
 /// Models that name the current generation of an older format.
-const OLDER_POINTERS: &[&str] = &["catalogue.1"];
+const OLDER_POINTERS: &[&str] = &["catalogue.1", "catalogue.2"];
 /// How often the number is read again because it was changed meanwhile.
 const ATTEMPTS: u32 = 16;
 

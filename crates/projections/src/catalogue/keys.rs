@@ -11,6 +11,9 @@
 //! "s", plan (16), step (u32)                             u8 status, id of its task
 //! "l", id (16), number (u32)                             a tag: name, value
 //! "n", id (16), number (u32)                             an alias
+//! "m", session (16), relation, run or node (16)          u32 number; a node's task
+//! "w", ticket (16)                                       where it was read: work_items.rs
+//! "i", position, number (u32)                            the ticket that was new there
 //! ```
 //!
 //! A block is 256 positions. "a" says that among the objects that began within
@@ -20,7 +23,9 @@
 //! its objects were created. A kind is its number in document 000's registry, a
 //! status and a relation are the numbers in status.rs and relation.rs. A tag is
 //! the first half of the SHA-256 of its name, or of its name, a zero byte and
-//! its value. "b" has every relation, "f" only those of one object to many.
+//! its value. "b" has every relation, "f" only those of one object to many. "m"
+//! says which number in "f" a run has, or a node of the session's plans: the
+//! first half of the SHA-256 of its id, which is also what stands for a ticket.
 
 use annals_domain::Kind;
 use annals_event_log::Digest;
@@ -50,6 +55,9 @@ const FORWARD: u8 = b'f';
 const STEP: u8 = b's';
 const TAG: u8 = b'l';
 const ALIAS: u8 = b'n';
+const MEMBER: u8 = b'm';
+const WORK_ITEM: u8 = b'w';
+const WORK_ITEM_PLACE: u8 = b'i';
 
 fn key(table: u8, parts: &[&[u8]]) -> Bytes {
     let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
@@ -132,9 +140,15 @@ pub(super) fn of_tag(kind: Kind, name: &str, value: Option<&str>) -> Bytes {
         tag.push(0);
         tag.extend_from_slice(label(value).as_bytes());
     }
-    let Digest(digest) = Digest::of(&tag);
-    let (half, _) = digest.split_at(ID);
-    key(BY_TAG, &[&[kind.number()], half])
+    key(BY_TAG, &[&[kind.number()], &half(&tag)])
+}
+
+/// The first half of a SHA-256, which stands for what has no length of its own.
+fn half(bytes: &[u8]) -> [u8; ID] {
+    let Digest(digest) = Digest::of(bytes);
+    let mut half = [0; ID];
+    half.iter_mut().zip(digest).for_each(|(a, b)| *a = b);
+    half
 }
 
 /// The prefix of the objects that name a target in a field.
@@ -232,7 +246,47 @@ pub(super) fn aliases(id: Uuid) -> Bytes {
     key(ALIAS, &[id.as_bytes()])
 }
 
+/// Which number a run has among those that a session names.
+pub(super) fn run_of_session(session: Uuid, run: Uuid) -> Bytes {
+    member(session, Relation::SessionRuns, run.as_bytes())
+}
+
+/// Which number a node of a session's plans has, and its task.
+pub(super) fn node_of_session(session: Uuid, node: &str) -> Bytes {
+    member(session, Relation::SessionTasks, &half(node.as_bytes()))
+}
+
+fn member(session: Uuid, relation: Relation, id: &[u8; ID]) -> Bytes {
+    key(MEMBER, &[session.as_bytes(), &[relation.code()], id])
+}
+
+/// What stands for a ticket.
+pub(super) fn work_item_mark(id: &str) -> [u8; ID] {
+    half(id.as_bytes())
+}
+
+/// A ticket, by what stands for it.
+pub(super) fn work_item(mark: &[u8]) -> Bytes {
+    key(WORK_ITEM, &[mark])
+}
+
+/// The prefix of all tickets, in the order in which they were first read.
+pub(super) fn work_items() -> Bytes {
+    key(WORK_ITEM_PLACE, &[])
+}
+
+/// A ticket in that order.
+pub(super) fn work_item_place(position: u64, number: u32) -> Bytes {
+    key(
+        WORK_ITEM_PLACE,
+        &[&position.to_be_bytes(), &number.to_be_bytes()],
+    )
+}
+
 /// Whether folds look at rows of this table. The others they only write.
 pub(super) fn is_looked_at(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(STEP | TAG | FORWARD)))
+    matches!(
+        key.first(),
+        Some(&(STEP | TAG | FORWARD | MEMBER | WORK_ITEM))
+    )
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals_domain::{Adoption, AnyEvent, StreamKind, alias, plan, run};
+use annals_domain::{Adoption, AnyEvent, StreamKind, alias, plan, run, session};
 use annals_event_log::EventLog;
 use bytes::Bytes;
 use uuid::Uuid;
@@ -69,6 +69,18 @@ impl Source<'_> {
             }
             AnyEvent::Plan(plan::Event::StepTaskSpawned(event)) => {
                 vec![keys::step(own, event.index)]
+            }
+            AnyEvent::Session(session::Event::RunAttached(event)) => {
+                vec![keys::run_of_session(own, event.run.0)]
+            }
+            AnyEvent::Session(session::Event::PlanNodeLinked(event)) => {
+                vec![keys::node_of_session(own, &event.node)]
+            }
+            AnyEvent::Session(session::Event::BacklogQueried(event)) => {
+                event.items.iter().map(work_item).collect()
+            }
+            AnyEvent::Session(session::Event::WorkItemQueried(event)) => {
+                vec![work_item(&event.item)]
             }
             event => match (common(event), event.adoption()) {
                 (Some(Common::MetadataSet(event)), _) if event.tags.is_some() => {
@@ -167,6 +179,10 @@ fn everything_of(row: &ObjectRow) -> impl Iterator<Item = Bytes> {
         (0..count).map(move |number| keys::forward(id, relation, number))
     });
     tags(row).chain(named)
+}
+
+fn work_item(item: &session::ItemStatus) -> Bytes {
+    keys::work_item(&keys::work_item_mark(&item.id))
 }
 
 fn is_usage(step: &Step) -> bool {

@@ -1,5 +1,5 @@
 //! The relationships between objects: document 000's "Object Relationship
-//! Summary", in its order, and one that it lacks.
+//! Summary", in its order, one that it lacks, and those of sessions.
 
 use annals_domain::Kind;
 
@@ -96,6 +96,12 @@ relations! {
     /// The intent that a plan is for. Document 000 has no such field; its
     /// plans are reached from their intents alone.
     PlanIntent = 21, "plan.intent", Plan -> Intent, one, child;
+    /// The session that a session was begun by (document 003).
+    SessionParent = 22, "session.parent", Session -> Session, one, child;
+    /// The runs that went on in a session.
+    SessionRuns = 23, "session.runs", Session -> Run, many, other;
+    /// The tasks that the nodes of a session's plans became.
+    SessionTasks = 24, "session.tasks", Session -> Task, many, other;
 }
 
 impl Relation {
@@ -119,7 +125,8 @@ impl Relation {
             | Kind::Task
             | Kind::Run
             | Kind::ContextSnapshot
-            | Kind::ContextPipeline => None,
+            | Kind::ContextPipeline
+            | Kind::Session => None,
         }
     }
 
@@ -139,7 +146,7 @@ mod tests {
 
     #[test]
     fn every_relation_has_a_number_and_a_name_of_its_own() {
-        assert_eq!(Relation::ALL.len(), 21);
+        assert_eq!(Relation::ALL.len(), 24);
         for (number, relation) in (1..).zip(Relation::ALL) {
             assert_eq!(Relation::from_code(number), Some(*relation));
             let (source, _) = relation.name().split_once('.').unwrap();

@@ -105,6 +105,20 @@ pub(super) enum Counts {
     Snapshot {
         items: u64,
     },
+    Session {
+        commands: u64,
+        accepted: u64,
+        rejected: u64,
+        throttled: u64,
+        /// Commands that ended with success.
+        completed: u64,
+        /// Commands that ended with failure.
+        failed: u64,
+        /// How many runs it names.
+        runs: u64,
+        /// How many of its plans' nodes became tasks.
+        tasks: u64,
+    },
 }
 
 /// Tokens by what they were, and what they cost.
@@ -206,6 +220,10 @@ impl ObjectRow {
                 named_patch_sets, ..
             } => vec![(Relation::RunPatchSets, named_patch_sets)],
             Counts::Plan { .. } => vec![(Relation::StepTask, self.steps())],
+            Counts::Session { runs, tasks, .. } => vec![
+                (Relation::SessionRuns, runs),
+                (Relation::SessionTasks, tasks),
+            ],
             Counts::None | Counts::Pipeline { .. } | Counts::Snapshot { .. } => Vec::new(),
         }
     }
@@ -224,7 +242,8 @@ impl ObjectRow {
             | Counts::Run { .. }
             | Counts::Task { .. }
             | Counts::Pipeline { .. }
-            | Counts::Snapshot { .. } => 0,
+            | Counts::Snapshot { .. }
+            | Counts::Session { .. } => 0,
         }
     }
 

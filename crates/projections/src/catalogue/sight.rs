@@ -65,6 +65,27 @@ impl Sight<'_> {
         Ok(rows)
     }
 
+    /// Rows of a table that folds look at, each if it is there, in the order of
+    /// their keys as given.
+    pub(super) async fn rows(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, CatalogueError> {
+        let known = |key: &Bytes| self.layer.rows.known(key);
+        let unknown: Vec<Bytes> = keys
+            .iter()
+            .filter(|key| known(key).is_none())
+            .cloned()
+            .collect();
+        let mut stored = Vec::new();
+        if !unknown.is_empty() {
+            stored = self.log.get_many(&self.model, &unknown).await?;
+        }
+        let mut stored = stored.into_iter();
+        let row = |key: &Bytes| match known(key) {
+            Some(row) => row.cloned(),
+            None => stored.next().flatten(),
+        };
+        Ok(keys.iter().map(row).collect())
+    }
+
     /// Rows whose key begins with `prefix`, in one direction, from the one
     /// behind `after` in that direction, at most `limit`.
     pub(super) async fn scan(

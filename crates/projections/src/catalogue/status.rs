@@ -1,9 +1,11 @@
-//! The words for where an object is in its life, as document 000 has them.
+//! The words for where an object is in its life, as document 000 has them, and
+//! document 003 for sessions, in the manner of document 000.
 
 use annals_domain::Kind;
 use annals_domain::intent::IntentStatus;
 use annals_domain::plan::StepStatus;
 use annals_domain::run::{ApplyStatus, RunStatus, ToolStatus};
+use annals_domain::session::SessionStatus;
 use annals_domain::task::TaskStatus;
 
 macro_rules! statuses {
@@ -17,7 +19,7 @@ macro_rules! statuses {
             /// All of them.
             pub const ALL: &'static [Status] = &[$(Status::$variant,)+];
 
-            /// The word that document 000 uses.
+            /// The word for it.
             pub fn word(self) -> &'static str {
                 match self { $(Status::$variant => $word,)+ }
             }
@@ -49,6 +51,9 @@ statuses! {
     Error = 16, "error";
     Open = 17, "open";
     Finalized = 18, "finalized";
+    Paused = 19, "paused";
+    NeedsApproval = 20, "needs_approval";
+    Unknown = 21, "unknown";
 }
 
 impl Status {
@@ -84,6 +89,14 @@ impl Status {
             ],
             Kind::ToolInvocation => &[Status::Ok, Status::Error],
             Kind::ContextSnapshot => &[Status::Open, Status::Finalized],
+            Kind::Session => &[
+                Status::Unknown,
+                Status::Running,
+                Status::Paused,
+                Status::NeedsApproval,
+                Status::Error,
+                Status::Completed,
+            ],
             Kind::Plan
             | Kind::Evidence
             | Kind::Decision
@@ -151,6 +164,19 @@ impl From<ToolStatus> for Status {
         match status {
             ToolStatus::Ok => Status::Ok,
             ToolStatus::Error => Status::Error,
+        }
+    }
+}
+
+impl From<SessionStatus> for Status {
+    fn from(status: SessionStatus) -> Status {
+        match status {
+            SessionStatus::Unknown => Status::Unknown,
+            SessionStatus::Running => Status::Running,
+            SessionStatus::Paused => Status::Paused,
+            SessionStatus::NeedsApproval => Status::NeedsApproval,
+            SessionStatus::Error => Status::Error,
+            SessionStatus::Completed => Status::Completed,
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use annals_domain::{Adoption, AnyEvent, Kind, Slot, Timestamp};
-use annals_domain::{alias, intent, pipeline, plan, run, snapshot, task};
+use annals_domain::{alias, intent, pipeline, plan, run, session, snapshot, task};
 use annals_event_log::{Content, Digest, EventLog, Record};
 use annals_wire::Decoded;
 use bytes::Bytes;
@@ -181,7 +181,8 @@ fn title_slot(event: &AnyEvent) -> Option<Slot> {
         AnyEvent::Run(event) => run_title(event),
         AnyEvent::Snapshot(event) => snapshot_title(event),
         AnyEvent::Pipeline(event) => pipeline_title(event),
-        AnyEvent::Alias(alias::Event::Reserved(_)) => None,
+        AnyEvent::Alias(alias::Event::Reserved(_)) | AnyEvent::Bucket(_) => None,
+        AnyEvent::Session(event) => session_title(event),
     }
 }
 
@@ -193,7 +194,9 @@ fn alias_slot(event: &AnyEvent) -> Option<Slot> {
         | AnyEvent::Task(_)
         | AnyEvent::Run(_)
         | AnyEvent::Snapshot(_)
-        | AnyEvent::Pipeline(_) => None,
+        | AnyEvent::Pipeline(_)
+        | AnyEvent::Session(_)
+        | AnyEvent::Bucket(_) => None,
     }
 }
 
@@ -301,6 +304,39 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
         | Event::EvictionPolicySet(_)
         | Event::MetadataSet(_)
         | Event::Sealed(_) => None,
+    }
+}
+
+/// A session is called by its agent.
+fn session_title(event: &session::Event) -> Option<Slot> {
+    use session::Event;
+    match event {
+        Event::Created(event) => Some(event.config.agent_profile),
+        Event::Adopted(event) => event.config.as_ref().map(|config| config.agent_profile),
+        Event::Paused(_)
+        | Event::Resumed(_)
+        | Event::ApprovalRequired(_)
+        | Event::Approved(_)
+        | Event::ApprovalDenied(_)
+        | Event::ApprovalExpired(_)
+        | Event::Aborted(_)
+        | Event::Completed(_)
+        | Event::CommandReceived(_)
+        | Event::CommandQueued(_)
+        | Event::CommandAccepted(_)
+        | Event::CommandRejected(_)
+        | Event::Throttled(_)
+        | Event::CommandCompleted(_)
+        | Event::ConflictDetected(_)
+        | Event::ArtifactAvailable(_)
+        | Event::PlanUpdated(_)
+        | Event::PlanNodeLinked(_)
+        | Event::BacklogQueried(_)
+        | Event::WorkItemQueried(_)
+        | Event::RunAttached(_)
+        | Event::StatusRecorded(_)
+        | Event::ForeignRecorded(_)
+        | Event::MetadataSet(_) => None,
     }
 }
 

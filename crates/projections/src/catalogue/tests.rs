@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod rows;
+mod sessions;
+mod work_items;
+
 use std::sync::atomic::Ordering;
 
 use annals_domain::pipeline::EvictionPolicy;
@@ -18,7 +22,7 @@ use super::watched::Watched;
 use super::{
     Catalogue, CatalogueError, CatalogueRow, LinksQuery, ListQuery, Relation, Status, TreeQuery,
 };
-use crate::testing::{Story, fold, id, redacted, stream};
+use crate::testing::{Story, examples, fold, id, redacted, stream};
 use crate::{ObjectView, Text};
 
 /// One pipeline after the other, with these ids.
@@ -56,7 +60,7 @@ fn suffix(catalogue: &Catalogue, log: &dyn EventLog, digits: &str) -> Vec<u128> 
 }
 
 /// The model that holds the rows until they are made anew.
-const MODEL: &str = "catalogue.2.1";
+const MODEL: &str = "catalogue.3.1";
 
 type Rows = Vec<(Bytes, Bytes)>;
 
@@ -120,11 +124,10 @@ fn row(catalogue: &Catalogue, log: &dyn EventLog, id: Uuid) -> CatalogueRow {
     block_on(catalogue.row(log, id)).unwrap().unwrap()
 }
 
-/// The wire's examples of one kind of streams: first what happens here, then
+/// The examples of one kind of streams: first what happens here, then
 /// what is adopted over it.
 fn samples(kind: StreamKind) -> Vec<Emitted> {
-    let mut samples = annals_wire::sample::samples();
-    samples.retain(|sample| sample.stream.kind == kind);
+    let mut samples = examples(kind);
     samples.sort_by_key(|sample| sample.event.adoption().is_some());
     samples
 }
@@ -279,6 +282,7 @@ fn status(view: &ObjectView) -> Option<&str> {
         ObjectView::ToolInvocation(view) => Some(view.status.as_str()),
         ObjectView::ContextSnapshot(view) if view.finalized => Some("finalized"),
         ObjectView::ContextSnapshot(_) => Some("open"),
+        ObjectView::Session(view) => Some(Status::from(view.status()).word()),
         _ => None,
     }
 }
@@ -343,17 +347,19 @@ fn another_generation_takes_the_place_of_the_rows() {
     let before = dump(&log, MODEL);
     // What an interrupted attempt left is not in the way.
     let left = vec![(Bytes::from("left"), Some(Bytes::from("over")))];
-    block_on(log.commit("catalogue.2.2", Position::START, left, Position(3))).unwrap();
-    block_on(log.commit("directory.1", Position::START, Vec::new(), Position(3))).unwrap();
+    block_on(log.commit("catalogue.3.2", Position::START, left, Position(3))).unwrap();
+    for older in ["directory.1", "catalogue.1.1", "catalogue.2.1"] {
+        block_on(log.commit(older, Position::START, Vec::new(), Position(3))).unwrap();
+    }
     let reader = up_to_date(&log);
     let mut told = Vec::new();
     let mut tell = |position| told.push(position);
     let rebuilt = block_on(catalogue.rebuild(&log, &mut tell)).unwrap();
     assert_eq!(told.last(), Some(&log.watermark()));
     assert!(rebuilt.rows >= before.len() as u64);
-    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.2.2");
-    assert_eq!(dump(&log, "catalogue.2.2"), before);
-    for dropped in [MODEL, "directory.1"] {
+    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.3.2");
+    assert_eq!(dump(&log, "catalogue.3.2"), before);
+    for dropped in [MODEL, "directory.1", "catalogue.1.1", "catalogue.2.1"] {
         assert_eq!(dump(&log, dropped), [], "{dropped}");
         assert_eq!(block_on(log.checkpoint(dropped)).unwrap(), Position::START);
     }
@@ -370,7 +376,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     for catalogue in [&catalogue, &reader] {
         block_on(catalogue.catch_up(log)).unwrap();
         block_on(catalogue.flush(log)).unwrap();
-        assert_eq!(dump(log, "catalogue.2.2"), anew(log));
+        assert_eq!(dump(log, "catalogue.3.2"), anew(log));
     }
 }
 
@@ -846,73 +852,3 @@ fn what_is_adopted_again_leaves_nothing_of_what_it_was() {
     // The object, its list, its actor's block, what it names.
     assert_eq!(dump(log, MODEL).len(), 4);
 }
-
-#[test]
-fn rows_are_what_the_table_says() {
-    use super::keys;
-    use super::row::{Counts, ObjectRow};
-    let id: Uuid = "0198c0de-0000-7000-8000-0000000000af".parse().unwrap();
-    let key = keys::object(id);
-    assert_eq!(hex::encode(&key), "6ffa0000000000000800070000ed0c8910");
-    assert_eq!(keys::object_id(&key), Some(id));
-    let other = Uuid::from_u128(5);
-    let number = "00000000000000000000000000000005";
-    let of_kind = keys::of_kind(Kind::Run, Some(Status::Failed));
-    for (key, expected) in [
-        (
-            keys::listed(&of_kind, 258),
-            "6b0e070000000000000102".to_owned(),
-        ),
-        (
-            keys::block(&keys::of_actor(Kind::Run, "ada"), 513),
-            "610e00036164610000000000000002".to_owned(),
-        ),
-        (
-            Bytes::copy_from_slice(&keys::backward(other, Relation::RunTask, 9, 1)),
-            format!("62{number}0a000000000000000900000001"),
-        ),
-        (
-            keys::forward(other, Relation::TaskRuns, 2),
-            format!("66{number}0800000002"),
-        ),
-        (keys::step(other, 3), format!("73{number}00000003")),
-        (keys::tag(other, 4), format!("6c{number}00000004")),
-        (keys::alias(other, 0), format!("6e{number}00000000")),
-    ] {
-        assert_eq!(hex::encode(&key), expected);
-    }
-    let tag = hex::encode(keys::of_tag(Kind::Task, "team", Some("a")));
-    assert_eq!(
-        tag,
-        format!(
-            "740f{}",
-            &hex::encode(annals_event_log::Digest::of(b"team\0a").0)[..32]
-        )
-    );
-    let run = StreamRef {
-        kind: StreamKind::Run,
-        id: other,
-    };
-    let row = ObjectRow {
-        first: 7,
-        last: 300,
-        events: 2,
-        status: Some(Status::Ok),
-        title: Some(Text::from("bash")),
-        actor_id: "ada".to_owned(),
-        counts: Counts::None,
-        ..ObjectRow::new(Kind::ToolInvocation, id, run)
-    };
-    let bytes = annals_wire::encode_row(&row).unwrap();
-    assert_eq!(hex::encode(&bytes), GOLDEN_ROW);
-    assert_eq!(super::layer::read_object(&key, &bytes).unwrap(), row);
-    for damaged in [&bytes[..5], &[], &[9; 40]] {
-        let error = super::layer::read_object(&key, damaged).unwrap_err();
-        assert!(error.to_string().contains("annals rebuild"), "{error}");
-    }
-}
-
-/// A tool invocation. Another shape needs another name of the model
-/// (generation.rs).
-const GOLDEN_ROW: &str = "0111100000000000000000000000000000000507fb2c01020000000003000361646101\
-    0f000101046261736800000000000000";

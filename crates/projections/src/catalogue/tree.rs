@@ -97,6 +97,11 @@ fn branches(kind: Kind) -> &'static [Relation] {
         Kind::ContextPipeline => &[Relation::PlanPipeline],
         Kind::ContextSnapshot => &[Relation::RunSnapshot],
         Kind::PatchSet => &[Relation::EvidencePatchSet],
+        Kind::Session => &[
+            Relation::SessionRuns,
+            Relation::SessionTasks,
+            Relation::SessionParent,
+        ],
         Kind::Evidence | Kind::Decision | Kind::Provenance | Kind::ToolInvocation => &[],
     }
 }
@@ -225,8 +230,10 @@ impl Growing<'_> {
     ) -> Result<(Vec<Uuid>, bool), CatalogueError> {
         let limit = breadth.saturating_add(1);
         let mut ids = match relation {
-            // It is the plan that names the task.
-            Relation::StepTask => links::named(self.sight, id, relation, limit).await?,
+            // It is the plan that names the task, and the session its runs.
+            Relation::StepTask | Relation::SessionRuns | Relation::SessionTasks => {
+                links::named(self.sight, id, relation, limit).await?
+            }
             _ => links::naming(self.sight, id, relation, limit).await?,
         };
         let more = ids.len() > breadth;

@@ -34,13 +34,14 @@ pub struct CatalogueRow {
     pub aliases: Vec<String>,
     /// The first line of what it is called by, cut to 100 characters: an
     /// intent's prompt, a task's title, a tool's or model's name, a plan's first
-    /// step, a rationale, a summary, a failed run's error.
+    /// step, a rationale, a summary, a failed run's error, a session's agent
+    /// profile.
     pub title: Option<Text>,
     /// Where it is in its life, if its kind has a life.
     #[serde(serialize_with = "status_word")]
     pub status: Option<Status>,
     /// What sort of its kind it is: a task's goal, evidence's kind, a decision's
-    /// type, how a snapshot's items were selected.
+    /// type, how a snapshot's items were selected, the name of a session's policy.
     pub sort: Option<String>,
     /// Who caused its first event.
     pub created_by: ActorName,
@@ -219,6 +220,23 @@ fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
             counts
         }
         Counts::Snapshot { items } => vec![("items", items)],
+        Counts::Session {
+            commands,
+            accepted,
+            rejected,
+            throttled,
+            completed,
+            failed,
+            runs: _,
+            tasks: _,
+        } => vec![
+            ("commands", commands),
+            ("accepted", accepted),
+            ("rejected", rejected),
+            ("throttled", throttled),
+            ("completed", completed),
+            ("failed", failed),
+        ],
     }
 }
 

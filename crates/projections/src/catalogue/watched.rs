@@ -22,16 +22,19 @@ pub(super) struct Watched<'l> {
     pub(super) read_only: AtomicBool,
     pub(super) commits: AtomicUsize,
     pub(super) reads: AtomicUsize,
+    /// Rows that were asked for by their keys.
+    pub(super) gets: AtomicUsize,
 }
 
 impl Watched<'_> {
     pub(super) fn new(log: &MemoryLog) -> Watched<'_> {
-        let (read_only, commits, reads) = Default::default();
+        let (read_only, commits, reads, gets) = Default::default();
         Watched {
             log,
             read_only,
             commits,
             reads,
+            gets,
         }
     }
 }
@@ -66,8 +69,22 @@ impl ReadModels for Watched<'_> {
     hand_on! {
         checkpoint(&self; model: 'm &'m str) -> Result<Position, ReadError>;
         get(&self; model: 'm &'m str; key: 'k &'k [u8]) -> Result<Option<Bytes>, ReadError>;
-        get_many(&self; model: 'm &'m str; keys: 'k &'k [Bytes]) -> Result<Vec<Option<Bytes>>, ReadError>;
         drop_model(&self; model: 'm &'m str) -> Result<(), CommitError>;
+    }
+
+    fn get_many<'s, 'm, 'k, 'f>(
+        &'s self,
+        model: &'m str,
+        keys: &'k [Bytes],
+    ) -> Answer<'f, Result<Vec<Option<Bytes>>, ReadError>>
+    where
+        's: 'f,
+        'm: 'f,
+        'k: 'f,
+        Self: 'f,
+    {
+        self.gets.fetch_add(keys.len(), Ordering::Relaxed);
+        self.log.get_many(model, keys)
     }
 
     fn scan<'s, 'm, 'p, 'a, 'f>(

@@ -1,5 +1,7 @@
 //! What an event changed, in one line.
 
+mod session;
+
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::pipeline::FramePushed;
 use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
@@ -23,6 +25,8 @@ pub(super) fn summary(entry: &Entry) -> String {
         AnyEvent::Snapshot(event) => snapshot(event, entry),
         AnyEvent::Pipeline(event) => pipeline(event, entry),
         AnyEvent::Alias(event) => alias(event, entry),
+        AnyEvent::Session(event) => session::session(event, entry),
+        AnyEvent::Bucket(event) => session::bucket(event, entry),
     }
 }
 

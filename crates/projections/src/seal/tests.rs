@@ -28,17 +28,17 @@ fn seal(story: &mut Story, kind: Kind) -> IntegrityHash {
         StreamKind::Run => story.push(own, |_| run::Event::from(sealed)),
         StreamKind::Snapshot => story.push(own, |_| snapshot::Event::from(sealed)),
         StreamKind::Pipeline => story.push(own, |_| pipeline::Event::from(sealed)),
-        StreamKind::Alias => panic!("an alias is no object"),
+        kind => panic!("git-internal has no {kind}"),
     };
     checksum
 }
 
 #[test]
 fn a_sealed_object_has_the_checksum_of_its_own_json() {
-    for kind in Kind::ALL {
+    for kind in Kind::git_internal() {
         let mut story = Story::of_samples(kind.stream_kind());
-        let checksum = seal(&mut story, *kind);
-        let view = story.view(*kind, sampled(*kind)).unwrap();
+        let checksum = seal(&mut story, kind);
+        let view = story.view(kind, sampled(kind)).unwrap();
         assert_eq!(view.header().checksum, Some(checksum), "{kind}");
         let object = serde_json::from_str(&view.to_json().unwrap()).unwrap();
         assert_eq!(IntegrityHash::seal(&object), checksum, "{kind}");

@@ -1,6 +1,6 @@
-//! The views of the eleven objects, one file each. Their fields are named and
-//! ordered as document 000 writes them; what is not part of its JSON is
-//! skipped there and says so.
+//! The views of the objects, one file each. The fields of document 000's eleven
+//! are named and ordered as it writes them; what is not part of its JSON is
+//! skipped there and says so. A session's JSON is our own.
 
 mod context_pipeline;
 mod context_snapshot;
@@ -11,6 +11,7 @@ mod patch_set;
 mod plan;
 mod provenance;
 mod run;
+mod session;
 mod task;
 mod tool_invocation;
 
@@ -29,5 +30,10 @@ pub use patch_set::{PatchSetView, TouchedFileView};
 pub use plan::{PlanStepView, PlanView, StepStatusEntry};
 pub use provenance::{ProvenanceView, TokenUsageView};
 pub use run::RunView;
+pub use session::{
+    CommandCounts, CommandView, ConflictView, OpenCommandView, OutcomeView, PendingApprovalView,
+    PlanNodeView, QueuedCommandView, RepoView, SessionArtifactView, SessionConfigView,
+    SessionPlanView, SessionView, WorkItemRefView,
+};
 pub use task::TaskView;
 pub use tool_invocation::{IoFootprintView, ToolInvocationView};

@@ -29,9 +29,9 @@ fn sample(event_type: &str) -> Emitted {
 
 #[test]
 fn an_event_of_ours_ends_what_was_kept_as_a_fact() {
-    for kind in Kind::ALL {
+    for kind in Kind::git_internal() {
         let mut story = Story::of_adopted(kind.stream_kind());
-        let header = |story: &Story| story.view(*kind, sampled(*kind)).unwrap().header().clone();
+        let header = |story: &Story| story.view(kind, sampled(kind)).unwrap().header().clone();
         let before = header(&story);
         let adopted = before.adopted.clone().unwrap();
         assert!(adopted.untouched && adopted.violations.len() == 1, "{kind}");
@@ -41,7 +41,7 @@ fn an_event_of_ours_ends_what_was_kept_as_a_fact() {
             ..annals_wire::sample::samples()
                 .into_iter()
                 .filter(|sample| sample.stream.kind == kind.stream_kind())
-                .find_map(|sample| metadata_of(*kind, sample))
+                .find_map(|sample| metadata_of(kind, sample))
                 .unwrap()
         });
         let after = header(&story);

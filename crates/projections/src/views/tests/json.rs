@@ -1,4 +1,4 @@
-//! The exact JSON of the eleven kinds, full and least.
+//! The exact JSON of all kinds, full and least.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,8 @@ use serde_json::Value;
 use crate::fold::tests::sampled;
 use crate::testing::{Story, id, stream};
 
-/// The fields of document 000's tables, without the common header.
+/// The fields of document 000's tables, and a session's, without the common
+/// header.
 fn documented_fields(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Intent => &["prompt", "content", "parent", "commit", "plan", "statuses"],
@@ -91,6 +92,27 @@ fn documented_fields(kind: Kind) -> &'static [&'static str] {
         ],
         Kind::ContextSnapshot => &["selection_strategy", "items", "summary"],
         Kind::ContextPipeline => &["frames", "next_frame_id", "max_frames", "global_summary"],
+        Kind::Session => &[
+            "status",
+            "reason",
+            "config",
+            "approval_expiry_seconds",
+            "pause_after_failures",
+            "failures",
+            "pending_approvals",
+            "granted_actions",
+            "queue",
+            "open_commands",
+            "counts",
+            "last_commands",
+            "earlier_commands",
+            "plan",
+            "plan_nodes",
+            "artifacts",
+            "conflicts",
+            "runs",
+            "work_items",
+        ],
     }
 }
 
@@ -288,7 +310,7 @@ fn least(kind: Kind, own: u8) -> String {
         StreamKind::Pipeline => story.push(place, |_| {
             pipeline::Event::from(pipeline::Created { max_frames: 0 })
         }),
-        StreamKind::Alias => panic!("an alias is no object"),
+        kind => panic!("git-internal has no {kind}"),
     };
     let json = story.view(kind, id(own)).unwrap().to_json().unwrap();
     let header = format!(

@@ -57,9 +57,9 @@ fn prepare(event: &mut AnyEvent) {
 
 /// The objects that an event may set something of.
 fn objects(event: &Emitted) -> Vec<(Kind, Uuid)> {
-    let all = Kind::ALL.iter();
-    all.filter(|kind| kind.stream_kind() == event.stream.kind)
-        .map(|kind| (*kind, sampled(*kind)))
+    Kind::git_internal()
+        .filter(|kind| kind.stream_kind() == event.stream.kind)
+        .map(|kind| (kind, sampled(kind)))
         .collect()
 }
 
