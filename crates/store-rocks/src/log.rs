@@ -242,7 +242,18 @@ impl Sight {
             Sight::Followed(follower) => follower.refresh(db),
         }
     }
+
+    /// Lets a reader see the tables that its writer has now.
+    fn renew(&self, db: &Db) -> Result<(), ReadError> {
+        match self {
+            Sight::Own(_) => Ok(()),
+            Sight::Followed(follower) => follower.still(db).map(|_| ()),
+        }
+    }
 }
+
+/// How often a page is read again whose tables were merged meanwhile.
+const REREADS: u32 = 3;
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -391,7 +402,20 @@ impl EventLog for RocksLog {
     }
 
     async fn read(&self, query: Query) -> Result<Page, ReadError> {
-        run(&self.inner, move |view| read::page(view, &query)).await
+        let sight = self.inner.sight();
+        let look = move |view: &View<'_>| {
+            let mut page = read::page(view, &query);
+            for _ in 0..REREADS {
+                if !page.as_ref().is_err_and(ReadError::is_retryable) {
+                    break;
+                }
+                // The writer merged a table into another one just now.
+                sight.renew(view.db)?;
+                page = read::page(view, &query);
+            }
+            page
+        };
+        run(&self.inner, look).await
     }
 
     async fn streams(
