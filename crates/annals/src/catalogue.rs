@@ -6,6 +6,7 @@ use annals_domain::{Kind, StreamRef};
 use annals_event_log::Position;
 use annals_projections::{
     CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree, TreeQuery,
+    WorkItems, WorkItemsQuery,
 };
 use uuid::Uuid;
 
@@ -105,6 +106,16 @@ impl Annals {
     pub async fn list(&self, query: &ListQuery) -> Result<Listed, LoadError> {
         self.catch_up().await?;
         Ok(self.catalogue.list(self.log.as_ref(), query).await?)
+    }
+
+    /// Tickets of other systems as sessions read them last, the newest first.
+    /// What commands did to a ticket counts only once it was read again.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn work_items(&self, query: &WorkItemsQuery) -> Result<WorkItems, LoadError> {
+        self.catch_up().await?;
+        Ok(self.catalogue.work_items(self.log.as_ref(), query).await?)
     }
 
     /// What an object names, and what names it, at most `limit` of each.

@@ -1,8 +1,9 @@
 //! Executing commands: known batch? load, decide, append; again on a conflict.
 
+use annals_domain::session::Verdict;
 use annals_domain::{
-    AnyEvent, AnyState, DecideError, Dependence, Emitted, Loaded, Meta, Need, StreamRef, Timestamp,
-    World, pipeline,
+    AnyEvent, AnyState, DecideError, Dependence, Emitted, Loaded, Meta, Need, StreamKind,
+    StreamRef, Timestamp, World, pipeline,
 };
 use annals_event_log::{
     Append, AppendError, Appended, BatchStatus, Expectation, Expected, Version,
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
+use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request, gate};
 
 /// How often a command is decided anew when others come first.
 const ATTEMPTS: u32 = 16;
@@ -25,8 +26,9 @@ struct DecidedBatch {
 
 /// Why an attempt came to nothing.
 enum Setback {
-    /// The states were not the newest ones: load them anew.
-    Stale,
+    /// The states were not the newest ones: load them anew. The append said
+    /// which stream somebody else wrote to.
+    Stale(Option<Uuid>),
     Final(ExecuteError),
 }
 
@@ -63,9 +65,20 @@ impl Annals {
         key: Option<Uuid>,
         requests: Vec<Request>,
     ) -> Result<BatchOutcome, ExecuteError> {
+        gate::alone(&requests)?;
+        let requests = match <[Request; 1]>::try_from(requests) {
+            Ok([request]) => vec![gate::keyed(Request { key, ..request })],
+            Err(requests) => requests,
+        };
+        let (key, given) = match requests.as_slice() {
+            [only] => (only.key, gate::given(only)),
+            _ => (key, None),
+        };
         let canonical = canonical_request(&requests)?;
-        self.execute_guarded(key, canonical, requests, Vec::new())
-            .await
+        let done = self
+            .execute_guarded(key, canonical, requests, Vec::new())
+            .await;
+        done.map_err(|error| gate::explained(given, error))
     }
 
     /// The same, made only if further expectations hold. `canonical` is what the
@@ -88,14 +101,14 @@ impl Annals {
             .flatten()
             .chain(key)
             .collect();
-        let turn = self.lanes.turn(lanes.clone()).await;
+        let mut turn = Some(self.lanes.turn(lanes.clone()).await);
         if let Some(key) = key
             && let Some(outcome) = self.known_batch(key, &canonical, requests.len()).await?
         {
             return Ok(outcome);
         }
         let metas = new_metas(&requests);
-        let batch = Batch {
+        let mut batch = Batch {
             id: key.unwrap_or_else(Uuid::now_v7),
             derive_ids: key.is_some(),
             canonical,
@@ -111,13 +124,28 @@ impl Annals {
                     outcome = Ok(done);
                     break;
                 }
-                Err(Setback::Stale) => {
-                    tracing::debug!(attempt, batch = %batch.id, "decided on old states")
+                Err(Setback::Stale(stream)) => {
+                    tracing::debug!(attempt, batch = %batch.id, "decided on old states");
+                    // Others write to what this one only finds out that it
+                    // needs: from now on it stands in line for that, too.
+                    if let Some(stream) = stream.filter(|id| !batch.lanes.contains(id)) {
+                        batch.lanes.push(stream);
+                        drop(turn.take());
+                        turn = Some(self.lanes.turn(batch.lanes.clone()).await);
+                    }
                 }
                 Err(Setback::Final(error)) => {
                     outcome = Err(error);
                     break;
                 }
+            }
+        }
+        // An earlier attempt whose caller had gone may have come first, and this one
+        // was refused for what that one did.
+        if let (Err(ExecuteError::Refused { .. }), Some(key)) = (&outcome, key) {
+            let (canonical, requests) = (&batch.canonical, batch.requests.len());
+            if let Some(known) = self.known_batch(key, canonical, requests).await? {
+                outcome = Ok(known);
             }
         }
         drop(turn);
@@ -167,12 +195,16 @@ impl Annals {
         let mut outcome = Outcome {
             id: None,
             frame_id: None,
+            verdict: None,
             position: appended.last,
             events,
         };
         if let Some(record) = first {
             let decoded = annals_wire::decode(&record).map_err(LoadError::from)?;
             (outcome.id, outcome.frame_id) = principal(decoded.stream, &decoded.event);
+            if let StreamKind::Session = decoded.stream.kind {
+                outcome.verdict = self.verdict_in(appended).await?;
+            }
         }
         Ok(outcome)
     }
@@ -202,12 +234,12 @@ impl Annals {
                 // The others may be as they were; where they are not, the next
                 // attempt says so.
                 self.keep(world.into_unchanged());
-                self.states
-                    .forget(stream.as_str().parse::<StreamRef>().ok());
+                let lost = stream.as_str().parse::<StreamRef>().ok();
+                self.states.forget(lost);
                 if batch.guards.iter().any(|guard| guard.stream == stream) {
                     return Err(ExecuteError::Contended { attempts: 1 }.into());
                 }
-                Err(Setback::Stale)
+                Err(Setback::Stale(lost.map(|stream| stream.id)))
             }
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
                 Err(Setback::Final(ExecuteError::KeyReused { key }))
@@ -224,6 +256,7 @@ impl Annals {
         let unchanged = |request: &Request| Outcome {
             id: request.command.lane(),
             frame_id: None,
+            verdict: None,
             position,
             events: 0,
         };
@@ -265,7 +298,7 @@ impl Annals {
             return Ok(());
         }
         self.states.forget(old);
-        Err(Setback::Stale)
+        Err(Setback::Stale(None))
     }
 
     async fn decide(&self, batch: &Batch) -> Result<DecidedBatch, Setback> {
@@ -275,7 +308,7 @@ impl Annals {
             loop {
                 match request.command.decide(&mut world, meta) {
                     Ok(decided) => {
-                        world.apply(&decided);
+                        world.apply(&decided, meta.at);
                         events.push(decided);
                         break;
                     }
@@ -415,19 +448,23 @@ pub(crate) fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteEr
     #[derive(serde::Serialize)]
     struct Canonical<'a> {
         command: &'static str,
-        actor: &'a annals_domain::ActorRef,
+        actor: Option<&'a annals_domain::ActorRef>,
         correlation: Option<Uuid>,
         causation: Option<Uuid>,
         fields: &'a annals_domain::Command,
     }
     let canonical: Vec<Canonical<'_>> = requests
         .iter()
-        .map(|request| Canonical {
-            command: request.command.name(),
-            actor: &request.actor,
-            correlation: request.correlation,
-            causation: request.causation,
-            fields: &request.command,
+        .map(|request| {
+            // A command has its verdict by its id, whoever repeats it.
+            let who = gate::given(request).is_none();
+            Canonical {
+                command: request.command.name(),
+                actor: who.then_some(&request.actor),
+                correlation: request.correlation.filter(|_| who),
+                causation: request.causation.filter(|_| who),
+                fields: &request.command,
+            }
         })
         .collect();
     serde_json::to_vec(&canonical)
@@ -462,6 +499,7 @@ fn outcomes(batch: &Batch, events: &[Vec<Emitted>], appended: Appended) -> Vec<O
         outcomes.push(Outcome {
             id,
             frame_id,
+            verdict: Verdict::among(emitted).map(|(command, _, verdict)| (command, verdict)),
             position: annals_event_log::Position(position),
             events: emitted.len(),
         });

@@ -40,7 +40,7 @@ impl Annals {
 type Done<T> = Result<T, ExecuteError>;
 
 impl As<'_> {
-    async fn run_command(&self, command: impl Into<Command>) -> Done<Outcome> {
+    pub(crate) async fn run_command(&self, command: impl Into<Command>) -> Done<Outcome> {
         self.annals
             .execute(Request::new(self.actor.clone(), command))
             .await

@@ -1,6 +1,7 @@
 //! What is asked of a log, and what it answers.
 
-use annals_domain::{ActorRef, Command, FrameId, Refusal, Timestamp};
+use annals_domain::session::Verdict;
+use annals_domain::{ActorRef, Command, CommandId, FrameId, Refusal, Timestamp};
 use annals_event_log::{AppendError, Position, ReadError};
 use annals_projections::{CatalogueError, EntryError};
 use annals_wire::{DecodeError, EncodeError};
@@ -54,13 +55,15 @@ impl Request {
 }
 
 /// What became of a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The object that was created or changed; `None` only for a command that
     /// changed nothing and names no object.
     pub id: Option<Uuid>,
     /// The frame that was pushed.
     pub frame_id: Option<FrameId>,
+    /// An agent's command that was given to a gate, and what the gate said.
+    pub verdict: Option<(CommandId, Verdict)>,
     /// The position of the command's last event; the watermark for a command
     /// that changed nothing. A read at or after it sees what was done.
     pub position: Position,

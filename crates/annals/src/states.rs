@@ -85,7 +85,7 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
         state: AnyState::new(stream.kind),
     };
     each_event(log, stream, 1, |record, event| {
-        loaded.state.evolve(event);
+        loaded.state.evolve(event, record.occurred_at().into());
         loaded.version = record.version().0;
         ControlFlow::Continue(())
     })

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use annals_event_log::{EventLog, Position, Query, ReadError, Record};
+use annals_domain::{SessionId, StreamKind, StreamRef};
+use annals_event_log::{EventLog, Position, Query, ReadError, Record, StreamName, Version};
+use annals_wire::stream_name;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 
 use crate::Annals;
@@ -13,6 +15,13 @@ const PAGE: usize = 1_000;
 struct Tail {
     log: Arc<dyn EventLog>,
     seen: Position,
+}
+
+/// How far one stream was read.
+struct StreamTail {
+    log: Arc<dyn EventLog>,
+    stream: StreamName,
+    next: Version,
 }
 
 impl Annals {
@@ -44,5 +53,50 @@ impl Annals {
         pages
             .map_ok(|records| stream::iter(records).map(Ok))
             .try_flatten()
+    }
+
+    /// Every record of one stream after `after`, in order, each exactly once:
+    /// first what is there, then what comes. It never ends by itself; it ends
+    /// with [`ReadError::Closed`] when the log is closed. Like
+    /// [`Annals::subscribe`], it holds nobody back.
+    pub fn subscribe_to(
+        &self,
+        stream: StreamRef,
+        after: Version,
+    ) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
+        let tail = StreamTail {
+            log: Arc::clone(&self.log),
+            stream: stream_name(stream),
+            next: after.next(),
+        };
+        let pages = stream::try_unfold(tail, |mut tail| async move {
+            loop {
+                // In this order: what comes behind the page is above the mark.
+                let mark = tail.log.watermark();
+                let query = Query::stream(tail.stream.clone(), tail.next).limit(PAGE);
+                let page = tail.log.read(query).await?;
+                if let Some(last) = page.records.last() {
+                    tail.next = last.version().next();
+                    return Ok::<_, ReadError>(Some((page.records, tail)));
+                }
+                tail.log.wait_above(mark).await?;
+            }
+        });
+        pages
+            .map_ok(|records| stream::iter(records).map(Ok))
+            .try_flatten()
+    }
+
+    /// Every record of a session, first what is there, then what comes: see
+    /// [`Annals::subscribe_to`].
+    pub fn session_events(
+        &self,
+        session: SessionId,
+    ) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
+        let stream = StreamRef {
+            kind: StreamKind::Session,
+            id: session.0,
+        };
+        self.subscribe_to(stream, Version::NONE)
     }
 }

@@ -1,0 +1,252 @@
+//! The gate as one call: a service gives every command of its agents through
+//! it, and does what was accepted.
+
+use annals_domain::session::{
+    AgentCommand, CommandResult, Event, PolicyProfile, SubmitCommand, Verdict,
+};
+use annals_domain::{ActorRef, AnyEvent, Command, CommandId, Refusal, SessionId};
+use annals_event_log::{Appended, Position};
+use annals_projections::session_replay::{
+    self, SessionReplayError, SessionReplayOptions, SessionsReplay,
+};
+use uuid::Uuid;
+
+use crate::{Annals, As, ExecuteError, LoadError, Outcome, Request};
+
+/// What the gate said of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gated {
+    /// The command.
+    pub command: CommandId,
+    /// What became of it when it was given.
+    pub verdict: Verdict,
+    /// Where the log has it. A read at or after it sees the verdict.
+    pub position: Position,
+}
+
+/// The key of a command: the batch of one session's command of one id, so that
+/// it has one verdict however often it is given.
+fn key_of(session: SessionId, command: CommandId) -> Uuid {
+    let namespace = Uuid::new_v5(&session.0, b"command.annals");
+    Uuid::new_v5(&namespace, command.0.as_bytes())
+}
+
+/// The request with its own key, if it gives a command. A command without an id
+/// gets one here: from the caller's key, if there is one, so that a repeat gives
+/// the same command.
+pub(crate) fn keyed(mut request: Request) -> Request {
+    if let Command::SubmitCommand(submit) = &mut request.command {
+        let from_key = |key: Uuid| Uuid::new_v5(&submit.session.0, key.as_bytes());
+        let new = || request.key.map_or_else(Uuid::now_v7, from_key);
+        let id = submit.id.unwrap_or_else(|| CommandId(new()));
+        submit.id = Some(id);
+        request.key = Some(key_of(submit.session, id));
+    }
+    request
+}
+
+/// A command is its own batch: its id is the batch's key.
+pub(crate) fn alone(requests: &[Request]) -> Result<(), ExecuteError> {
+    if requests.len() < 2 {
+        return Ok(());
+    }
+    let given = |request: &Request| matches!(request.command, Command::SubmitCommand(_));
+    match requests.iter().position(given) {
+        None => Ok(()),
+        Some(index) => Err(ExecuteError::Refused {
+            index,
+            command: "submit_command",
+            refusal: Refusal::invalid(
+                "submit",
+                "a command is given alone, not in a batch: its verdict is asked for by its id",
+            ),
+        }),
+    }
+}
+
+/// The command that a request gives.
+pub(crate) fn given(request: &Request) -> Option<CommandId> {
+    match &request.command {
+        Command::SubmitCommand(submit) => submit.id,
+        _ => None,
+    }
+}
+
+/// A key that was used before, in the words of whoever gave a command.
+pub(crate) fn explained(given: Option<CommandId>, error: ExecuteError) -> ExecuteError {
+    match (given, error) {
+        (Some(id), ExecuteError::KeyReused { .. }) => {
+            let reason = format!(
+                "{id} was given in this session before, as another command; give each command an \
+                 id of its own"
+            );
+            ExecuteError::Refused {
+                index: 0,
+                command: "submit_command",
+                refusal: Refusal::invalid("id", reason),
+            }
+        }
+        (_, error) => error,
+    }
+}
+
+impl Annals {
+    /// Gives a command to a session's gate, in the name of an agent called like
+    /// the session; [`As::gate`] names another actor. The verdict is on disk when
+    /// it is answered. The same command under the same id gets the same verdict
+    /// again, and is not judged a second time.
+    ///
+    /// ```
+    /// # use annals::domain::session::*;
+    /// # use annals::domain::{ActorRef, CommandId, SessionId};
+    /// # use annals::{Annals, Request};
+    /// # use uuid::Uuid;
+    /// # futures::executor::block_on(async {
+    /// let annals = Annals::open("memory:").await?;
+    /// let session = SessionId(Uuid::now_v7());
+    /// let repo = RepoRef { name: "app".into(), path: "/src/app".into() };
+    /// let config = SessionConfig {
+    ///     session_id: session,
+    ///     parent_session_id: None,
+    ///     plan_node_id: None,
+    ///     policy: PolicyProfile {
+    ///         name: "careful".into(),
+    ///         protected_branches: vec!["main".into()],
+    ///         ..PolicyProfile::default()
+    ///     },
+    ///     repo: repo.clone(),
+    ///     workspace: WorkspaceRef { path: "/work".into() },
+    ///     work_item: None,
+    ///     agent_profile: "coder".into(),
+    /// };
+    /// let create = CreateSession {
+    ///     config,
+    ///     approval_expiry_seconds: None,
+    ///     pause_after_failures: None,
+    /// };
+    /// annals.execute(Request::new(ActorRef::human("ada"), create)).await?;
+    ///
+    /// let push = AgentCommand {
+    ///     id: CommandId(Uuid::now_v7()),
+    ///     parent: None,
+    ///     plan_node: None,
+    ///     body: Push { repo, branch_name: "main".into() }.into(),
+    /// };
+    /// let gated = annals.gate(session, &push).await?;
+    /// assert_eq!(
+    ///     gated.verdict,
+    ///     Verdict::Rejected {
+    ///         reason: "Policy violation".into(),
+    ///         rule: Some(RejectionRule::ProtectedBranch),
+    ///     }
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`ExecuteError`]: an unknown session, an id that another command has. A
+    /// rejected command is no error.
+    pub async fn gate(
+        &self,
+        session: SessionId,
+        command: &AgentCommand,
+    ) -> Result<Gated, ExecuteError> {
+        let actor = ActorRef::agent(session.to_string());
+        self.by(&actor).gate(session, command).await
+    }
+
+    /// The recorded commands of sessions under another policy profile; see
+    /// [`annals_projections::session_replay`]. Nothing is written to the log.
+    ///
+    /// # Errors
+    /// [`SessionReplayError`].
+    pub async fn replay_sessions(
+        &self,
+        sessions: &[SessionId],
+        profile: &PolicyProfile,
+        options: SessionReplayOptions<'_>,
+    ) -> Result<SessionsReplay, SessionReplayError> {
+        session_replay::replay_sessions(self.log.as_ref(), sessions, profile, options).await
+    }
+
+    /// What the gate said in a batch that is in the log already.
+    pub(crate) async fn verdict_in(
+        &self,
+        appended: Appended,
+    ) -> Result<Option<(CommandId, Verdict)>, LoadError> {
+        let mut given = None;
+        for position in appended.first.0..=appended.last.0 {
+            let Some(record) = self.record(Position(position)).await? else {
+                continue;
+            };
+            let entry = self.entry(&record).await?;
+            if let AnyEvent::Session(Event::CommandReceived(event)) = &entry.event {
+                given = Some(event.command);
+            }
+            let text = |slot| entry.text(slot).to_string();
+            if let Some(command) = given
+                && let Some(verdict) = Verdict::of(&entry.event, command, text)
+            {
+                return Ok(Some((command, verdict)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl As<'_> {
+    /// Gives a command to a session's gate, in the actor's name: see
+    /// [`Annals::gate`].
+    ///
+    /// # Errors
+    /// [`ExecuteError`].
+    pub async fn gate(
+        &self,
+        session: SessionId,
+        command: &AgentCommand,
+    ) -> Result<Gated, ExecuteError> {
+        let submit = SubmitCommand {
+            session,
+            id: Some(command.id),
+            parent: command.parent,
+            plan_node: command.plan_node.clone(),
+            submit: command.body.clone(),
+        };
+        let outcome = self.run_command(submit).await?;
+        gated(outcome)
+    }
+
+    /// Records how an accepted command ended.
+    ///
+    /// # Errors
+    /// [`ExecuteError`]: a command that was not accepted, or has ended.
+    pub async fn complete_command(
+        &self,
+        session: SessionId,
+        command: CommandId,
+        outcome: CommandResult,
+        message: Option<String>,
+        error_code: Option<String>,
+    ) -> Result<(), ExecuteError> {
+        let complete = annals_domain::session::CompleteCommand {
+            session,
+            id: command,
+            outcome,
+            message,
+            error_code,
+        };
+        self.run_command(complete).await.map(|_| ())
+    }
+}
+
+/// The outcome of giving a command.
+fn gated(outcome: Outcome) -> Result<Gated, ExecuteError> {
+    let position = outcome.position;
+    let (command, verdict) = outcome.verdict.ok_or(ExecuteError::Empty)?;
+    Ok(Gated {
+        command,
+        verdict,
+        position,
+    })
+}
