@@ -6,10 +6,12 @@
 //! appends nothing.
 
 pub mod claude;
+pub mod contracts;
 mod diff;
 pub mod git;
 pub mod git_internal;
 pub mod lines;
+mod nesting;
 mod others;
 mod reading;
 mod report;

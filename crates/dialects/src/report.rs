@@ -306,6 +306,11 @@ impl Fields {
         self.lost.add_all(&other.lost);
     }
 
+    /// The fields that are lost.
+    pub(crate) fn into_lost(self) -> Vec<FieldCount> {
+        self.lost.list()
+    }
+
     /// Puts the counts into a report.
     pub(crate) fn report(self, report: &mut ImportReport) {
         report.fields_kept = self.kept.list();

@@ -156,7 +156,8 @@ fn commit_problems(view: &ObjectView) -> Vec<String> {
         | ObjectView::Provenance(_)
         | ObjectView::ToolInvocation(_)
         | ObjectView::ContextSnapshot(_)
-        | ObjectView::ContextPipeline(_) => return Vec::new(),
+        | ObjectView::ContextPipeline(_)
+        | ObjectView::Session(_) => return Vec::new(),
     };
     match commit {
         Some(GitOid::Sha256(_)) => Vec::new(),
@@ -279,6 +280,9 @@ impl Walk<'_> {
         let Some((kind, id)) = decoded.event.creates(decoded.stream.id) else {
             return Ok(None);
         };
+        if !kind.is_git_internal() {
+            return Ok(None);
+        }
         if decoded.event.adoption().is_some() && !self.seen.insert(id) {
             return Ok(None);
         }

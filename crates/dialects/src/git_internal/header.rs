@@ -29,9 +29,13 @@ impl Header {
     pub(super) fn read(fields: &mut Fields<'_>) -> Read<Header> {
         let id = fields.required(&["object_id"])?;
         let word: String = fields.required(&["object_type"])?;
-        let kind = word
+        let kind: Kind = word
             .parse()
             .map_err(|error| fields.wrong("object_type", error))?;
+        if !kind.is_git_internal() {
+            let reason = format!("a {kind} is no object of git-internal");
+            return Err(fields.wrong("object_type", reason));
+        }
         let header_version = version(fields, "header_version", Some(1))?;
         let schema_version = version(fields, "schema_version", None)?;
         let created_at = fields.required(&["created_at"])?;

@@ -192,6 +192,7 @@ fn to_parent(kind: Kind) -> Option<Relation> {
         | Kind::Provenance
         | Kind::ToolInvocation
         | Kind::ContextSnapshot
-        | Kind::ContextPipeline => None,
+        | Kind::ContextPipeline
+        | Kind::Session => None,
     }
 }

@@ -7,11 +7,12 @@ use annals_projections::adopted_view;
 use uuid::Uuid;
 
 use super::context::{Pipeline, Snapshot};
-use super::fields::{FieldError, Fields, Read, depth};
+use super::fields::{FieldError, Fields, Read};
 use super::header::Header;
 use super::parts::Longest;
 use super::run::{Decision, Evidence, PatchSet, Provenance, Run, ToolInvocation};
 use super::workflow::{Intent, Plan, Task};
+use crate::nesting::depth;
 use crate::report;
 
 /// git-internal reads no JSON that is nested deeper.
@@ -71,6 +72,11 @@ impl Object {
             Kind::ToolInvocation => Body::ToolInvocation(ToolInvocation::read(fields_of)?),
             Kind::ContextSnapshot => Body::Snapshot(Snapshot::read(fields_of)?),
             Kind::ContextPipeline => Body::Pipeline(Pipeline::read(fields_of)?),
+            // The header's reader has refused it.
+            Kind::Session => {
+                let reason = "it is no object of git-internal";
+                return Err(fields.wrong("object_type", reason));
+            }
         };
         fields.end();
         Ok(Object { header, body })

@@ -9,6 +9,7 @@
 use proptest::test_runner::{Config, RngSeed};
 
 mod claude;
+mod contracts;
 mod git;
 mod git_internal;
 

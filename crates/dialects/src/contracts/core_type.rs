@@ -1,0 +1,294 @@
+//! The core types of document 003, each to be read and written by itself.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+
+use annals_domain::session::{
+    Artifact, PolicyProfile, RateLimits, RepoRef, SessionConfig, TaskNode, TaskPlan,
+    WorkItemDetails, WorkItemRef, WorkItemSummary, WorkspaceRef,
+};
+use annals_domain::{CommandId, SessionId};
+use serde::{Serialize, Serializer};
+
+use super::error::ContractsError;
+use super::fields::{Fields, Read, Tally, node_id};
+use super::writing::{Style, to_text};
+use crate::FieldCount;
+use crate::nesting::depth;
+
+/// The most levels of nesting; System.Text.Json reads no JSON that has more.
+const MAX_DEPTH: usize = 64;
+
+/// What was read from a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// Properties that nothing reads, by their paths (`plan.nodes[].colour`).
+    pub unknown: Vec<FieldCount>,
+}
+
+impl<T> Parsed<T> {
+    /// Reads a value and counts what it did not read.
+    pub(super) fn counted(read: impl FnOnce(&Tally) -> Read<T>) -> Read<Parsed<T>> {
+        let tally = RefCell::default();
+        let value = read(&tally)?;
+        let unknown = tally.into_inner().into_lost();
+        Ok(Parsed { value, unknown })
+    }
+}
+
+/// A text without the mark that some editors put before it.
+pub(super) fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// The object that a text is, unless it is nested too deep.
+pub(super) fn fields<'a>(text: &'a str, tally: &'a Tally) -> Read<Fields<'a>> {
+    let depth = depth(text);
+    if depth > MAX_DEPTH {
+        let limit = MAX_DEPTH;
+        return Err(ContractsError::TooDeep { depth, limit });
+    }
+    Fields::of(text, tally)
+}
+
+/// How a core type is read and written. Of this crate's types alone.
+mod shape {
+    use super::{Cow, Fields, Read, Serialize};
+
+    pub trait Shape: Serialize + Clone {
+        fn read(fields: &mut Fields<'_>) -> Read<Self>;
+
+        /// The value as it is written.
+        fn written(&self) -> Cow<'_, Self> {
+            Cow::Borrowed(self)
+        }
+    }
+}
+
+pub(super) use shape::Shape;
+
+/// A core type of document 003: what its commands, events and configurations are
+/// made of.
+pub trait CoreType: Shape {
+    /// Its name there.
+    const NAME: &'static str;
+}
+
+/// Reads a value of a core type from its JSON.
+///
+/// ```
+/// use annals_dialects::contracts;
+/// use annals_domain::session::PolicyProfile;
+/// let text = r#"{"name":"strict","maxFilesPerCommit":20,"color":"red"}"#;
+/// let profile = contracts::read::<PolicyProfile>(text)?;
+/// assert_eq!(profile.value.max_files_per_commit, Some(20));
+/// assert_eq!(profile.unknown[0].path, "color");
+/// # Ok::<(), contracts::ContractsError>(())
+/// ```
+///
+/// # Errors
+/// [`ContractsError`], naming the property.
+pub fn read<T: CoreType>(text: &str) -> Result<Parsed<T>, ContractsError> {
+    Parsed::counted(|tally| {
+        let mut fields = fields(unmarked(text), tally)?;
+        let value = T::read(&mut fields)?;
+        fields.end();
+        Ok(value)
+    })
+}
+
+/// Writes a value of a core type as JSON.
+///
+/// # Errors
+/// serde_json's; no value of these types gives one.
+pub fn write<T: CoreType>(value: &T, style: Style) -> Result<String, serde_json::Error> {
+    to_text(&*value.written(), style)
+}
+
+macro_rules! core_types {
+    ($($name:ident,)+) => {
+        $(impl CoreType for $name { const NAME: &'static str = stringify!($name); })+
+
+        /// The names of the core types.
+        pub const CORE_TYPES: &[&str] = &[$($name::NAME,)+];
+    };
+}
+
+core_types! {
+    RepoRef, WorkspaceRef, WorkItemRef, WorkItemSummary, WorkItemDetails, Correlation, Artifact,
+    TaskNode, TaskPlan, RateLimits, PolicyProfile, SessionConfig,
+}
+
+/// What a command or an event belongs to (document 003, Correlation).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Correlation {
+    /// The session.
+    #[serde(rename = "sessionId")]
+    pub session: SessionId,
+    /// The command.
+    #[serde(rename = "commandId", skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandId>,
+    /// The command that led to it.
+    #[serde(rename = "parentCommandId", skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CommandId>,
+    /// The node of a plan. A GUID is written in lower case.
+    #[serde(
+        rename = "planNodeId",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "write_node_id"
+    )]
+    pub plan_node: Option<String>,
+}
+
+fn write_node_id<S: Serializer>(id: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    id.as_deref().map(node_id).serialize(serializer)
+}
+
+impl Shape for Correlation {
+    fn read(fields: &mut Fields<'_>) -> Read<Correlation> {
+        Ok(Correlation {
+            session: fields.guid("sessionId")?,
+            command: fields.optional_guid("commandId")?,
+            parent: fields.optional_guid("parentCommandId")?,
+            plan_node: fields.optional_node_id("planNodeId")?,
+        })
+    }
+}
+
+impl Shape for RepoRef {
+    fn read(fields: &mut Fields<'_>) -> Read<RepoRef> {
+        Ok(RepoRef {
+            name: fields.text("name")?,
+            path: fields.text("path")?,
+        })
+    }
+}
+
+impl Shape for WorkspaceRef {
+    fn read(fields: &mut Fields<'_>) -> Read<WorkspaceRef> {
+        Ok(WorkspaceRef {
+            path: fields.text("path")?,
+        })
+    }
+}
+
+impl Shape for WorkItemRef {
+    fn read(fields: &mut Fields<'_>) -> Read<WorkItemRef> {
+        Ok(WorkItemRef {
+            id: fields.text("id")?,
+            provider_hint: fields.optional_text("providerHint")?,
+        })
+    }
+}
+
+impl Shape for WorkItemSummary {
+    fn read(fields: &mut Fields<'_>) -> Read<WorkItemSummary> {
+        Ok(WorkItemSummary {
+            id: fields.text("id")?,
+            title: fields.text("title")?,
+            status: fields.text("status")?,
+            assignee: fields.optional_text("assignee")?,
+        })
+    }
+}
+
+impl Shape for WorkItemDetails {
+    fn read(fields: &mut Fields<'_>) -> Read<WorkItemDetails> {
+        Ok(WorkItemDetails {
+            id: fields.text("id")?,
+            title: fields.text("title")?,
+            description: fields.text("description")?,
+            status: fields.text("status")?,
+            assignee: fields.optional_text("assignee")?,
+            tags: fields.texts("tags")?,
+        })
+    }
+}
+
+impl Shape for Artifact {
+    fn read(fields: &mut Fields<'_>) -> Read<Artifact> {
+        Ok(Artifact {
+            kind: fields.word("kind")?,
+            name: fields.text("name")?,
+            inline_text: fields.optional_text("inlineText")?,
+            path_hint: fields.optional_text("pathHint")?,
+            download_uri: fields.optional_text("downloadUri")?,
+            content_type: fields.optional_text("contentType")?,
+        })
+    }
+}
+
+impl Shape for TaskNode {
+    fn read(fields: &mut Fields<'_>) -> Read<TaskNode> {
+        Ok(TaskNode {
+            id: fields.text("id")?,
+            title: fields.text("title")?,
+            depends_on: fields.texts("dependsOn")?,
+            work_item: fields.optional_object("workItem", WorkItemRef::read)?,
+            agent_hint: fields.optional_text("agentHint")?,
+            suggested_branch: fields.optional_text("suggestedBranch")?,
+            tags: fields.texts("tags")?,
+        })
+    }
+}
+
+impl Shape for TaskPlan {
+    fn read(fields: &mut Fields<'_>) -> Read<TaskPlan> {
+        Ok(TaskPlan {
+            nodes: fields.list("nodes", TaskNode::read)?,
+        })
+    }
+}
+
+impl Shape for RateLimits {
+    fn read(fields: &mut Fields<'_>) -> Read<RateLimits> {
+        Ok(RateLimits {
+            calls_per_minute: fields.optional_number("callsPerMinute")?,
+            burst: fields.optional_number("burst")?,
+            per_command_caps: fields.optional_numbers("perCommandCaps")?,
+        })
+    }
+}
+
+impl Shape for PolicyProfile {
+    fn read(fields: &mut Fields<'_>) -> Read<PolicyProfile> {
+        Ok(PolicyProfile {
+            name: fields.text("name")?,
+            command_whitelist: fields.optional_texts("commandWhitelist")?,
+            command_blacklist: fields.optional_texts("commandBlacklist")?,
+            protected_branches: fields.texts("protectedBranches")?,
+            max_files_per_commit: fields.optional_number("maxFilesPerCommit")?,
+            require_tests_before_push: fields.flag("requireTestsBeforePush")?,
+            require_approval_for_push: fields.flag("requireApprovalForPush")?,
+            allowed_work_item_transitions: fields.optional_texts("allowedWorkItemTransitions")?,
+            limits: fields.optional_object("limits", RateLimits::read)?,
+        })
+    }
+}
+
+impl Shape for SessionConfig {
+    fn read(fields: &mut Fields<'_>) -> Read<SessionConfig> {
+        Ok(SessionConfig {
+            session_id: fields.guid("sessionId")?,
+            parent_session_id: fields.optional_guid("parentSessionId")?,
+            plan_node_id: fields.optional_node_id("planNodeId")?,
+            policy: fields.object("policy", PolicyProfile::read)?,
+            repo: fields.object("repo", RepoRef::read)?,
+            workspace: fields.object("workspace", WorkspaceRef::read)?,
+            work_item: fields.optional_object("workItem", WorkItemRef::read)?,
+            agent_profile: fields.text("agentProfile")?,
+        })
+    }
+
+    fn written(&self) -> Cow<'_, SessionConfig> {
+        match &self.plan_node_id {
+            None => Cow::Borrowed(self),
+            Some(id) => Cow::Owned(SessionConfig {
+                plan_node_id: Some(node_id(id)),
+                ..self.clone()
+            }),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Why a text is no object of the contracts.
+
+use annals_domain::UnknownWord;
+use annals_domain::session::{InvalidBase64, InvalidTimeSpan};
+
+use super::time::InvalidTime;
+
+/// Why a text cannot be read as an object of document 003, or as one of its core
+/// types.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContractsError {
+    /// It is no JSON.
+    #[error("it is no JSON: {reason}")]
+    Syntax {
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// It is JSON, and no object.
+    #[error("an object is expected, not {found}")]
+    NotAnObject {
+        /// What it is.
+        found: &'static str,
+    },
+    /// It is nested too deep.
+    #[error("it is nested {depth} deep, and the most is {limit}")]
+    TooDeep {
+        /// How deep it is.
+        depth: usize,
+        /// How deep it may be.
+        limit: usize,
+    },
+    /// Something is wrong with a property.
+    #[error("{place}: {problem}")]
+    Property {
+        /// The property, with those that it stands in: `plan.nodes[3].title`.
+        place: String,
+        /// What is wrong with it.
+        problem: PropertyProblem,
+    },
+}
+
+impl ContractsError {
+    /// Whether reading the same text again can succeed. It never can: it depends
+    /// on the text alone.
+    pub fn is_retryable(&self) -> bool {
+        false
+    }
+}
+
+/// What is wrong with a property, and what is expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PropertyProblem {
+    /// It must be there.
+    #[error("it is missing")]
+    Missing,
+    /// It is of another type.
+    #[error("{expected} is expected, not {found}")]
+    Type {
+        /// What is expected.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// It is no number of something.
+    #[error("a whole number from 0 to {} is expected, not {text}", u32::MAX)]
+    Number {
+        /// The number, cut to its first 80 bytes.
+        text: String,
+    },
+    /// It is no GUID.
+    #[error(
+        "{text:?} is no GUID: 32 hex digits with hyphens are expected, such as \
+         \"0f8fad5b-d9cb-469f-a165-70867728950e\""
+    )]
+    Guid {
+        /// The text, cut to its first 80 bytes.
+        text: String,
+    },
+    /// It is no word that is known.
+    #[error(transparent)]
+    Word(#[from] UnknownWord),
+    /// It is no duration.
+    #[error(transparent)]
+    Duration(#[from] InvalidTimeSpan),
+    /// It is no time.
+    #[error(transparent)]
+    Time(#[from] InvalidTime),
+    /// It is no base64.
+    #[error(transparent)]
+    Base64(#[from] InvalidBase64),
+    /// A text has an escape like `\ud800` that stands for no character.
+    #[error("it has half of a surrogate pair, which is no character; write both halves")]
+    HalfSurrogate,
+    /// It must not be blank.
+    #[error("it must not be blank")]
+    Blank,
+    /// It is too long.
+    #[error("it has {bytes} bytes, and the most is {limit}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+}

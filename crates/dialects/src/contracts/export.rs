@@ -1,0 +1,103 @@
+//! `export contracts`: a session as its stream in the contracts.
+
+use std::sync::Arc;
+
+use annals::domain::session::Event;
+use annals::domain::{AnyEvent, SessionId, StreamKind, StreamRef};
+use annals::projections::{Entry, Merged};
+use annals::{Annals, LoadError};
+use annals_event_log::{EventLog, Position, Query, Version};
+use futures::{Stream, stream};
+
+use super::of_run::{RunEvent, shown_of_run};
+use super::render::{Commands, Rendered, Renderer};
+
+/// Records read at once.
+const PAGE: usize = 200;
+
+fn stream_of(session: SessionId) -> StreamRef {
+    StreamRef {
+        kind: StreamKind::Session,
+        id: session.0,
+    }
+}
+
+/// The entries of a session's stream that are there now, in their order.
+pub(super) fn session_entries(
+    annals: &Annals,
+    session: SessionId,
+) -> impl Stream<Item = Result<Entry, LoadError>> + '_ {
+    let name = annals::wire::stream_name(stream_of(session));
+    let pages = stream::try_unfold(Some(1), move |next| {
+        let name = name.clone();
+        async move {
+            let Some(from) = next else {
+                return Ok::<_, LoadError>(None);
+            };
+            let query = Query::stream(name, Version(from)).limit(PAGE);
+            let page = annals.log().read(query).await?;
+            let mut entries = Vec::with_capacity(page.records.len());
+            for record in &page.records {
+                entries.push(Ok(annals.entry(record).await?));
+            }
+            Ok(Some((stream::iter(entries), page.next)))
+        }
+    });
+    futures::TryStreamExt::try_flatten(pages)
+}
+
+/// Gives every object of a session's stream to `each`, in the order of the log:
+/// what the session's own events show, and patch sets, evidence and failures of
+/// its runs as the artifacts that they are.
+///
+/// # Errors
+/// [`LoadError`], and what `each` says.
+pub async fn export<E: From<LoadError>>(
+    annals: &Annals,
+    session: SessionId,
+    commands: Commands,
+    through: Position,
+    mut each: impl FnMut(Rendered) -> Result<(), E>,
+) -> Result<(), E> {
+    let log: Arc<dyn EventLog> = Arc::clone(annals.log());
+    let mut merged = Merged::new(log.as_ref());
+    let read = |error| E::from(LoadError::from(error));
+    merged.add(stream_of(session)).await.map_err(read)?;
+    let mut renderer = Renderer::new(commands);
+    while let Some(record) = merged.next().await.map_err(read)? {
+        if record.position() > through {
+            break;
+        }
+        let entry = annals.entry(&record).await?;
+        match &entry.event {
+            AnyEvent::Session(event) => {
+                if let Event::RunAttached(attached) = event {
+                    let run = StreamRef {
+                        kind: StreamKind::Run,
+                        id: attached.run.0,
+                    };
+                    merged.add(run).await.map_err(read)?;
+                }
+                let file = match renderer.wanted(&entry) {
+                    Some(digest) => annals.content(digest).await.map_err(read)?,
+                    None => None,
+                };
+                renderer
+                    .render(&entry, file.as_deref())
+                    .into_iter()
+                    .try_for_each(&mut each)?;
+            }
+            _ => {
+                let Some(event) = RunEvent::of(&entry) else {
+                    continue;
+                };
+                let file = match event.wanted(&entry) {
+                    Some(digest) => annals.content(digest).await.map_err(read)?,
+                    None => None,
+                };
+                each(shown_of_run(session, &entry, event, file.as_deref()))?;
+            }
+        }
+    }
+    renderer.finish().into_iter().try_for_each(&mut each)
+}

@@ -1,0 +1,476 @@
+//! `import contracts`: what other systems recorded of their sessions, as it was.
+//!
+//! An object is known by its id: a command by its own, an event by its own. One
+//! that is there already, just so, is left alone; another one with its id is
+//! refused.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use annals::domain::session::{Adopted, CommandBody, Event, SessionConfig, StoredConfig};
+use annals::domain::{
+    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, StreamKind,
+    StreamRef, Timestamp,
+};
+use annals::projections::session_replay::IMPORTER;
+use annals::{Annals, ExecuteError, RecordedEvent};
+use annals_event_log::{AppendError, Version};
+use chrono::Utc;
+use futures::StreamExt;
+use uuid::Uuid;
+
+use super::event::{ContractEvent, EventBody};
+use super::import_error::ContractsImportError;
+use super::object::Object;
+use super::record::record;
+use super::source::{Text, TextError, Texts};
+use super::target::{Known, Target};
+use crate::reading::{self, Outlet, Stop};
+use crate::report::{self, ImportReport, Progress, Types};
+
+/// Objects that are recorded in one append.
+const BATCH_OBJECTS: usize = 256;
+/// Bytes of content beyond which no further object is put into an append.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// Objects that are read ahead.
+const READY: usize = 16;
+
+/// Imports a session's event stream or a command log: JSON lines, a JSON array,
+/// or objects one after the other, of any number of sessions. `progress` counts
+/// bytes.
+///
+/// Verdicts are recorded as they were and never judged again. Sessions that are
+/// not there are created as adopted, also those that a SpawnSession names;
+/// objects of unknown kinds are kept as they came. What cannot be read is named
+/// by its line, and the rest is read. A session that this log's own gate judges
+/// takes nothing from elsewhere.
+///
+/// The contracts' streams have no times: everything is recorded at the time of
+/// the import.
+///
+/// # Errors
+/// [`ContractsImportError`].
+pub async fn import(
+    annals: &Annals,
+    path: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport, ContractsImportError> {
+    let (mut news, total) = start(path)?;
+    let file = path.display().to_string();
+    let mut import = Import {
+        annals,
+        actor: ActorRef::new(ActorKind::System, IMPORTER),
+        at: Utc::now().into(),
+        file,
+        report: ImportReport {
+            source: format!("contracts {}", path.display()),
+            ..ImportReport::default()
+        },
+        fields: report::Fields::default(),
+        foreign: Types::default(),
+        targets: BTreeMap::new(),
+        waiting: Vec::new(),
+        bytes: 0,
+        beginnings: Vec::new(),
+        adopted: 0,
+        commands: HashSet::new(),
+        judged: HashSet::new(),
+    };
+    while let Some(received) = news.next().await {
+        match received {
+            Err(error) => {
+                import.flush().await?;
+                return Err(error);
+            }
+            Ok(News::Text { text, done }) => {
+                import.text(text).await?;
+                progress(Progress { done, total });
+            }
+            Ok(News::End) => {
+                import.flush().await?;
+                return Ok(import.finish());
+            }
+        }
+    }
+    Err(ContractsImportError::Interrupted {
+        path: path.to_owned(),
+    })
+}
+
+enum News {
+    Text { text: Text, done: u64 },
+    End,
+}
+
+/// Starts reading; and how many bytes there are.
+fn start(
+    path: &Path,
+) -> Result<(reading::News<News, ContractsImportError>, u64), ContractsImportError> {
+    let unreadable = |source| ContractsImportError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        return Err(unreadable(source));
+    }
+    let read = move |outlet: &mut Outlet<News, ContractsImportError>| {
+        let mut texts = Texts::new(BufReader::new(file));
+        while let Some(text) = texts.next() {
+            let done = texts.bytes_read();
+            outlet.send(News::Text { text, done })?;
+        }
+        Ok::<(), Stop<ContractsImportError>>(())
+    };
+    let news = reading::start("contracts", READY, News::End, read).map_err(unreadable)?;
+    Ok((news, metadata.len()))
+}
+
+/// An object that waits for the next append.
+struct Waiting {
+    session: SessionId,
+    line: u64,
+    known: Known,
+    events: Vec<RecordedEvent>,
+    fields: report::Fields,
+    foreign: Option<String>,
+}
+
+struct Import<'a> {
+    annals: &'a Annals,
+    actor: ActorRef,
+    at: Timestamp,
+    file: String,
+    report: ImportReport,
+    fields: report::Fields,
+    foreign: Types,
+    targets: BTreeMap<SessionId, Target>,
+    waiting: Vec<Waiting>,
+    bytes: usize,
+    /// Sessions that are to be created before what waits.
+    beginnings: Vec<RecordedEvent>,
+    /// Sessions that were created as adopted.
+    adopted: u64,
+    /// Commands that are here themselves, and those that have a verdict.
+    commands: HashSet<Uuid>,
+    judged: HashSet<Uuid>,
+}
+
+impl Import<'_> {
+    async fn text(&mut self, text: Text) -> Result<(), ContractsImportError> {
+        self.report.records_read += 1;
+        let line = text.line;
+        let text = match text.text {
+            Ok(text) => text,
+            Err(TextError::Unreadable(source)) => {
+                self.flush().await?;
+                let path = self.file.clone().into();
+                return Err(ContractsImportError::Unreadable { path, source });
+            }
+            Err(error) => {
+                self.report.add_broken(&self.file, line, error.to_string());
+                return Ok(());
+            }
+        };
+        let tally = RefCell::default();
+        match Object::read_counted(&text, &tally) {
+            Ok(object) => self.object(object, line, tally.into_inner()).await,
+            Err(error) => {
+                self.report.add_broken(&self.file, line, error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    async fn object(
+        &mut self,
+        object: Object,
+        line: u64,
+        fields: report::Fields,
+    ) -> Result<(), ContractsImportError> {
+        let Some(session) = object.session() else {
+            let reason = "it says no session: correlation.sessionId is missing";
+            self.report.add_broken(&self.file, line, reason.to_owned());
+            return Ok(());
+        };
+        self.note_command(&object);
+        let target = self.target(session).await?;
+        let known = target.recognise(session, &object);
+        match target.judge(&known) {
+            Ok(true) => {
+                self.report.already_there += 1;
+                return Ok(());
+            }
+            Ok(false) => {}
+            Err(reason) => {
+                self.report.add_broken(&self.file, line, reason.to_owned());
+                return Ok(());
+            }
+        }
+        let events = match self.events(session, &object, known).await? {
+            Ok(events) => events,
+            Err(reason) => {
+                self.report.add_broken(&self.file, line, reason);
+                return Ok(());
+            }
+        };
+        let pieces = events.iter().flat_map(|event| event.emitted.pieces.list());
+        self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
+        let foreign = match &object {
+            Object::Foreign(foreign) => Some(foreign.kind.clone()),
+            Object::Command(_) | Object::Event(_) => None,
+        };
+        self.target(session).await?.add(known);
+        self.waiting.push(Waiting {
+            session,
+            line,
+            known,
+            events,
+            fields,
+            foreign,
+        });
+        if self.waiting.len() >= BATCH_OBJECTS || self.bytes > BATCH_BYTES {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Commands whose verdicts alone are here cannot be judged again.
+    fn note_command(&mut self, object: &Object) {
+        match object {
+            Object::Command(command) => {
+                self.commands.insert(command.id.0);
+            }
+            Object::Event(event) => {
+                if let Some(command) = judged(event) {
+                    self.judged.insert(command.0);
+                }
+            }
+            Object::Foreign(_) => {}
+        }
+    }
+
+    /// What the log has of a session.
+    async fn target(&mut self, session: SessionId) -> Result<&mut Target, ContractsImportError> {
+        if !self.targets.contains_key(&session) {
+            let target = Target::load(self.annals, session).await?;
+            self.targets.insert(session, target);
+        }
+        // It is there now.
+        Ok(self.targets.entry(session).or_default())
+    }
+
+    /// The events that record an object. The sessions that it names are created
+    /// before, by themselves: whatever becomes of the object.
+    async fn events(
+        &mut self,
+        session: SessionId,
+        object: &Object,
+        known: Known,
+    ) -> Result<Result<Vec<RecordedEvent>, String>, ContractsImportError> {
+        let recorded = match record(object) {
+            Ok(recorded) => recorded,
+            Err(refusal) => return Ok(Err(refusal.to_string())),
+        };
+        let mut events = Vec::new();
+        self.adopt(session, None).await?;
+        if let Object::Command(command) = object
+            && let CommandBody::SpawnSession(spawn) = &command.body
+            // A command whose content was removed has no session's id left.
+            && !spawn.config.session_id.0.is_nil()
+        {
+            self.adopt(spawn.config.session_id, Some(&spawn.config))
+                .await?;
+        }
+        for (index, (event, pieces)) in recorded.into_iter().enumerate() {
+            let id = match index {
+                0 => known.id,
+                part => Uuid::new_v5(&known.id, &part.to_be_bytes()),
+            };
+            events.push(self.recorded(session, id, event, pieces));
+        }
+        Ok(Ok(events))
+    }
+
+    fn recorded(
+        &self,
+        session: SessionId,
+        id: Uuid,
+        event: AnyEvent,
+        pieces: Pieces,
+    ) -> RecordedEvent {
+        RecordedEvent {
+            id,
+            at: self.at,
+            emitted: Emitted {
+                stream: StreamRef {
+                    kind: StreamKind::Session,
+                    id: session.0,
+                },
+                event,
+                pieces,
+            },
+        }
+    }
+
+    /// Creates a session as adopted, if it is not there.
+    async fn adopt(
+        &mut self,
+        session: SessionId,
+        config: Option<&SessionConfig>,
+    ) -> Result<(), ContractsImportError> {
+        if !self.target(session).await?.begin(config.is_some()) {
+            return Ok(());
+        }
+        let mut pieces = Pieces::new();
+        let adopted = Adopted {
+            dialect: Dialect::Contracts,
+            config: config.map(|config| StoredConfig::store(config, &mut pieces)),
+        };
+        let id = Uuid::new_v5(
+            &session.0,
+            if config.is_some() {
+                b"config"
+            } else {
+                b"adopted"
+            },
+        );
+        let event = AnyEvent::Session(Event::from(adopted));
+        let beginning = self.recorded(session, id, event, pieces);
+        self.beginnings.push(beginning);
+        self.adopted += 1;
+        Ok(())
+    }
+
+    /// Records what waits.
+    async fn flush(&mut self) -> Result<(), ContractsImportError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.begin().await?;
+        let all = events_of(&waiting);
+        match self.append(&all).await {
+            Err(ExecuteError::Encode(_) | ExecuteError::Append(AppendError::TooLarge { .. })) => {
+                // Together they do not fit; each alone does, or says why not.
+                for one in waiting {
+                    match self.append(&one.events).await {
+                        Ok(()) => self.done(one),
+                        Err(
+                            error @ (ExecuteError::Encode(_)
+                            | ExecuteError::Append(AppendError::TooLarge { .. })),
+                        ) => {
+                            let reason = format!("it does not fit into an event: {error}");
+                            self.report.add_broken(&self.file, one.line, reason);
+                            self.target(one.session).await?.forget(one.known);
+                        }
+                        Err(error) => return Err(Box::new(error).into()),
+                    }
+                }
+            }
+            Err(error) => return Err(Box::new(error).into()),
+            Ok(()) => waiting.into_iter().for_each(|one| self.done(one)),
+        }
+        Ok(())
+    }
+
+    /// Creates the sessions that are not there.
+    async fn begin(&mut self) -> Result<(), ContractsImportError> {
+        let beginnings = std::mem::take(&mut self.beginnings);
+        if beginnings.is_empty() {
+            return Ok(());
+        }
+        self.report.events_made += beginnings.len() as u64;
+        let appended = self.append(&beginnings).await;
+        appended.map_err(|error| Box::new(error).into())
+    }
+
+    async fn append(&mut self, events: &[RecordedEvent]) -> Result<(), ExecuteError> {
+        let mut counts: BTreeMap<SessionId, u64> = BTreeMap::new();
+        for event in events {
+            *counts
+                .entry(SessionId(event.emitted.stream.id))
+                .or_default() += 1;
+        }
+        let version = |session: &SessionId| {
+            self.targets
+                .get(session)
+                .map_or(Version::NONE, |target| target.version)
+        };
+        let after: Vec<(SessionId, Version)> = counts
+            .keys()
+            .map(|session| (*session, version(session)))
+            .collect();
+        self.annals
+            .record_sessions(&after, &self.actor, events)
+            .await?;
+        for (session, count) in counts {
+            if let Some(target) = self.targets.get_mut(&session) {
+                target.version = Version(target.version.0 + count);
+            }
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, one: Waiting) {
+        self.report.imported += 1;
+        self.report.events_made += one.events.len() as u64;
+        self.fields.add(&one.fields);
+        if let Some(kind) = &one.foreign {
+            self.foreign.add(kind);
+        }
+    }
+
+    fn finish(mut self) -> ImportReport {
+        let notes = &mut self.report.notes;
+        if self.adopted > 0 {
+            notes.push(format!(
+                "{} taken over, with verdicts as they were recorded",
+                counted(self.adopted, "session was", "sessions were")
+            ));
+        }
+        let unknown = self.judged.difference(&self.commands).count() as u64;
+        if unknown > 0 {
+            notes.push(format!(
+                "{} known by verdict alone: a replay under another profile cannot judge what is \
+                 not here. Of a command log and an event stream, import the commands first",
+                counted(unknown, "command is", "commands are")
+            ));
+        }
+        if self.report.imported > 0 {
+            notes.push(
+                "the contracts have no times: all is recorded at the time of this import".into(),
+            );
+        }
+        self.report.unknown_types = self.foreign.list();
+        self.fields.report(&mut self.report);
+        self.report
+    }
+}
+
+fn events_of(waiting: &[Waiting]) -> Vec<RecordedEvent> {
+    waiting
+        .iter()
+        .flat_map(|one| one.events.iter().cloned())
+        .collect()
+}
+
+/// The command that an event is a verdict on.
+fn judged(event: &ContractEvent) -> Option<CommandId> {
+    match &event.body {
+        EventBody::CommandAccepted(body) => Some(body.command_id),
+        EventBody::CommandRejected(body) => Some(body.command_id),
+        EventBody::Throttled(_) => event.correlation.command,
+        _ => None,
+    }
+}
+
+fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}

@@ -1,0 +1,162 @@
+//! From the contracts to the log: an object as the events that record it.
+//!
+//! It is recorded as it was: nothing of it is judged.
+
+use annals_domain::session as log;
+use annals_domain::session::{
+    AgentCommand, ItemStatus, RejectionRule, StoredRepo, TaskPlan, TokenSource, WorkItemDetails,
+    WorkItemSummary,
+};
+use annals_domain::{AnyEvent, Json, Pieces, Refusal};
+use serde::Serialize;
+
+use super::command::ContractCommand;
+use super::core_type::Correlation;
+use super::event::{ContractEvent, EventBody};
+use super::object::{Foreign, Object};
+
+/// An object as events of its session's stream, with their content: one, or
+/// several for a long backlog, of which the first one carries the object's id.
+///
+/// # Errors
+/// [`Refusal::Invalid`], if a part of it cannot be written as JSON.
+pub fn record(object: &Object) -> Result<Vec<(AnyEvent, Pieces)>, Refusal> {
+    let events = match object {
+        Object::Command(command) => vec![record_command(command)?],
+        Object::Event(event) => record_event(event)?,
+        Object::Foreign(foreign) => vec![record_foreign(foreign)],
+    };
+    let any = |(event, pieces)| (AnyEvent::Session(event), pieces);
+    Ok(events.into_iter().map(any).collect())
+}
+
+type Recorded = (log::Event, Pieces);
+
+impl Correlation {
+    /// The same, as an event of the session's own stream has it.
+    fn stored(&self) -> log::Correlation {
+        log::Correlation {
+            command: self.command,
+            parent: self.parent,
+            plan_node: self.plan_node.clone(),
+        }
+    }
+}
+
+fn json<T: Serialize>(field: &'static str, value: &T) -> Result<Json, Refusal> {
+    Json::from_value(value).map_err(|error| Refusal::invalid(field, error.to_string()))
+}
+
+fn record_command(command: &ContractCommand) -> Result<Recorded, Refusal> {
+    let correlation = command.correlation.stored();
+    let given = AgentCommand {
+        id: command.id,
+        parent: correlation.parent,
+        plan_node: correlation.plan_node.clone(),
+        body: command.body.clone(),
+    };
+    let mut pieces = Pieces::new();
+    let event = given.received(correlation, &mut pieces)?;
+    Ok((event.into(), pieces))
+}
+
+fn record_foreign(foreign: &Foreign) -> Recorded {
+    let mut pieces = Pieces::new();
+    let event = log::ForeignRecorded {
+        kind: foreign.kind.clone(),
+        raw: pieces.json(&foreign.raw),
+    };
+    (event.into(), pieces)
+}
+
+fn record_event(event: &ContractEvent) -> Result<Vec<Recorded>, Refusal> {
+    let correlation = event.correlation.stored();
+    let mut pieces = Pieces::new();
+    let event: log::Event = match &event.body {
+        EventBody::CommandAccepted(body) => log::CommandAccepted {
+            command: body.command_id,
+            token: TokenSource::None,
+            correlation,
+        }
+        .into(),
+        EventBody::CommandRejected(body) => log::CommandRejected {
+            command: body.command_id,
+            reason: pieces.text(body.reason.as_str()),
+            rule: body.policy_rule.as_deref().map(RejectionRule::from_word),
+            correlation,
+        }
+        .into(),
+        EventBody::CommandCompleted(body) => log::CommandCompleted {
+            command: body.command_id,
+            outcome: body.outcome,
+            message: pieces.optional_text(body.message.as_deref()),
+            error_code: pieces.optional_text(body.error_code.as_deref()),
+            correlation,
+        }
+        .into(),
+        EventBody::ArtifactAvailable(body) => {
+            log::ArtifactAvailable::store(&body.artifact, correlation, &mut pieces).into()
+        }
+        EventBody::Throttled(body) => log::Throttled {
+            scope: pieces.text(body.scope.as_str()),
+            retry_after: body.retry_after,
+            correlation,
+        }
+        .into(),
+        EventBody::ConflictDetected(body) => log::ConflictDetected {
+            repo: StoredRepo::store(&body.repo, &mut pieces),
+            details: pieces.text(body.details.as_str()),
+            patch: pieces.optional_text(body.patch_content.as_deref()),
+            correlation,
+        }
+        .into(),
+        EventBody::SessionStatusChanged(body) => log::StatusRecorded {
+            status: body.status,
+            reason: pieces.optional_text(body.reason.as_deref()),
+            correlation,
+        }
+        .into(),
+        EventBody::PlanUpdated(body) => plan(&body.plan, correlation, &mut pieces)?.into(),
+        EventBody::BacklogQueried(body) => return backlog(&body.items, &correlation),
+        EventBody::WorkItemQueried(body) => {
+            work_item(&body.details, correlation, &mut pieces)?.into()
+        }
+    };
+    Ok(vec![(event, pieces)])
+}
+
+fn plan(
+    plan: &TaskPlan,
+    correlation: log::Correlation,
+    pieces: &mut Pieces,
+) -> Result<log::PlanUpdated, Refusal> {
+    Ok(log::PlanUpdated {
+        nodes: plan.nodes.iter().map(|node| node.id.clone()).collect(),
+        plan: pieces.json(&json("plan", plan)?),
+        correlation,
+    })
+}
+
+fn backlog(
+    items: &[WorkItemSummary],
+    correlation: &log::Correlation,
+) -> Result<Vec<Recorded>, Refusal> {
+    let parts = log::BacklogQueried::store(items, correlation)?;
+    let recorded = |(event, pieces): (log::BacklogQueried, Pieces)| (event.into(), pieces);
+    Ok(parts.into_iter().map(recorded).collect())
+}
+
+fn work_item(
+    details: &WorkItemDetails,
+    correlation: log::Correlation,
+    pieces: &mut Pieces,
+) -> Result<log::WorkItemQueried, Refusal> {
+    Ok(log::WorkItemQueried {
+        item: ItemStatus {
+            id: details.id.clone(),
+            status: details.status.clone(),
+        },
+        details: pieces.json(&json("details", details)?),
+        correlation,
+    })
+}

@@ -1,0 +1,144 @@
+//! What the log has of a session already.
+
+use std::collections::HashMap;
+
+use annals::Annals;
+use annals::domain::session::Event;
+use annals::domain::{AnyEvent, SessionId};
+use annals_event_log::{Digest, Version};
+use futures::{StreamExt, pin_mut};
+use uuid::Uuid;
+
+use super::export::session_entries;
+use super::import_error::ContractsImportError;
+use super::object::Object;
+use super::render::{Commands, Renderer};
+use super::writing::Style;
+
+/// An object as it is recognised: by its id and what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Its own id; of an object of an unknown kind without one, that of its text.
+    pub(super) id: Uuid,
+    is_command: bool,
+    said: u64,
+}
+
+impl Known {
+    /// `again` says how many objects without an id said the same before.
+    fn of(session: SessionId, object: &Object, again: impl FnOnce(u64) -> u64) -> Known {
+        // Every object can be written; one that could not would be new each time.
+        let text = object.write(Style::Compact).unwrap_or_default();
+        let Digest(digest) = Digest::of(text.as_bytes());
+        let (head, _) = digest.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
+        let said = u64::from_be_bytes(*head);
+        let nameless = || {
+            let place = Uuid::new_v5(&session.0, &again(said).to_be_bytes());
+            Uuid::new_v5(&place, text.as_bytes())
+        };
+        Known {
+            id: object.id().unwrap_or_else(nameless),
+            is_command: matches!(object, Object::Command(_)),
+            said,
+        }
+    }
+}
+
+/// A session as far as an import must know it.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    /// The version of its stream's last event.
+    pub(super) version: Version,
+    /// Whether this log's own gate judges its commands.
+    own: bool,
+    /// Whether it is there, or will be with the next append.
+    begun: bool,
+    configured: bool,
+    objects: HashMap<(bool, Uuid), u64>,
+    /// How often an object without an id was there or read, by its text.
+    nameless: HashMap<u64, u64>,
+}
+
+impl Target {
+    /// Reads what the log has of a session.
+    pub(super) async fn load(
+        annals: &Annals,
+        session: SessionId,
+    ) -> Result<Target, ContractsImportError> {
+        let mut target = Target::default();
+        let mut renderer = Renderer::new(Commands::All);
+        let entries = session_entries(annals, session);
+        pin_mut!(entries);
+        while let Some(entry) = entries.next().await {
+            let entry = entry?;
+            target.version = entry.version;
+            target.begun = true;
+            match &entry.event {
+                AnyEvent::Session(Event::Created(_)) => target.own = true,
+                AnyEvent::Session(Event::Adopted(event)) => {
+                    target.configured |= event.config.is_some();
+                }
+                _ => {}
+            }
+            let file = match renderer.wanted(&entry) {
+                Some(digest) => annals
+                    .content(digest)
+                    .await
+                    .map_err(annals::LoadError::from)?,
+                None => None,
+            };
+            for shown in renderer.render(&entry, file.as_deref()) {
+                let known = target.recognise(session, &shown.object);
+                target.add(known);
+            }
+        }
+        if let Some(shown) = renderer.finish() {
+            let known = target.recognise(session, &shown.object);
+            target.add(known);
+        }
+        // What is read now is counted from the first one on.
+        target.nameless.clear();
+        Ok(target)
+    }
+
+    /// An object as it is recognised: of those without an id, which of several
+    /// that say the same.
+    pub(super) fn recognise(&mut self, session: SessionId, object: &Object) -> Known {
+        let nameless = &mut self.nameless;
+        Known::of(session, object, |said| {
+            let count = nameless.entry(said).or_default();
+            *count += 1;
+            *count - 1
+        })
+    }
+
+    /// Whether an object is there; or why it cannot be recorded.
+    pub(super) fn judge(&self, known: &Known) -> Result<bool, &'static str> {
+        match self.objects.get(&(known.is_command, known.id)) {
+            Some(said) if *said == known.said => Ok(true),
+            Some(_) => Err("another object with its id is in the session already"),
+            None if self.own => Err(
+                "its session is one of this log's own, whose gate judges every command; \
+                 import it into another log",
+            ),
+            None => Ok(false),
+        }
+    }
+
+    pub(super) fn add(&mut self, known: Known) {
+        self.objects
+            .insert((known.is_command, known.id), known.said);
+    }
+
+    pub(super) fn forget(&mut self, known: Known) {
+        self.objects.remove(&(known.is_command, known.id));
+    }
+
+    /// Whether the session must be created first, or given its configuration.
+    pub(super) fn begin(&mut self, with_config: bool) -> bool {
+        let needed = !self.begun || (with_config && !self.configured && !self.own);
+        self.begun = true;
+        self.configured |= with_config;
+        needed
+    }
+}
