@@ -262,7 +262,7 @@ fn folds() {
                 states
                     .entry(decoded.stream)
                     .or_insert_with(|| AnyState::new(kind))
-                    .evolve(&decoded.event);
+                    .evolve(&decoded.event, record.occurred_at().into());
             }
             next = page.next;
         }

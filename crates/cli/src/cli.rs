@@ -1,5 +1,6 @@
 //! The command line: commands, options and their help.
 
+mod contracts;
 mod what_if;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use annals::event_log::Position;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
+pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -98,7 +100,7 @@ pub(crate) enum Command {
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
-    /// Try other eviction policies on what was recorded
+    /// Try other eviction policies, or policy profiles, on what was recorded
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
@@ -182,6 +184,8 @@ pub(crate) enum Import {
     Claude(ImportClaude),
     /// Read git-internal's objects: JSON files, or JSON lines
     GitInternal(ImportGitInternal),
+    /// Read sessions of Contracts v1.1: commands, verdicts, results
+    Contracts(ImportContracts),
 }
 
 #[derive(Debug, Args)]
@@ -247,6 +251,8 @@ pub(crate) enum Export {
     Annals(ExportAnnals),
     /// Write git-internal's objects, one JSON object a line
     GitInternal(ExportGitInternal),
+    /// Write a session as Contracts v1.1, one JSON object a line
+    Contracts(ExportContracts),
 }
 
 #[derive(Debug, Args)]
@@ -290,7 +296,9 @@ Examples:
   annals log --type run.created            every run
   annals log --actor agent:coder           what one agent did
   annals log --since 2026-01-31T12:00:00Z  what was recorded since then
-  annals log --follow --json               everything, and then what comes")]
+  annals log --follow --json               everything, and then what comes
+  annals log --session 1a2b3c4d --follow   one session, and then what comes
+  annals log --session 1a2b3c4d --follow --as contracts")]
 pub(crate) struct Log {
     /// Go on with what comes, until interrupted
     #[arg(short, long, conflicts_with = "backward")]
@@ -298,6 +306,14 @@ pub(crate) struct Log {
     /// Only one stream: its name, or the id of the object that it belongs to
     #[arg(long, value_name = "STREAM|ID")]
     pub(crate) stream: Option<String>,
+    /// Only one session's stream, by the session's id
+    #[arg(long, value_name = "ID", conflicts_with = "stream")]
+    pub(crate) session: Option<String>,
+    /// With --session: what the events show as objects of Contracts v1.1, one a line, as
+    /// `annals export contracts` writes them
+    #[arg(long = "as", value_enum, value_name = "DIALECT", requires = "session",
+          conflicts_with_all = ["backward", "event_type", "actor", "since", "limit"])]
+    pub(crate) dialect: Option<LogDialect>,
     /// Only one type of events, such as run.created
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) event_type: Option<String>,
@@ -332,6 +348,15 @@ pub(crate) struct Floor {
 pub(crate) enum Dialect {
     /// The JSON of git-internal 0.6.0, to the byte
     GitInternal,
+    /// The JSON of Contracts v1.1: a session's configuration
+    Contracts,
+}
+
+/// A system whose format a log can be shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogDialect {
+    /// The JSON of Contracts v1.1
+    Contracts,
 }
 
 /// The hash that a git repository uses.
@@ -392,6 +417,9 @@ pub(crate) struct Show {
     /// With --window: this step of the plan, from 0, as it began, or else at --at
     #[arg(long, value_name = "N", requires = "window")]
     pub(crate) step: Option<u32>,
+    /// Print the nodes of a session's plan that can be begun, and nothing else
+    #[arg(long, conflicts_with_all = ["diff", "window", "dialect"])]
+    pub(crate) ready: bool,
     /// Print it as this system writes it, and nothing else
     #[arg(
         long = "as",
@@ -430,8 +458,9 @@ pub(crate) struct History {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation,
-context_snapshot or context_pipeline; plurals and short forms such as patchset, snapshot,
-pipeline or invocation will do.
+context_snapshot, context_pipeline or session; plurals and short forms such as patchset, snapshot,
+pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
+last; --limit and --after go with them.
 
 With --json each object is one line. To go on where a list ended, give the first_position of
 its last line to --after.
@@ -442,11 +471,13 @@ Examples:
   annals list run --parent 1a2b3c4d          the runs of a task or of a plan
   annals list tool_invocation --actor agent:coder --status error
   annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
-  annals list patch_sets --limit 100 --json")]
+  annals list patch_sets --limit 100 --json
+  annals list sessions --status needs_approval
+  annals list work-items")]
 pub(crate) struct List {
     /// What to list
     #[arg(value_name = "KIND")]
-    pub(crate) kind: KindWord,
+    pub(crate) kind: Listable,
     /// Only those in this status
     #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<String>,
@@ -469,9 +500,9 @@ pub(crate) struct List {
     /// At most N objects
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     pub(crate) limit: usize,
-    /// Go on behind the object that began at this position
-    #[arg(long, value_name = "POSITION")]
-    pub(crate) after: Option<u64>,
+    /// Go on behind the object that began at this position, or behind this ticket
+    #[arg(long, value_name = "POSITION|TICKET")]
+    pub(crate) after: Option<String>,
     /// Oldest first
     #[arg(long)]
     pub(crate) oldest: bool,
@@ -588,6 +619,27 @@ pub(crate) struct Man {
     pub(crate) dir: Option<PathBuf>,
 }
 
+/// What can be listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Listable {
+    /// Objects of a kind.
+    Kind(Kind),
+    /// Tickets of other systems.
+    WorkItems,
+}
+
+impl FromStr for Listable {
+    type Err = UnknownKind;
+
+    fn from_str(word: &str) -> Result<Listable, UnknownKind> {
+        let plain = word.to_ascii_lowercase().replace(['-', ' '], "_");
+        match plain.as_str() {
+            "work_item" | "work_items" => Ok(Listable::WorkItems),
+            _ => word.parse().map(|KindWord(kind)| Listable::Kind(kind)),
+        }
+    }
+}
+
 /// A kind of objects in one of the ways in which people write it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KindWord(pub(crate) Kind);
@@ -606,7 +658,7 @@ impl FromStr for KindWord {
 /// A word that no kind is called by.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "known are intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot and context_pipeline"
+    "known are intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot, context_pipeline and session, and work-items"
 )]
 pub(crate) struct UnknownKind;
 

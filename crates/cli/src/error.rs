@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use annals::event_log::{AppendError, Position, ReadError};
 use annals::projections::replay::ReplayError;
+use annals::projections::session_replay::SessionReplayError;
 use annals::projections::{CatalogueError, EntryError};
 use annals::store_rocks::BackupError;
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
 use annals_dialects::claude::ClaudeImportError;
+use annals_dialects::contracts::ContractsImportError;
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 
@@ -55,6 +57,8 @@ pub(crate) enum CliError {
     SameName { name: String },
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    #[error(transparent)]
+    SessionReplay(#[from] SessionReplayError),
     #[error("there is no event type {name:?}{hint}: `annals events` describes them all")]
     UnknownEventType { name: String, hint: String },
     #[error("no {kind} can be {status:?}: {known}")]
@@ -62,6 +66,15 @@ pub(crate) enum CliError {
         status: String,
         kind: &'static str,
         known: String,
+    },
+    #[error("--after {text:?} is no position: give the first_position of a list's last line")]
+    NoPosition { text: String },
+    #[error("work-items are not listed by {option}; --limit and --after go with them")]
+    NotForWorkItems { option: &'static str },
+    #[error("{object} is not written by {dialect}")]
+    NotInDialect {
+        object: String,
+        dialect: &'static str,
     },
     #[error("there is no command {name:?}{hint}: `annals commands --list` names them all")]
     UnknownCommand { name: String, hint: String },
@@ -84,6 +97,8 @@ pub(crate) enum CliError {
     ImportClaude(Box<ClaudeImportError>),
     #[error(transparent)]
     GitInternalImport(#[from] Box<GitInternalImportError>),
+    #[error(transparent)]
+    ContractsImport(#[from] Box<ContractsImportError>),
     #[error(transparent)]
     GitInternalExport(#[from] Box<GitInternalExportError>),
     #[error("{} could not be imported; the report names them. All others were", counted(*.broken, "record", "records"))]
@@ -144,6 +159,12 @@ impl From<ClaudeImportError> for CliError {
     }
 }
 
+impl From<ContractsImportError> for CliError {
+    fn from(error: ContractsImportError) -> CliError {
+        CliError::ContractsImport(Box::new(error))
+    }
+}
+
 impl From<GitInternalImportError> for CliError {
     fn from(error: GitInternalImportError) -> CliError {
         CliError::GitInternalImport(Box::new(error))
@@ -158,6 +179,8 @@ impl From<ReadError> for CliError {
 
 /// The exit status for what was refused or failed.
 const FAILED: u8 = 1;
+/// The exit status for options that do not go together.
+const USAGE: u8 = 2;
 /// The exit status for corruption and failed verification.
 const CORRUPT: u8 = 3;
 
@@ -185,15 +208,25 @@ impl CliError {
             CliError::View(error) => is_corrupt_view(error),
             CliError::Load(error) => is_corrupt(error),
             CliError::Replay(error) => is_corrupt_replay(error),
+            CliError::SessionReplay(error) => is_corrupt_session_replay(error),
             CliError::StoreFailed { source, .. } => source.is_corrupt(),
             CliError::Import(error) => is_corrupt_import(error),
             CliError::ImportClaude(error) => is_corrupt_claude_import(error),
             CliError::GitInternalImport(error) => is_corrupt_adoption(error),
+            CliError::ContractsImport(error) => is_corrupt_contracts_import(error),
             CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
             _ => false,
         };
-        if corrupt { CORRUPT } else { FAILED }
+        let usage = matches!(
+            self,
+            CliError::NoPosition { .. } | CliError::NotForWorkItems { .. }
+        );
+        match (corrupt, usage) {
+            (true, _) => CORRUPT,
+            (false, true) => USAGE,
+            (false, false) => FAILED,
+        }
     }
 
     /// A stable word for programs.
@@ -216,17 +249,21 @@ impl CliError {
             CliError::Policy { .. } => "invalid_policy",
             CliError::SameName { .. } | CliError::RecordedName { .. } => "same_name",
             CliError::Replay(error) => replay_code(error),
+            CliError::SessionReplay(error) => session_replay_code(error),
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",
             CliError::UnknownStatus { .. } => "unknown_status",
+            CliError::NoPosition { .. } | CliError::NotForWorkItems { .. } => "usage",
+            CliError::NotInDialect { .. } => "not_in_dialect",
             CliError::Load(error) => load_code(error),
             CliError::Unreadable { .. } => "unreadable",
             CliError::Refused { .. } => "refused",
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
-            CliError::Import(_) | CliError::ImportClaude(_) | CliError::GitInternalImport(_) => {
-                "import_failed"
-            }
+            CliError::Import(_)
+            | CliError::ImportClaude(_)
+            | CliError::GitInternalImport(_)
+            | CliError::ContractsImport(_) => "import_failed",
             CliError::GitInternalExport(_) => "export_failed",
             CliError::PartlyImported { .. } => "partly_imported",
             CliError::PartlyExported { .. } => "partly_exported",
@@ -321,6 +358,14 @@ fn is_corrupt_adoption(error: &GitInternalImportError) -> bool {
     }
 }
 
+fn is_corrupt_contracts_import(error: &ContractsImportError) -> bool {
+    match error {
+        ContractsImportError::Execute(error) => is_corrupt_execution(error),
+        ContractsImportError::Load(error) => is_corrupt(error),
+        _ => false,
+    }
+}
+
 fn is_corrupt_export(error: &GitInternalExportError) -> bool {
     match error {
         GitInternalExportError::View(error) => is_corrupt_view(error),
@@ -338,6 +383,14 @@ fn is_corrupt_replay(error: &ReplayError) -> bool {
     match error {
         ReplayError::Read(error) => is_corrupt_read(error),
         ReplayError::Decode { source, .. } => is_corrupt_event(source),
+        _ => false,
+    }
+}
+
+fn is_corrupt_session_replay(error: &SessionReplayError) -> bool {
+    match error {
+        SessionReplayError::Read(error) => is_corrupt_read(error),
+        SessionReplayError::Decode { source, .. } => is_corrupt_event(source),
         _ => false,
     }
 }
@@ -402,6 +455,14 @@ fn view_code(error: &ViewError) -> &'static str {
 fn replay_code(error: &ReplayError) -> &'static str {
     match error {
         ReplayError::NoPipeline { .. } => "not_yet",
+        _ => "unreadable",
+    }
+}
+
+fn session_replay_code(error: &SessionReplayError) -> &'static str {
+    match error {
+        SessionReplayError::NoSession { .. } => "not_yet",
+        SessionReplayError::InvalidProfile { .. } => "invalid_policy",
         _ => "unreadable",
     }
 }

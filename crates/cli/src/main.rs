@@ -7,6 +7,7 @@ mod context;
 mod error;
 mod output;
 mod policy_file;
+mod profile_file;
 mod progress;
 mod render;
 

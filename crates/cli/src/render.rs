@@ -136,7 +136,10 @@ impl Node {
             let (added, deleted) = (lines("lines_added"), lines("lines_deleted"));
             return Some(format!("{change:<6} {path} +{added} -{deleted}"));
         }
-        if let (4, Some(kind), Some(id)) = (fields.len(), self.get("kind"), self.get("id")) {
+        let is_actor = fields.iter().any(|(name, _)| name == "auth_context");
+        if let (4, true, Some(kind), Some(id)) =
+            (fields.len(), is_actor, self.get("kind"), self.get("id"))
+        {
             let name = self
                 .get("display_name")
                 .map(|name| format!(" ({name})"))
@@ -250,6 +253,10 @@ mod tests {
             (
                 r#"{"path":"a","change_type":"modify","lines_added":3,"lines_deleted":1}"#,
                 "modify a +3 -1",
+            ),
+            (
+                r#"{"id":"i","kind":"Push","given_at":"T","verdict":"v"}"#,
+                "id: i, kind: Push, given_at: T, verdict: v",
             ),
             (r#"{"Sha1":[0,255]}"#, "00ff"),
             (r#"{"a":1.50,"b":null,"c":"x y"}"#, "a: 1.50, c: x y"),

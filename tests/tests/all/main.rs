@@ -11,11 +11,13 @@
 mod disk_full;
 mod durability;
 mod flow;
+mod gate;
 mod kill;
 mod kill_catalogue;
 mod project;
 mod properties;
 mod seal;
+mod session_replay;
 mod support;
 mod together;
 mod window;

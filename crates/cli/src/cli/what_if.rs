@@ -1,4 +1,4 @@
-//! Other histories: `replay`, and the policies that it tries.
+//! Other histories: `replay`, and the policies and profiles that it tries.
 
 use std::path::PathBuf;
 
@@ -17,6 +17,12 @@ is written to the log.
 --optimum adds the fewest misses that one who knows the future could have had at the same budget:
 exact for numbers of frames; for tokens a good guess, which is marked with ~ and may be beaten.
 
+With --sessions it is recorded commands of agents that are judged again, under the policy profile
+in a JSON file (document 003's PolicyProfile): how many verdicts flip each way and by which rule,
+which approvals would have been asked for or saved, and, for each command whose verdict flips, what
+its session and the session's runs recorded afterwards. What people and adapters did is taken as it was recorded. What cannot be judged is
+counted as unknown.
+
 A policy file is TOML or JSON; `annals policies` describes them. For example, lru.toml:
 
   [least_recently_used]
@@ -26,10 +32,12 @@ Examples:
   annals replay 1a2b3c4d --policy lru.toml --policy tokens.json
   annals replay 1a2b3c4d --policy lru.toml --optimum
   annals replay 1a2b3c4d --policy lru.toml --windows
-  annals replay --all --policy lru.toml --json")]
+  annals replay --all --policy lru.toml --json
+  annals replay --sessions --profile strict.json
+  annals replay --sessions 5e6f7a8b 9c0d1e2f --profile strict.json --json")]
 pub(crate) struct Replay {
     /// The pipeline
-    #[arg(value_name = "PIPELINE", required_unless_present = "all")]
+    #[arg(value_name = "PIPELINE", required_unless_present_any = ["all", "sessions"])]
     pub(crate) pipeline: Option<String>,
     /// Every pipeline of the log: the largest windows, the sum of what was evicted and missed
     #[arg(long, conflicts_with = "pipeline")]
@@ -43,6 +51,22 @@ pub(crate) struct Replay {
     /// Also list each policy's window at each use by a step, and at the end
     #[arg(long)]
     pub(crate) windows: bool,
+    /// Judge the commands of these sessions again, or of all sessions
+    #[arg(long, value_name = "SESSION", num_args = 0.., requires = "profile",
+          conflicts_with_all = ["pipeline", "all", "policies", "optimum", "windows"])]
+    pub(crate) sessions: Option<Vec<String>>,
+    /// With --sessions: the policy profile, a JSON file
+    #[arg(long, value_name = "FILE", requires = "sessions")]
+    pub(crate) profile: Option<PathBuf>,
+    /// With --sessions: list at most N commands whose verdict flips
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        requires = "sessions"
+    )]
+    pub(crate) limit: usize,
     /// Only what was recorded up to this position
     #[arg(long, value_name = "POSITION")]
     pub(crate) at: Option<u64>,

@@ -3,9 +3,9 @@
 use annals::Annals;
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::git::{self, GitOptions};
-use annals_dialects::{ImportReport, Progress, git_internal};
+use annals_dialects::{ImportReport, Progress, contracts, git_internal};
 
-use crate::cli::{ImportClaude, ImportGit, ImportGitInternal};
+use crate::cli::{ImportClaude, ImportContracts, ImportGit, ImportGitInternal};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::progress;
@@ -37,6 +37,18 @@ pub(crate) async fn git_internal(
 ) -> Result<(), CliError> {
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = git_internal::import(annals, &args.path, shown).await;
+        imported.map_err(CliError::from)
+    };
+    run(context, "importing bytes", import).await
+}
+
+/// Imports sessions of Contracts v1.1.
+pub(crate) async fn contracts(
+    args: &ImportContracts,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
+        let imported = contracts::import(annals, &args.file, shown).await;
         imported.map_err(CliError::from)
     };
     run(context, "importing bytes", import).await

@@ -5,14 +5,18 @@ use annals::domain::{ActorKind, Kind};
 use annals::event_log::Position;
 use annals::projections::{CatalogueRow, ListQuery, Status};
 
-use crate::cli::List;
+use crate::cli::{List, Listable};
+use crate::commands::work_items;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Column, Rows, short, when};
 
 pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliError> {
+    let Listable::Kind(kind) = args.kind else {
+        return work_items::run(args, context).await;
+    };
     let annals = context.reader_at(&args.floor).await?;
-    let query = query(args, &annals).await?;
+    let query = query(args, kind, &annals).await?;
     let listed = annals.list(&query).await?;
     if context.output.is_json() {
         return listed
@@ -36,8 +40,7 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
     Ok(())
 }
 
-async fn query(args: &List, annals: &Annals) -> Result<ListQuery, CliError> {
-    let kind = args.kind.0;
+async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, CliError> {
     let (actor_kind, actor_id) = match &args.actor {
         Some(actor) => split_actor(actor),
         None => (None, None),
@@ -59,10 +62,23 @@ async fn query(args: &List, annals: &Annals) -> Result<ListQuery, CliError> {
         since: args.since,
         until: args.until,
         oldest_first: args.oldest,
-        after: args.after.map(Position),
+        after: after(args.after.as_deref())?,
         limit: args.limit,
         ..ListQuery::new(kind)
     })
+}
+
+/// Where a list goes on.
+fn after(text: Option<&str>) -> Result<Option<Position>, CliError> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    match text.parse() {
+        Ok(position) => Ok(Some(Position(position))),
+        Err(_) => Err(CliError::NoPosition {
+            text: text.chars().take(64).collect(),
+        }),
+    }
 }
 
 /// The kind and the id. An id may hold a colon itself, so only the listed

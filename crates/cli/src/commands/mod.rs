@@ -3,6 +3,7 @@
 mod apply;
 mod backup;
 mod commands_schema;
+mod contracts;
 mod events;
 mod export;
 mod git_internal;
@@ -15,12 +16,14 @@ mod policies;
 mod rebuild;
 mod refs;
 mod replay;
+mod replay_sessions;
 mod shell;
 mod show;
 mod stats;
 mod tree;
 mod verify;
 mod window;
+mod work_items;
 
 use crate::cli::{Command, Export, Import};
 use crate::context::Context;
@@ -36,14 +39,20 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Import(Import::Git(args)) => import::git(&args, context).await,
         Command::Import(Import::Claude(args)) => import::claude(&args, context).await,
         Command::Import(Import::GitInternal(args)) => import::git_internal(&args, context).await,
+        Command::Import(Import::Contracts(args)) => import::contracts(&args, context).await,
         Command::Export(Export::Annals(args)) => export::annals(&args, context).await,
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
+        Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
+        Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,
+        Command::Replay(args) if args.sessions.is_some() => {
+            replay_sessions::run(&args, context).await
+        }
         Command::Replay(args) => replay::run(&args, context).await,
         Command::Policies(args) => policies::run(&args, context),
         Command::Stats(args) => stats::run(&args, context).await,
@@ -70,10 +79,15 @@ fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Str
             .filter(|part| asked.contains(part))
             .count()
     };
+    // Of words that share as many parts the one that begins alike.
+    let alike = |word: &str| {
+        let both = word.bytes().zip(name.bytes());
+        both.take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
+    };
     let best = known
         .into_iter()
         .map(|word| (shared(word), word))
-        .max_by_key(|(shared, _)| *shared);
+        .max_by_key(|(shared, word)| (*shared, alike(word)));
     match best {
         Some((shared, word)) if shared > 0 => format!(" (did you mean {word}?)"),
         _ => String::new(),

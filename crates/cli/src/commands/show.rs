@@ -9,7 +9,7 @@ use annals::{Annals, FrameWas, LoadError};
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
-use crate::commands::{git_internal, window};
+use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::CliError;
 use crate::output::visible;
@@ -24,12 +24,25 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         let seen = annals.seen_window(object, args.step, at).await?;
         return window::show(&seen, context);
     }
+    if args.ready {
+        return contracts::ready(&annals, object, at, context).await;
+    }
     let view = annals.view_at(object.id, at).await?;
     if args.diff {
         return diff(&annals, &view, context).await;
     }
-    if let Some(Dialect::GitInternal) = args.dialect {
-        return git_internal::show(&view, args.hash, context);
+    match args.dialect {
+        Some(Dialect::GitInternal) if object.kind.is_git_internal() => {
+            return git_internal::show(&view, args.hash, context);
+        }
+        Some(Dialect::GitInternal) => {
+            return Err(CliError::NotInDialect {
+                object: object.to_string(),
+                dialect: "git-internal",
+            });
+        }
+        Some(Dialect::Contracts) => return contracts::show(&view, context),
+        None => {}
     }
     let json = view.to_json().map_err(LoadError::Render)?;
     if context.output.is_json() {

@@ -9,13 +9,16 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 17] = [
+    let commands: [&[&str]; 20] = [
         &["init"],
         &["apply"],
         &["commands"],
         &["events"],
         &["import", "git"],
+        &["import", "contracts"],
         &["export", "annals"],
+        &["export", "contracts"],
+        &["list"],
         &["log"],
         &["show"],
         &["history"],

@@ -14,5 +14,6 @@ mod help;
 mod import;
 mod import_claude;
 mod log;
+mod sessions;
 mod support;
 mod what_if;

@@ -6,6 +6,7 @@
 
 mod change;
 mod event;
+mod session;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +32,8 @@ struct Audit {
     objects: BTreeMap<Uuid, (Kind, StreamRef, Fold)>,
     /// Tasks and what they depend on.
     dependencies: BTreeMap<Uuid, BTreeSet<Uuid>>,
+    /// Sessions and the buckets that they share.
+    governance: session::Governance,
 }
 
 impl Audit {

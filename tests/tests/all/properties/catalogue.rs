@@ -2,11 +2,13 @@
 //! the rows that are made anew, at every cut; what is in memory answers as what
 //! is written; and lists have exactly what the filters let through.
 
-use annals::domain::Kind;
+use std::collections::BTreeMap;
+
+use annals::domain::{AnyEvent, Kind, session};
 use annals::event_log::memory::MemoryLog;
 use annals::event_log::{Blob, Blobs, Content, EventLog, Position, ReadModels, Record, Row};
 use annals::projections::{
-    Catalogue, CatalogueRow, Links, LinksQuery, ListQuery, Relation, Status, Tree, TreeQuery,
+    Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Tree, TreeQuery,
 };
 use futures::executor::block_on;
 use proptest::collection::vec;
@@ -51,7 +53,7 @@ fn anew(log: &MemoryLog) -> Vec<Row> {
 
 /// The rows as the stored ones are brought up to date.
 fn brought_up(log: &MemoryLog) -> Vec<Row> {
-    let (model, rows) = ("catalogue.2.1", dump(log));
+    let (model, rows) = ("catalogue.3.1", dump(log));
     let checkpoint = block_on(log.checkpoint(model)).expect("a checkpoint");
     let log = copy(log);
     let rows = rows.into_iter().map(|(key, value)| (key, Some(value)));
@@ -271,6 +273,19 @@ fn lists_have_what_the_filters_let_through() {
     });
 }
 
+/// The task of every node that a plan of a session ever had; the view shows the
+/// nodes of the last plan.
+fn tasks_of_nodes(entries: &[Entry]) -> Vec<(Relation, Uuid, Uuid)> {
+    let mut tasks: BTreeMap<(Uuid, &str), Uuid> = BTreeMap::new();
+    for entry in entries {
+        if let AnyEvent::Session(session::Event::PlanNodeLinked(event)) = &entry.event {
+            tasks.insert((entry.stream.id, event.node.as_str()), event.task.0);
+        }
+    }
+    let link = |((session, _), task): ((Uuid, &str), Uuid)| (Relation::SessionTasks, session, task);
+    tasks.into_iter().map(link).collect()
+}
+
 /// What a row names is what the view of the object names.
 #[test]
 fn links_are_those_of_the_views() {
@@ -285,13 +300,16 @@ fn links_are_those_of_the_views() {
                 serde_json::from_str(&view.to_json().expect("JSON")).expect("JSON");
             for relation in Relation::ALL {
                 let (_, field) = relation.name().split_once('.').expect("a field");
-                if relation.source() != view.kind() || *relation == Relation::PlanIntent {
+                let elsewhere = [Relation::PlanIntent, Relation::SessionTasks];
+                if relation.source() != view.kind() || elsewhere.contains(relation) {
                     continue;
                 }
                 let mut named: Vec<&serde_json::Value> = Vec::new();
                 if *relation == Relation::StepTask {
                     let steps = json["steps"].as_array();
                     named.extend(steps.into_iter().flatten().map(|step| &step["task"]));
+                } else if *relation == Relation::SessionParent {
+                    named.push(&json["config"]["parent"]);
                 } else if let Some(many) = json[field].as_array() {
                     named.extend(many);
                 } else {
@@ -301,6 +319,7 @@ fn links_are_those_of_the_views() {
                 expected.extend(ids.map(|target: Uuid| (*relation, *id, target)));
             }
         }
+        expected.extend(tasks_of_nodes(&history.entries()));
         let (mut forward, mut backward) = (Vec::new(), Vec::new());
         for id in views.keys() {
             let query = LinksQuery {

@@ -5,8 +5,9 @@
 //! objects of the right kind, and sometimes of others or of nothing.
 
 mod any;
+mod sessions;
 
-use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
+use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
 use annals::domain::pipeline::CreatePipeline;
 use annals::domain::plan::{CreatePlan, NewStep, SetStepStatus, StepStatus};
 use annals::domain::run::{
@@ -113,7 +114,11 @@ impl Draw<'_> {
             .snapshots
             .get(&id)
             .is_some_and(|snapshot| snapshot.finalized);
-        !(intent || task || run || patch_set || snapshot)
+        let session = model
+            .sessions
+            .get(&id)
+            .is_some_and(|session| matches!(session.life, "Error" | "Completed"));
+        !(intent || task || run || patch_set || snapshot || session)
     }
 
     /// Whether to make the first object of a kind before asking anything of it.
@@ -187,11 +192,12 @@ impl Draw<'_> {
     // A step on.
 
     fn step_on(&mut self) -> Command {
-        match self.dice.roll(14) {
+        match self.dice.roll(18) {
+            14..18 => self.step_session_on(),
             0..2 => self.step_intent_on(),
             2..4 => self.step_plan_on(),
-            5..8 => self.step_revert_on(),
-            8 => self.step_pipeline_on(),
+            5..9 => self.step_revert_on(),
+            9 => self.step_pipeline_on(),
             4 if self.model.tasks.len() < 4 => self.new_task().into(),
             _ => self.step_run_on(),
         }
@@ -275,6 +281,11 @@ impl Draw<'_> {
             Some(("draft", true)) => ActivateIntent {
                 intent: id.into(),
                 reason: None,
+            }
+            .into(),
+            Some(("active", _)) if self.dice.once_in(4) => SelectPlan {
+                intent: id.into(),
+                plan: self.id(Kind::Plan),
             }
             .into(),
             Some(("active", _)) => CreatePlan {

@@ -37,18 +37,23 @@ pub fn views<'a>(
 
 /// The decider's state of every aggregate, written out.
 pub fn states(records: &[Record]) -> BTreeMap<StreamRef, String> {
+    fold(records)
+        .into_iter()
+        .map(|(stream, state)| (stream, format!("{state:?}")))
+        .collect()
+}
+
+/// The decider's state of every aggregate.
+pub fn fold(records: &[Record]) -> BTreeMap<StreamRef, AnyState> {
     let mut states: BTreeMap<StreamRef, AnyState> = BTreeMap::new();
     for record in records {
         let decoded = wire::decode(record).expect("a record that can be decoded");
         let state = states
             .entry(decoded.stream)
             .or_insert_with_key(|s| AnyState::new(s.kind));
-        state.evolve(&decoded.event);
+        state.evolve(&decoded.event, decoded.record.occurred_at().into());
     }
     states
-        .into_iter()
-        .map(|(stream, state)| (stream, format!("{state:?}")))
-        .collect()
 }
 
 /// A copy of a log with all content removed from the records that `removed`
@@ -123,8 +128,11 @@ pub fn structure(view: &ObjectView) -> String {
 
 /// How content is written out, up to a bracket. An actor's texts are content
 /// too, and stand as `[removed]` where they are gone.
-const CONTENT: [&str; 5] = [
+const CONTENT: [&str; 7] = [
     "Present(",
+    // Verdicts on commands, whose reasons and scopes are content.
+    "Rejected {",
+    "Throttled {",
     "Bytes(",
     "Attachment {",
     "display_name: Some(",

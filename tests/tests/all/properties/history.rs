@@ -26,11 +26,12 @@ pub struct History {
 
 impl History {
     pub fn new() -> History {
-        History::over(MemoryLog::new(Uuid::from_u128(1)))
+        History::over(MemoryLog::new(Uuid::from_u128(1)), 0)
     }
 
-    /// Goes on where a log ends.
-    pub fn over(log: MemoryLog) -> History {
+    /// Goes on where a log ends, after so many commands: the next one gets the
+    /// time that it would have got.
+    pub fn over(log: MemoryLog, commands: u64) -> History {
         let log = Arc::new(log);
         let annals = Annals::over(Arc::clone(&log) as Arc<dyn EventLog>);
         let seen = read_all(log.as_ref());
@@ -39,7 +40,7 @@ impl History {
             log,
             accepted: Vec::new(),
             seen,
-            commands: 0,
+            commands,
         }
     }
 
@@ -78,7 +79,7 @@ impl History {
             assert_eq!(outcome.events as u64, after.0 - before.0);
         }
         if let (Answer::Accepted, Ok(outcome)) = (answer, &result) {
-            self.accepted.push((request, *outcome));
+            self.accepted.push((request, outcome.clone()));
         }
         self.seen
             .extend(read_from(self.log.as_ref(), before.next()));

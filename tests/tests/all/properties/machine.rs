@@ -1,7 +1,9 @@
 //! The state machine: random histories, judged by the model and by the facade.
 
+use annals::domain::session::State;
 use annals::domain::{
-    Command, IntentId, PatchSetId, PipelineId, PlanId, RunId, SnapshotId, TaskId,
+    AnyState, Command, CommandId, IntentId, PatchSetId, PipelineId, PlanId, RunId, SnapshotId,
+    StreamKind, StreamRef, TaskId,
 };
 use annals::projections::{
     ContextPipelineView, ContextSnapshotView, IntentView, PatchSetView, PlanView, RunView,
@@ -15,6 +17,7 @@ use uuid::Uuid;
 use super::audit::audit;
 use super::commands::command;
 use super::dice::Dice;
+use super::folds;
 use super::history::{History, read_all};
 use super::model::{self, Model};
 
@@ -122,6 +125,38 @@ fn compare(history: &History, model: &Model) {
         assert_eq!((frames, view.max_frames()), (expected, pipeline.max_frames));
         assert_eq!(view.next_frame_id.0, pipeline.pushed);
     }
+    let states = folds::fold(&history.seen);
+    for (id, session) in &model.sessions {
+        let stream = StreamRef {
+            kind: StreamKind::Session,
+            id: *id,
+        };
+        compare_session(&states[&stream], session);
+    }
+}
+
+fn compare_session(state: &AnyState, session: &model::Session) {
+    let AnyState::Session(state) = state else {
+        panic!("{state:?} is no session");
+    };
+    let State::Known(found) = &**state else {
+        panic!("there is no session");
+    };
+    assert_eq!(found.status.as_str(), session.status());
+    let open = |id: &Uuid| found.open.contains_key(&(*id).into());
+    assert!(session.open.iter().all(open));
+    let named = |id: &Option<Uuid>, command: CommandId| id.is_none_or(|id| id == command.0);
+    assert_eq!(found.queue.len(), session.queue.len());
+    let queue = found.queue.iter().zip(&session.queue);
+    assert!(queue.into_iter().all(|(w, id)| named(id, w.command)));
+    assert_eq!(found.pending.len(), session.asks.len());
+    let asks = found.pending.iter().zip(&session.asks);
+    assert!(
+        asks.into_iter()
+            .all(|(pending, ask)| named(&ask.request, pending.request))
+    );
+    assert_eq!(*found.nodes, session.nodes);
+    assert_eq!(found.run.map(Uuid::from), session.run);
 }
 
 fn get<V: View>(history: &History, id: V::Id) -> V {

@@ -3,6 +3,7 @@
 //! It shares nothing with the deciders but the commands. Statuses are words in
 //! maps; every rule stands where the command that it is about is judged.
 
+mod session;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,7 @@ use annals::domain::{Command, FrameId, GitOid, Kind};
 use annals::domain::{alias, intent, metadata, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
+pub use self::session::Session;
 pub use self::window::Pipeline;
 
 /// What becomes of a command.
@@ -95,6 +97,10 @@ pub struct Model {
     pub snapshots: BTreeMap<Uuid, Snapshot>,
     pub pipelines: BTreeMap<Uuid, Pipeline>,
     pub aliases: BTreeMap<String, Uuid>,
+    pub sessions: BTreeMap<Uuid, Session>,
+    /// The verdict on the last command that was given to a session.
+    pub verdict: Option<&'static str>,
+    shared: session::Shared,
 }
 
 /// Refused, or whether something happens.
@@ -279,9 +285,10 @@ impl Model {
             Command::ReserveAlias(c) => self.reserve_alias(c),
             Command::Seal(c) => {
                 demand(c.checksum.is_some())?;
-                self.kinds.get(&c.object).map(|_| true)
+                // A session is no object of document 000.
+                demand(*self.kinds.get(&c.object)? != Kind::Session).map(|()| true)
             }
-            other => panic!("{} has no reference", other.name()),
+            other => self.judge_session(other),
         }
     }
 

@@ -105,10 +105,15 @@ fn bad_command(error: CommandError) -> BadLine {
             column: None,
         },
         // Its column counts in the fields alone, and would mislead.
-        CommandError::Fields { name, source } => {
+        CommandError::Fields { name, path, source } => {
             let what = without_place(&source);
+            let at = if path.is_empty() {
+                String::new()
+            } else {
+                format!("{path}: ")
+            };
             BadLine::invalid(format!(
-                "{name}: {what}; `annals commands {name}` shows its fields"
+                "{name}: {at}{what}; `annals commands {name}` shows its fields"
             ))
         }
         error => BadLine::invalid(error.to_string()),

@@ -6,7 +6,8 @@ mod line;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-use annals::domain::{Command, FrameId};
+use annals::domain::session::Verdict;
+use annals::domain::{Command, CommandId, FrameId};
 use annals::{Annals, Outcome};
 use annals_dialects::lines::{Line, LineError, Lines};
 use serde::Serialize;
@@ -30,6 +31,11 @@ struct Answer<'a> {
     position: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frame_id: Option<FrameId>,
+    /// The agent's command that was given to a gate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<CommandId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a Verdict>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<AnswerError<'a>>,
 }
@@ -43,13 +49,16 @@ struct AnswerError<'a> {
 }
 
 impl Answer<'_> {
-    fn done(outcome: &Outcome) -> Answer<'static> {
+    fn done(outcome: &Outcome) -> Answer<'_> {
+        let verdict = outcome.verdict.as_ref();
         Answer {
             ok: true,
             line: None,
             id: outcome.id,
             position: Some(outcome.position.0),
             frame_id: outcome.frame_id,
+            command: verdict.map(|(command, _)| *command),
+            verdict: verdict.map(|(_, verdict)| verdict),
             error: None,
         }
     }
@@ -62,6 +71,8 @@ impl Answer<'_> {
             id,
             position,
             frame_id,
+            command: None,
+            verdict: None,
             error: Some(error),
         }
     }
@@ -123,10 +134,14 @@ async fn apply(
         };
         tally.commands += 1;
         let mut failed = None;
+        let outcome;
         let answer = match line {
             Err(bad) => Answer::refused(number, bad.into()),
             Ok(parsed) => match execute(annals, parsed).await {
-                Ok(outcome) => Answer::done(&outcome),
+                Ok(done) => {
+                    outcome = done;
+                    Answer::done(&outcome)
+                }
                 Err(error) => {
                     let (code, message) = (error.code(), error.to_string());
                     failed = error.is_fatal().then_some(error);

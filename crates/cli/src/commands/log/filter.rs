@@ -1,20 +1,22 @@
 //! Which events `annals log` shows, and where reading them begins.
 
-use annals::domain::{AnyEvent, StreamRef};
+use annals::domain::{AnyEvent, StreamKind, StreamRef};
 use annals::event_log::{Direction, Position, Query, ReadError, Record, StreamName};
+use annals::wire::stream_name;
 use annals::{Annals, At};
 use chrono::{DateTime, Utc};
 
 use super::direction;
 use crate::cli::Log;
 use crate::commands::did_you_mean;
+use crate::commands::replay_sessions::session;
 use crate::error::CliError;
 
 /// What was asked for.
 pub(super) struct Filter {
     /// The first position that can be shown.
     pub(super) first: Position,
-    stream: Option<StreamName>,
+    pub(super) stream: Option<StreamName>,
     event_type: Option<String>,
     actor: Option<String>,
     occurred_since: Option<DateTime<Utc>>,
@@ -33,9 +35,13 @@ pub(super) enum Verdict {
 
 impl Filter {
     pub(super) async fn new(args: &Log, annals: &Annals) -> Result<Filter, CliError> {
-        let stream = match &args.stream {
-            Some(stream) => Some(find_stream(annals, stream).await?),
-            None => None,
+        let stream = match (&args.stream, &args.session) {
+            (Some(stream), _) => Some(find_stream(annals, stream).await?),
+            (None, Some(id)) => Some(stream_name(StreamRef {
+                kind: StreamKind::Session,
+                id: session(annals, id).await?.0,
+            })),
+            (None, None) => None,
         };
         if let Some(name) = &args.event_type {
             check_type(name)?;

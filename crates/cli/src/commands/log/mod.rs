@@ -3,9 +3,10 @@
 mod filter;
 
 use annals::domain::{ActorRef, Timestamp};
-use annals::event_log::{Direction, Position, Query, Record};
+use annals::event_log::{Direction, Position, Query, Record, Version};
 use annals::projections::history_entry;
 use annals::{Annals, LoadError};
+use futures::stream::BoxStream;
 use futures::{StreamExt, pin_mut};
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -96,11 +97,27 @@ async fn page_through(printer: &mut Printer<'_>, filter: &Filter) -> Result<(), 
     }
 }
 
+/// What is there and what comes: of one stream, where only that is asked for.
+fn followed(
+    annals: &Annals,
+    filter: &Filter,
+) -> BoxStream<'static, Result<Record, annals::event_log::ReadError>> {
+    let stream = filter
+        .stream
+        .as_ref()
+        .and_then(|name| name.as_str().parse().ok());
+    match stream {
+        Some(stream) => annals.subscribe_to(stream, Version::NONE).boxed(),
+        None => {
+            let after = Position(filter.first.0.saturating_sub(1));
+            annals.subscribe(after).boxed()
+        }
+    }
+}
+
 /// Prints what is there and what comes, until interrupted.
 async fn follow(printer: &mut Printer<'_>, filter: &Filter) -> Result<(), CliError> {
-    let after = Position(filter.first.0.saturating_sub(1));
-    let records = printer.annals.subscribe(after).ready_chunks(PAGE);
-    pin_mut!(records);
+    let mut records = followed(printer.annals, filter).ready_chunks(PAGE);
     // Whoever ends a service sends it SIGTERM.
     let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
     let interrupted = tokio::signal::ctrl_c();

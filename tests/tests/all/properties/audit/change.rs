@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use annals::projections::{
     ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, PatchSetView, PlanView,
-    ProvenanceView, RunView, TaskView,
+    ProvenanceView, RunView, SessionView, TaskView,
 };
 
 type Matrix = &'static [(&'static str, &'static str)];
@@ -35,6 +35,18 @@ const PATCH_SET: Matrix = &[
     ("proposed", "applied"),
     ("proposed", "rejected"),
     ("applied", "reverted"),
+];
+const SESSION: Matrix = &[
+    ("Running", "Paused"),
+    ("Running", "NeedsApproval"),
+    ("Running", "Error"),
+    ("Running", "Completed"),
+    ("Paused", "Running"),
+    ("Paused", "Error"),
+    ("Paused", "Completed"),
+    ("NeedsApproval", "Running"),
+    ("NeedsApproval", "Error"),
+    ("NeedsApproval", "Completed"),
 ];
 const STEP: Matrix = &[
     ("pending", "progressing"),
@@ -90,6 +102,7 @@ pub fn check(before: Option<&ObjectView>, after: &ObjectView) {
         }
         (ObjectView::ContextSnapshot(old), ObjectView::ContextSnapshot(new)) => snapshot(old, new),
         (ObjectView::ContextPipeline(old), ObjectView::ContextPipeline(new)) => pipeline(old, new),
+        (ObjectView::Session(old), ObjectView::Session(new)) => session(old, new),
         _ => never_changes(before, after),
     }
 }
@@ -109,6 +122,7 @@ fn starts(object: &ObjectView) {
             );
         }
         ObjectView::ContextSnapshot(view) => assert!(!view.finalized),
+        ObjectView::Session(view) => assert_eq!(view.status().as_str(), "Running"),
         _ => {}
     }
 }
@@ -236,4 +250,11 @@ fn pipeline(old: &ContextPipelineView, new: &ContextPipelineView) {
             "an evicted frame came back, or one changed"
         );
     }
+}
+
+fn session(old: &SessionView, new: &SessionView) {
+    assert_eq!(old.config, new.config);
+    along(SESSION, old.status().as_str(), new.status().as_str());
+    grows(&old.artifacts, &new.artifacts);
+    grows(&old.conflicts, &new.conflicts);
 }

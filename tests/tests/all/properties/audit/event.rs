@@ -20,6 +20,8 @@ impl Audit {
             AnyEvent::Run(event) => self.check_run(entry, event),
             AnyEvent::Snapshot(event) => self.check_snapshot(entry, event),
             AnyEvent::Pipeline(event) => self.check_pipeline(entry, event),
+            AnyEvent::Session(event) => self.check_session(entry, event),
+            AnyEvent::Bucket(event) => self.check_bucket(entry, event),
             AnyEvent::Alias(_) => {}
         }
     }

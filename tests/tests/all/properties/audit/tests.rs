@@ -1,6 +1,8 @@
 //! The audit is itself tested: on a log that keeps the invariants, and on the
 //! same log with one event made wrong at a time.
 
+mod session;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
@@ -108,6 +110,7 @@ fn story() -> Vec<Command> {
     let [task, dependency] = TASKS.map(Into::into);
     story.push(AddDependency { task, dependency }.into());
     story.extend(runs());
+    story.extend(session::story());
     story.push(public(INTENT));
     story
 }

@@ -18,19 +18,20 @@ use super::Draw;
 
 impl Draw<'_> {
     pub(super) fn any_command(&mut self) -> Command {
-        match self.dice.roll(16) {
+        match self.dice.roll(22) {
             0..2 => self.intent_command(),
             2..5 => self.plan_command(),
             5..7 => self.task_command(),
             7..11 => self.run_command(),
             11..13 => self.snapshot_command(),
-            13..15 => self.pipeline_command(),
+            13..16 => self.pipeline_command(),
+            16..21 => self.session_command(),
             _ => self.metadata_command(),
         }
     }
 
     /// Which of an aggregate's commands; the first one makes the aggregate.
-    fn one_of(&mut self, commands: usize, kind: Kind) -> usize {
+    pub(super) fn one_of(&mut self, commands: usize, kind: Kind) -> usize {
         if self.lacks(kind) {
             0
         } else {

@@ -1,0 +1,48 @@
+//! Sessions as Contracts v1.1 writes them: `import contracts`, `export contracts`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A session's event stream or a command log of Contracts v1.1: JSON lines, a JSON array, or objects
+one after the other, of any number of sessions. Verdicts are recorded as they were and never judged
+again; objects of unknown kinds are kept as they came and counted. Sessions that are not in the log
+are created as taken over. Importing again adds only what is new. What cannot be read is named by
+its line, the rest is read, and the exit status is then 1.
+
+Of a command log and an event stream, import the commands first: `annals replay --sessions` judges
+only commands that are here before their verdicts.
+
+Examples:
+  annals import contracts events.jsonl
+  annals import contracts session.json --json")]
+pub(crate) struct ImportContracts {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+One compact JSON object a line, in the order of the log: the session's events, and the patch sets,
+evidence and failures of its runs as artifacts. What was imported comes back as it came, its
+commands too. Commands that were given to this log's own gate are written with --commands; an
+import of such an export can be judged again.
+
+Examples:
+  annals export contracts --session 1a2b3c4d > events.jsonl
+  annals export contracts --session 1a2b3c4d --commands > session.jsonl
+  annals export contracts --session 1a2b3c4d --pretty")]
+pub(crate) struct ExportContracts {
+    /// The session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: String,
+    /// Write the commands too, each before its verdict
+    #[arg(long)]
+    pub(crate) commands: bool,
+    /// Indent by two spaces
+    #[arg(long)]
+    pub(crate) pretty: bool,
+}

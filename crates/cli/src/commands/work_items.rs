@@ -1,0 +1,72 @@
+//! `annals list work-items`: tickets as sessions read them last.
+
+use annals::projections::{WorkItemView, WorkItemsQuery};
+
+use crate::cli::List;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Column, Rows, short, when};
+
+pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliError> {
+    refuse_filters(args)?;
+    let annals = context.reader_at(&args.floor).await?;
+    let query = WorkItemsQuery {
+        after: args.after.clone(),
+        limit: args.limit,
+    };
+    let listed = annals.work_items(&query).await?;
+    if context.output.is_json() {
+        return listed
+            .rows
+            .iter()
+            .try_for_each(|row| context.output.json(row));
+    }
+    let mut rows = Rows::new([
+        Column::left("TICKET", 10),
+        Column::left("STATUS", 10),
+        Column::left("ASSIGNEE", 10),
+        Column::left("AS OF", 20),
+        Column::left("SESSION", 8),
+        Column::left("TITLE", 10),
+    ]);
+    rows.print(&mut context.output, listed.rows.iter().map(cells))?;
+    if let Some(next) = listed.next {
+        context
+            .output
+            .note(&format!("there are more; they begin with --after {next:?}"));
+    }
+    Ok(())
+}
+
+/// Tickets belong to other systems: what is known of objects is not known of them.
+fn refuse_filters(args: &List) -> Result<(), CliError> {
+    let given = [
+        ("--status", args.status.is_some()),
+        ("--actor", args.actor.is_some()),
+        ("--parent", args.parent.is_some()),
+        ("--tag", args.tag.is_some()),
+        ("--since", args.since.is_some()),
+        ("--until", args.until.is_some()),
+        ("--oldest", args.oldest),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(CliError::NotForWorkItems { option }),
+        None => Ok(()),
+    }
+}
+
+fn cells(row: &WorkItemView) -> [String; 6] {
+    let assignee = match row.assignee.present() {
+        Some(Some(assignee)) => assignee.clone(),
+        Some(None) => "-".to_owned(),
+        None => "[removed]".to_owned(),
+    };
+    [
+        row.id.clone(),
+        row.status.clone(),
+        assignee,
+        when(row.as_of),
+        short(row.session.0),
+        row.title.to_string(),
+    ]
+}

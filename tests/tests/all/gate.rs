@@ -1,0 +1,452 @@
+//! The gate as services use it: one verdict a command, at any number of callers.
+
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use annals::domain::session::{
+    AgentCommand, CommandBody, CommandResult, CreateSession, GetDiff, PauseSession, PolicyProfile,
+    Push, RateLimits, RejectionRule, RepoRef, SessionConfig, SubmitCommand, Verdict, WorkspaceRef,
+};
+use annals::domain::{ActorRef, Command, CommandId, Ordered, SessionId, Timestamp};
+use annals::event_log::memory::MemoryLog;
+use annals::{Annals, ExecuteError, Request};
+use annals_event_log::{EventLog, Position, Query};
+use chrono::{DateTime, TimeDelta, Utc};
+use futures::executor::block_on;
+use futures::{StreamExt, pin_mut};
+use uuid::Uuid;
+
+pub fn repo() -> RepoRef {
+    RepoRef {
+        name: "app".into(),
+        path: "/src/app".into(),
+    }
+}
+
+/// A session under a policy.
+pub fn create(session: SessionId, policy: PolicyProfile) -> CreateSession {
+    CreateSession {
+        config: SessionConfig {
+            session_id: session,
+            parent_session_id: None,
+            plan_node_id: None,
+            policy,
+            repo: repo(),
+            workspace: WorkspaceRef {
+                path: "/work".into(),
+            },
+            work_item: None,
+            agent_profile: "coder".into(),
+        },
+        approval_expiry_seconds: None,
+        pause_after_failures: None,
+    }
+}
+
+pub fn command(body: impl Into<CommandBody>) -> AgentCommand {
+    AgentCommand {
+        id: CommandId(Uuid::now_v7()),
+        parent: None,
+        plan_node: None,
+        body: body.into(),
+    }
+}
+
+fn diff() -> AgentCommand {
+    command(GetDiff {
+        repo: repo(),
+        reference: "HEAD".into(),
+    })
+}
+
+fn push() -> AgentCommand {
+    command(Push {
+        repo: repo(),
+        branch_name: "topic".into(),
+    })
+}
+
+fn request(command: impl Into<Command>) -> Request {
+    Request::new(ActorRef::agent("test"), command)
+}
+
+fn on_disk() -> (tempfile::TempDir, Arc<Annals>) {
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let url = home.path().join("log").display().to_string();
+    let annals = block_on(Annals::open(&url)).expect("a new log");
+    (home, Arc::new(annals))
+}
+
+fn in_memory() -> (Arc<MemoryLog>, Annals) {
+    let log = Arc::new(MemoryLog::new(Uuid::nil()));
+    let port: Arc<dyn EventLog> = log.clone();
+    (log, Annals::over(port))
+}
+
+fn session(annals: &Annals, policy: PolicyProfile) -> SessionId {
+    let session = SessionId(Uuid::now_v7());
+    block_on(annals.execute(request(create(session, policy)))).expect("a session");
+    session
+}
+
+fn limited(per_minute: Option<u32>, caps: &[(&str, u32)]) -> PolicyProfile {
+    let cap = |(kind, cap): &(&str, u32)| ((*kind).to_owned(), *cap);
+    PolicyProfile {
+        name: "limited".into(),
+        limits: Some(RateLimits {
+            calls_per_minute: per_minute,
+            burst: None,
+            per_command_caps: Some(caps.iter().map(cap).collect::<Ordered<u32>>()),
+        }),
+        ..PolicyProfile::default()
+    }
+}
+
+/// Sixteen callers at once on a log on a disk. Without the lanes and the guards
+/// of the append some would take the same token.
+#[test]
+fn sixteen_callers_get_one_verdict_each_and_no_limit_is_exceeded() {
+    const CALLERS: usize = 16;
+    const EACH: usize = 8;
+    const LIMIT: u32 = 20;
+    let (_home, annals) = on_disk();
+    // All in one moment, so that nothing is refilled meanwhile.
+    let at = Timestamp::from(Utc::now());
+    for shared in [false, true] {
+        let policy = match shared {
+            false => limited(Some(LIMIT), &[]),
+            true => limited(None, &[("GetDiff", LIMIT)]),
+        };
+        // A cap is shared by sessions: each caller has its own.
+        let sessions: Vec<SessionId> = match shared {
+            false => vec![session(&annals, policy); CALLERS],
+            true => (0..CALLERS)
+                .map(|_| session(&annals, policy.clone()))
+                .collect(),
+        };
+        let start = Arc::new(Barrier::new(CALLERS));
+        let callers: Vec<_> = sessions
+            .into_iter()
+            .map(|session| {
+                let (annals, start) = (Arc::clone(&annals), Arc::clone(&start));
+                thread::spawn(move || {
+                    start.wait();
+                    let mut verdicts = Vec::new();
+                    for _ in 0..EACH {
+                        let AgentCommand { id, body, .. } = diff();
+                        let submit = SubmitCommand {
+                            session,
+                            id: Some(id),
+                            parent: None,
+                            plan_node: None,
+                            submit: body,
+                        };
+                        let outcome = block_on(annals.execute(request(submit).at(at)));
+                        verdicts.push(outcome.expect("a verdict").verdict.expect("a verdict"));
+                    }
+                    verdicts
+                })
+            })
+            .collect();
+        let verdicts: Vec<(CommandId, Verdict)> = callers
+            .into_iter()
+            .flat_map(|caller| caller.join().expect("no panic"))
+            .collect();
+        for (id, verdict) in &verdicts {
+            assert_eq!(recorded(&annals, *id), [verdict.word()], "shared: {shared}");
+        }
+        let accepted = verdicts.iter().filter(|(_, verdict)| verdict.is_accepted());
+        assert_eq!(accepted.count(), LIMIT as usize, "shared: {shared}");
+        let throttled = |verdict: &Verdict| matches!(verdict, Verdict::Throttled { .. });
+        assert!(
+            verdicts
+                .iter()
+                .all(|(_, verdict)| verdict.is_accepted() || throttled(verdict)),
+            "shared: {shared}"
+        );
+    }
+}
+
+/// The verdicts on a command in the log, by their words.
+fn recorded(annals: &Annals, command: CommandId) -> Vec<&'static str> {
+    let page = block_on(annals.log().read(Query::all(Position(1)).limit(100_000)));
+    let mut found = Vec::new();
+    for record in &page.expect("read").records {
+        let event = annals::wire::decode(record).expect("ours").event;
+        found.extend(Verdict::of(&event, command, |_| String::new()).map(|one| one.word()));
+    }
+    found
+}
+
+/// The same command from sixteen callers at once, by every way in: one is judged,
+/// the others are told what was said.
+#[test]
+fn one_command_from_sixteen_callers_is_judged_once() {
+    const CALLERS: usize = 16;
+    let (_home, annals) = on_disk();
+    let session = session(&annals, limited(Some(2), &[]));
+    for _ in 0..20 {
+        let command = diff();
+        let start = Arc::new(Barrier::new(CALLERS));
+        let callers: Vec<_> = (0..CALLERS)
+            .map(|number| {
+                let (annals, start) = (Arc::clone(&annals), Arc::clone(&start));
+                let command = command.clone();
+                thread::spawn(move || {
+                    let actor = ActorRef::agent(format!("caller-{number}"));
+                    let submit = SubmitCommand {
+                        session,
+                        id: Some(command.id),
+                        parent: None,
+                        plan_node: None,
+                        submit: command.body.clone(),
+                    };
+                    let one = vec![Request::new(actor.clone(), submit)];
+                    start.wait();
+                    match number % 3 {
+                        0 => {
+                            block_on(annals.gate(session, &command))
+                                .expect("a verdict")
+                                .verdict
+                        }
+                        1 => {
+                            let by = annals.by(&actor);
+                            block_on(by.gate(session, &command))
+                                .expect("a verdict")
+                                .verdict
+                        }
+                        _ => {
+                            let done = block_on(annals.execute_batch(None, one)).expect("done");
+                            let outcome = done.outcomes.into_iter().next().expect("one");
+                            outcome.verdict.expect("a verdict").1
+                        }
+                    }
+                })
+            })
+            .collect();
+        let verdicts: Vec<Verdict> = callers
+            .into_iter()
+            .map(|caller| caller.join().expect("no panic"))
+            .collect();
+        assert!(
+            verdicts.iter().all(|verdict| *verdict == verdicts[0]),
+            "{verdicts:?}"
+        );
+        assert_eq!(recorded(&annals, command.id), [verdicts[0].word()]);
+    }
+}
+
+#[test]
+fn a_command_that_got_its_id_here_is_known_by_it() {
+    let (_, annals) = in_memory();
+    let session = session(&annals, limited(Some(1), &[]));
+    let submit = |id| SubmitCommand {
+        session,
+        id,
+        parent: None,
+        plan_node: None,
+        submit: diff().body,
+    };
+    let key = Uuid::now_v7();
+    let first = block_on(annals.execute(request(submit(None)).key(key))).expect("a verdict");
+    let (id, verdict) = first.verdict.expect("a verdict");
+    let position = annals.position();
+    for again in [request(submit(Some(id))), request(submit(None)).key(key)] {
+        let again = block_on(annals.execute(again)).expect("the same");
+        assert_eq!(again.verdict, Some((id, verdict.clone())));
+    }
+    assert_eq!(annals.position(), position);
+}
+
+#[test]
+fn a_command_has_one_verdict_however_often_it_is_given() {
+    let (_, annals) = in_memory();
+    let session = session(&annals, limited(Some(1), &[]));
+    let (first, second) = (diff(), diff());
+    let given = block_on(annals.gate(session, &first)).expect("a verdict");
+    assert_eq!(given.verdict, Verdict::Accepted);
+    let throttled = block_on(annals.gate(session, &second)).expect("a verdict");
+    assert!(matches!(throttled.verdict, Verdict::Throttled { .. }));
+    let position = annals.position();
+    for (command, gated) in [(&first, &given), (&second, &throttled)] {
+        let again = block_on(annals.gate(session, command)).expect("the same");
+        assert_eq!(again, *gated);
+    }
+    assert_eq!(annals.position(), position, "nothing was judged again");
+    // Also after it has ended.
+    let actor = ActorRef::agent("runner");
+    let by = annals.by(&actor);
+    let ended = by.complete_command(session, first.id, CommandResult::Success, None, None);
+    block_on(ended).expect("it was accepted");
+    let again = block_on(annals.gate(session, &first)).expect("the same");
+    assert_eq!(again.verdict, Verdict::Accepted);
+    // Another command under its id is refused, in words about the command.
+    let other = AgentCommand {
+        body: push().body,
+        ..first
+    };
+    let refused = block_on(annals.gate(session, &other)).expect_err("another command");
+    assert!(
+        refused
+            .to_string()
+            .contains("was given in this session before"),
+        "{refused}"
+    );
+    assert!(!refused.is_retryable());
+}
+
+#[test]
+fn a_command_for_an_unknown_session_is_an_error_and_stores_nothing() {
+    let (_, annals) = in_memory();
+    let refused = block_on(annals.gate(SessionId(Uuid::now_v7()), &diff()));
+    let refused = refused.expect_err("there is no session");
+    assert!(matches!(refused, ExecuteError::Refused { .. }), "{refused}");
+    assert!(
+        refused.to_string().contains("there is no session"),
+        "{refused}"
+    );
+    assert_eq!(annals.position().0, 0);
+}
+
+#[test]
+fn commands_are_not_given_in_batches_with_others() {
+    let (_, annals) = in_memory();
+    let session = session(
+        &annals,
+        PolicyProfile {
+            name: "open".into(),
+            ..PolicyProfile::default()
+        },
+    );
+    let submit = |id| SubmitCommand {
+        session,
+        id,
+        parent: None,
+        plan_node: None,
+        submit: diff().body,
+    };
+    let pause = PauseSession {
+        session,
+        reason: None,
+    };
+    let batch = vec![request(pause), request(submit(None))];
+    let refused = block_on(annals.execute_batch(None, batch)).expect_err("a command in it");
+    assert!(
+        matches!(refused, ExecuteError::Refused { index: 1, .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_rejected_command_names_its_rule_also_when_it_is_given_again() {
+    let (_, annals) = in_memory();
+    let policy = PolicyProfile {
+        name: "careful".into(),
+        protected_branches: vec!["topic".into()],
+        ..PolicyProfile::default()
+    };
+    let session = session(&annals, policy);
+    let push = push();
+    for _ in 0..2 {
+        let gated = block_on(annals.gate(session, &push)).expect("a verdict");
+        let expected = Verdict::Rejected {
+            reason: "Policy violation".into(),
+            rule: Some(RejectionRule::ProtectedBranch),
+        };
+        assert_eq!(gated.verdict, expected);
+    }
+}
+
+/// Subscribers read the whole prefix and then the tail, in order, while others
+/// write; one that does not read at all holds nobody back.
+#[test]
+fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
+    const COMMANDS: usize = 300;
+    let (_home, annals) = on_disk();
+    let session_id = session(
+        &annals,
+        PolicyProfile {
+            name: "open".into(),
+            ..PolicyProfile::default()
+        },
+    );
+    let other = session(
+        &annals,
+        PolicyProfile {
+            name: "open".into(),
+            ..PolicyProfile::default()
+        },
+    );
+    for _ in 0..COMMANDS / 2 {
+        block_on(annals.gate(session_id, &diff())).expect("a verdict");
+    }
+    let idle = annals.session_events(session_id);
+    pin_mut!(idle);
+    block_on(idle.next()).expect("one").expect("read");
+    let expected = 1 + COMMANDS * 2;
+    let readers: Vec<_> = (0..4_u64)
+        .map(|pace| {
+            let annals = Arc::clone(&annals);
+            thread::spawn(move || {
+                let events = annals.session_events(session_id).take(expected);
+                pin_mut!(events);
+                let mut seen = Vec::new();
+                while let Some(record) = block_on(events.next()) {
+                    let record = record.expect("read");
+                    seen.push((record.version().0, record.position().0));
+                    if pace > 0 && (seen.len() as u64).is_multiple_of(20 * pace) {
+                        thread::sleep(std::time::Duration::from_millis(pace));
+                    }
+                }
+                seen
+            })
+        })
+        .collect();
+    for _ in 0..COMMANDS - COMMANDS / 2 {
+        block_on(annals.gate(session_id, &diff())).expect("a verdict");
+        block_on(annals.gate(other, &diff())).expect("a verdict");
+    }
+    for reader in readers {
+        let seen = reader.join().expect("no panic");
+        let versions: Vec<u64> = seen.iter().map(|(version, _)| *version).collect();
+        assert_eq!(versions, (1..=expected as u64).collect::<Vec<_>>());
+        assert!(
+            seen.is_sorted_by_key(|(_, position)| *position),
+            "the log's order"
+        );
+    }
+    // The idle one goes on where it was.
+    let next = block_on(idle.next()).expect("one").expect("read");
+    assert_eq!(next.version().0, 2);
+}
+
+#[test]
+fn verdicts_go_by_the_times_of_the_commands() {
+    let (_, annals) = in_memory();
+    let session = session(&annals, limited(Some(6), &[]));
+    let start = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
+    let give = |seconds: i64| {
+        let submit = SubmitCommand {
+            session,
+            id: None,
+            parent: None,
+            plan_node: None,
+            submit: diff().body,
+        };
+        let at = Timestamp::from(start + TimeDelta::seconds(seconds));
+        let outcome = block_on(annals.execute(request(submit).at(at))).expect("a verdict");
+        outcome.verdict.expect("a verdict").1
+    };
+    for _ in 0..6 {
+        assert_eq!(give(0), Verdict::Accepted);
+    }
+    let expected = |seconds: i64| Verdict::Throttled {
+        scope: "Rate limit exceeded".into(),
+        retry_after: (start + TimeDelta::seconds(seconds)).into(),
+    };
+    assert_eq!(give(0), expected(10));
+    assert_eq!(give(9), expected(10));
+    // A clock that goes backwards refills nothing.
+    assert_eq!(give(-3_600), expected(10));
+    assert_eq!(give(10), Verdict::Accepted);
+}

@@ -1,0 +1,185 @@
+//! What an event of a session or of a shared bucket may be, given all events
+//! before it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use annals::domain::session::{Correlation, Event};
+use annals::domain::{CommandId, StreamRef, Timestamp, bucket};
+use annals::projections::{Entry, RunView, TaskView};
+use uuid::Uuid;
+
+use super::Audit;
+
+/// A session, by its events alone.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Running, Paused, Error or Completed.
+    life: &'static str,
+    /// Whether somebody is asked for an approval.
+    asks: bool,
+    /// Every command that was ever given.
+    given: BTreeSet<CommandId>,
+    /// The one that has no verdict yet, and those that wait for an approval.
+    received: Option<CommandId>,
+    waiting: VecDeque<CommandId>,
+    /// Those that were accepted and have not ended.
+    open: BTreeSet<CommandId>,
+    nodes: BTreeSet<String>,
+}
+
+/// A shared bucket: when tokens were taken.
+type Taken = Vec<Timestamp>;
+
+#[derive(Default)]
+pub(super) struct Governance {
+    sessions: BTreeMap<Uuid, Seen>,
+    buckets: BTreeMap<StreamRef, Taken>,
+}
+
+impl Seen {
+    /// A command gets its verdict: the one that was just given, or of those that
+    /// wait the one that came first.
+    fn verdict(&mut self, command: CommandId) {
+        if self.received.take_if(|found| *found == command).is_none() {
+            assert_eq!(self.waiting.pop_front(), Some(command), "out of turn");
+        }
+    }
+
+    fn is_of_open(&self, correlation: &Correlation) {
+        let command = correlation.command.expect("a command");
+        assert!(self.open.contains(&command), "of no open command");
+    }
+
+    fn runs(&self) {
+        assert_eq!(self.life, "Running", "it does not run");
+    }
+
+    fn answered(&mut self) {
+        assert!(self.asks, "nobody asks");
+        self.asks = false;
+        self.runs();
+    }
+
+    fn ends(&mut self, life: &'static str) {
+        assert!(matches!(self.life, "Running" | "Paused"), "a second end");
+        assert!(self.waiting.is_empty(), "a command waits for ever");
+        (self.life, self.asks) = (life, false);
+    }
+
+    /// Events of a session's life.
+    fn life(&mut self, event: &Event) {
+        match event {
+            Event::Created(_) => self.life = "Running",
+            Event::Paused(_) => {
+                self.runs();
+                assert!(!self.asks, "paused while somebody is asked");
+                self.life = "Paused";
+            }
+            Event::Resumed(_) => {
+                assert_eq!(self.life, "Paused");
+                self.life = "Running";
+            }
+            Event::ApprovalRequired(event) => {
+                self.runs();
+                assert!(self.given.contains(&event.request));
+                self.asks = true;
+            }
+            Event::Approved(_) => self.answered(),
+            Event::ApprovalDenied(_) | Event::ApprovalExpired(_) => {
+                self.answered();
+                assert!(self.waiting.is_empty(), "what waited is rejected before");
+            }
+            Event::Aborted(_) => self.ends("Error"),
+            Event::Completed(_) => self.ends("Completed"),
+            other => self.command(other),
+        }
+    }
+
+    /// Events of commands.
+    fn command(&mut self, event: &Event) {
+        match event {
+            Event::CommandReceived(event) => {
+                assert!(self.given.insert(event.command), "given twice");
+                self.received = Some(event.command);
+            }
+            Event::CommandQueued(event) => {
+                self.runs();
+                assert_eq!(self.received.take(), Some(event.command));
+                self.waiting.push_back(event.command);
+            }
+            Event::CommandAccepted(event) => {
+                self.runs();
+                self.verdict(event.command);
+                self.open.insert(event.command);
+            }
+            Event::CommandRejected(event) => self.verdict(event.command),
+            Event::Throttled(event) => {
+                self.runs();
+                self.verdict(event.correlation.command.expect("a command"));
+            }
+            Event::CommandCompleted(event) => {
+                assert!(self.open.remove(&event.command), "of no open command");
+            }
+            Event::ConflictDetected(event) => self.is_of_open(&event.correlation),
+            Event::ArtifactAvailable(event) => self.is_of_open(&event.correlation),
+            Event::BacklogQueried(event) => self.is_of_open(&event.correlation),
+            Event::WorkItemQueried(event) => self.is_of_open(&event.correlation),
+            Event::PlanUpdated(event) => {
+                self.nodes = event.nodes.iter().cloned().collect();
+                assert_eq!(self.nodes.len(), event.nodes.len(), "a node twice");
+            }
+            Event::PlanNodeLinked(event) => {
+                assert!(self.nodes.contains(&event.node), "no node of the plan");
+            }
+            Event::RunAttached(_) | Event::MetadataSet(_) => {}
+            other => panic!("no command leads to {other:?}"),
+        }
+    }
+}
+
+impl Audit {
+    pub(super) fn check_session(&mut self, entry: &Entry, event: &Event) {
+        match event {
+            Event::Created(event) => {
+                assert_eq!(entry.version.0, 1, "a session is created once");
+                let parent = event.config.parent;
+                assert!(parent.is_none_or(|id| self.governance.sessions.contains_key(&id.0)));
+            }
+            Event::PlanNodeLinked(event) => drop(self.the::<TaskView>(event.task)),
+            Event::RunAttached(event) => {
+                let run: RunView = self.the(event.run);
+                assert!(!matches!(run.status.name(), "completed" | "failed"));
+            }
+            _ => {}
+        }
+        let session = self.governance.sessions.entry(entry.stream.id).or_default();
+        assert!(
+            session.received.is_none() || is_verdict(event),
+            "a command without its verdict"
+        );
+        session.life(event);
+    }
+
+    pub(super) fn check_bucket(&mut self, entry: &Entry, event: &bucket::Event) {
+        let bucket::Event::Taken(event) = event;
+        let session = self.governance.sessions.get(&event.session.0);
+        let open = session.is_some_and(|session| session.open.contains(&event.command));
+        assert!(open, "a token for no accepted command");
+        let taken = self.governance.buckets.entry(entry.stream).or_default();
+        taken.push(entry.occurred_at);
+        let elapsed = entry.occurred_at.to_utc() - taken[0].to_utc();
+        let refilled = elapsed.num_seconds() * i64::from(event.per_minute) / 60;
+        let most = i64::from(event.capacity) + refilled;
+        assert!(taken.len() as i64 <= most, "more tokens than there are");
+    }
+}
+
+fn is_verdict(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::CommandQueued(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::Throttled(_)
+    )
+}

@@ -1,0 +1,333 @@
+//! The reference for sessions: as much of the gate as the generator's profiles
+//! ask for. The gate in full has a reference of its own, beside the domain.
+//!
+//! A command of a history comes a second after the one before, and histories
+//! are shorter than a minute: no bucket that gets one token a minute is
+//! refilled, so tokens are only counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use annals::domain::session::{
+    AttachRun, CommandBody, CommandResult, CompleteCommand, CreateSession, LinkPlanTask,
+    PolicyProfile, SubmitCommand, TaskPlan, UpdatePlan,
+};
+use annals::domain::{Command, CommandId, Kind, SessionId};
+use uuid::Uuid;
+
+use super::{Judged, Model, demand, text};
+
+/// What somebody is asked for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The command, if the history gave it its id.
+    pub request: Option<Uuid>,
+    pub grants_push: bool,
+    /// Whether a RequestApproval asks.
+    pub explicit: bool,
+    /// After how many commands it expires.
+    pub expires: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// Running, Paused, Error or Completed.
+    pub life: &'static str,
+    pub policy: PolicyProfile,
+    pub expiry: Option<u64>,
+    pub pause_after: u32,
+    pub asks: Vec<Ask>,
+    /// Commands that wait, in order, by the ids that the history gave them.
+    pub queue: Vec<Option<Uuid>>,
+    /// Commands that were accepted and have not ended, of those with an id.
+    pub open: BTreeSet<Uuid>,
+    pub may_push: bool,
+    pub failures: u32,
+    /// Tokens that were taken from the session's own bucket.
+    pub taken: u32,
+    pub nodes: BTreeSet<String>,
+    pub run: Option<Uuid>,
+}
+
+/// How many tokens were taken from buckets that sessions share.
+pub type Shared = BTreeMap<(String, String), u32>;
+
+impl Session {
+    pub fn status(&self) -> &'static str {
+        match self.life {
+            "Running" if !self.asks.is_empty() => "NeedsApproval",
+            life => life,
+        }
+    }
+
+    fn over(&self) -> bool {
+        matches!(self.life, "Error" | "Completed")
+    }
+
+    /// What was denied or has expired, and pushes that asked, are asked for no
+    /// more.
+    fn forget(&mut self, request: Option<Uuid>) {
+        self.queue.clear();
+        self.asks
+            .retain(|ask| ask.explicit && ask.request != request);
+    }
+
+    fn expire(&mut self, now: u64) -> bool {
+        let mut any = false;
+        let due = |ask: &&Ask| ask.expires.is_some_and(|time| time <= now);
+        while let Some(ask) = self.asks.iter().find(due) {
+            let request = ask.request;
+            self.forget(request);
+            any = true;
+        }
+        any
+    }
+
+    /// The ask that is answered, if it can be.
+    fn answered(&self, request: Option<CommandId>, now: u64) -> Option<Ask> {
+        let named = |ask: &&Ask| request.is_none_or(|id| ask.request == Some(id.0));
+        let ask = self.asks.iter().find(named)?;
+        demand(self.status() == "NeedsApproval")?;
+        demand(ask.expires.is_none_or(|time| now < time))?;
+        Some(ask.clone())
+    }
+
+    /// Whether there is a token for a kind of commands; then it is taken.
+    fn token(&mut self, kind: &str, shared: &mut Shared) -> bool {
+        let limits = self.policy.limits.clone().unwrap_or_default();
+        let cap = limits.per_command_caps.as_ref();
+        let (taken, capacity) = match cap.and_then(|caps| caps.get(kind)) {
+            Some(cap) => {
+                let bucket = (self.policy.name.clone(), kind.to_owned());
+                (shared.entry(bucket).or_default(), *cap)
+            }
+            None => match limits.calls_per_minute {
+                Some(per_minute) => (&mut self.taken, limits.burst.unwrap_or(per_minute)),
+                None => return true,
+            },
+        };
+        let any = *taken < capacity;
+        *taken += u32::from(any);
+        any
+    }
+
+    /// Judges a command that is not held back by an approval.
+    fn rate(&mut self, id: Option<Uuid>, kind: &str, shared: &mut Shared) -> &'static str {
+        if !self.token(kind, shared) {
+            return "throttled";
+        }
+        self.open.extend(id);
+        "accepted"
+    }
+
+    fn ask(&mut self, request: Option<Uuid>, actions: &[String], explicit: bool, now: u64) {
+        self.asks.push(Ask {
+            request,
+            grants_push: actions.iter().any(|action| action == "Push"),
+            explicit,
+            expires: self.expiry.map(|seconds| now + seconds),
+        });
+    }
+
+    /// The verdict on a command.
+    fn judge(
+        &mut self,
+        id: Option<Uuid>,
+        body: &CommandBody,
+        now: u64,
+        shared: &mut Shared,
+    ) -> &'static str {
+        let kind = body.kind().to_string();
+        let lists = |list: &Option<Vec<String>>| list.as_ref().map(|list| list.contains(&kind));
+        let denied = lists(&self.policy.command_whitelist) == Some(false)
+            || lists(&self.policy.command_blacklist) == Some(true);
+        if self.life != "Running" || denied {
+            return "rejected";
+        }
+        let push = matches!(body, CommandBody::Push(_));
+        if push && self.policy.require_approval_for_push && !self.may_push {
+            self.queue.push(id);
+            if self.asks.iter().all(|ask| ask.explicit) {
+                self.ask(id, &["Push".to_owned()], false, now);
+            }
+            return "queued";
+        }
+        let verdict = self.rate(id, &kind, shared);
+        if let ("accepted", CommandBody::RequestApproval(asks)) = (verdict, body) {
+            self.ask(id, &asks.required_actions, true, now);
+        }
+        verdict
+    }
+}
+
+/// Whether the nodes' ids are their own, and every node waits only for nodes
+/// that do not wait for it.
+fn is_plan(plan: &TaskPlan) -> bool {
+    let ids: BTreeSet<&String> = plan.nodes.iter().map(|node| &node.id).collect();
+    let mut left: Vec<_> = plan.nodes.iter().collect();
+    let mut done: BTreeSet<&String> = BTreeSet::new();
+    loop {
+        let ready = |node: &&&annals::domain::session::TaskNode| {
+            node.depends_on.iter().all(|id| done.contains(id))
+        };
+        let next: Vec<&String> = left.iter().filter(ready).map(|node| &node.id).collect();
+        if next.is_empty() {
+            break;
+        }
+        done.extend(next);
+        left.retain(|node| !done.contains(&node.id));
+    }
+    let blank = ids.iter().any(|id| id.trim().is_empty());
+    left.is_empty() && ids.len() == plan.nodes.len() && !blank
+}
+
+impl Model {
+    /// The number of the command that is judged: the second of its time.
+    fn now(&self) -> u64 {
+        self.commands + 1
+    }
+
+    fn session(&mut self, id: SessionId) -> Option<&mut Session> {
+        self.sessions.get_mut(&id.0)
+    }
+
+    /// A session that is not over.
+    fn unended(&mut self, id: SessionId) -> Option<&mut Session> {
+        let session = self.session(id)?;
+        demand(!session.over())?;
+        Some(session)
+    }
+
+    pub(super) fn judge_session(&mut self, command: &Command) -> Judged {
+        let now = self.now();
+        match command {
+            Command::CreateSession(c) => self.create_session(c),
+            Command::SubmitCommand(c) => self.submit(c),
+            Command::ApproveSession(c) => {
+                let ask = self.session(c.session)?.answered(c.request, now)?;
+                self.approve(c.session, &ask)
+            }
+            Command::DenySession(c) => {
+                text(&c.reason)?;
+                let session = self.session(c.session)?;
+                let ask = session.answered(c.request, now)?;
+                session.forget(ask.request);
+                Some(true)
+            }
+            Command::ExpireApprovals(c) => Some(self.session(c.session)?.expire(now)),
+            Command::PauseSession(c) => {
+                let session = self.session(c.session)?;
+                demand(session.status() == "Running")?;
+                session.life = "Paused";
+                Some(true)
+            }
+            Command::ResumeSession(c) => {
+                let session = self.session(c.session)?;
+                demand(session.life == "Paused")?;
+                (session.life, session.failures) = ("Running", 0);
+                Some(true)
+            }
+            Command::AbortSession(c) => self.end_session(c.session, "Error"),
+            Command::CompleteSession(c) => self.end_session(c.session, "Completed"),
+            Command::CompleteCommand(c) => self.complete_command(c),
+            Command::RecordConflict(c) => self.open_command(c.session, c.id),
+            Command::RecordArtifact(c) => self.open_command(c.session, c.id),
+            Command::RecordBacklog(c) => self.open_command(c.session, c.id),
+            Command::RecordWorkItem(c) => self.open_command(c.session, c.id),
+            Command::UpdatePlan(c) => self.update_plan(c),
+            Command::LinkPlanTask(c) => self.link_plan_task(c),
+            Command::AttachRun(c) => self.attach_run(c),
+            other => panic!("{} has no reference", other.name()),
+        }
+    }
+
+    fn create_session(&mut self, c: &CreateSession) -> Judged {
+        let config = &c.config;
+        text(&config.policy.name)?;
+        let parent = config.parent_session_id;
+        demand(parent.is_none_or(|id| self.sessions.contains_key(&id)))?;
+        let session = Session {
+            life: "Running",
+            policy: config.policy.clone(),
+            expiry: c.approval_expiry_seconds,
+            pause_after: c.pause_after_failures.unwrap_or(3),
+            ..Session::default()
+        };
+        self.sessions.insert(config.session_id.0, session);
+        self.place(Some(config.session_id.0), Kind::Session)
+    }
+
+    fn submit(&mut self, c: &SubmitCommand) -> Judged {
+        let (now, id) = (self.now(), c.id.map(Uuid::from));
+        let session = self.sessions.get_mut(&c.session.0)?;
+        if let Some(id) = id {
+            demand(!session.open.contains(&id) && !session.queue.contains(&Some(id)))?;
+        }
+        session.expire(now);
+        self.verdict = Some(session.judge(id, &c.submit, now, &mut self.shared));
+        Some(true)
+    }
+
+    /// Pushes are all that waits, and all of them for the same.
+    fn approve(&mut self, session: SessionId, ask: &Ask) -> Judged {
+        let session = self.sessions.get_mut(&session.0)?;
+        session.may_push |= ask.grants_push;
+        let may_push = session.may_push;
+        session
+            .asks
+            .retain(|other| other.request != ask.request && (other.explicit || !may_push));
+        if may_push {
+            for id in std::mem::take(&mut session.queue) {
+                session.rate(id, "Push", &mut self.shared);
+            }
+        }
+        Some(true)
+    }
+
+    fn end_session(&mut self, session: SessionId, life: &'static str) -> Judged {
+        let session = self.unended(session)?;
+        session.life = life;
+        session.queue.clear();
+        session.asks.clear();
+        Some(true)
+    }
+
+    fn open_command(&mut self, session: SessionId, id: CommandId) -> Judged {
+        let session = self.session(session)?;
+        demand(session.open.contains(&id.0)).map(|()| true)
+    }
+
+    fn complete_command(&mut self, c: &CompleteCommand) -> Judged {
+        let session = self.session(c.session)?;
+        demand(session.open.remove(&c.id.0))?;
+        session.failures = match c.outcome {
+            CommandResult::Success => 0,
+            CommandResult::Failure => session.failures + 1,
+        };
+        let most = session.pause_after;
+        if most > 0 && session.failures >= most && session.status() == "Running" {
+            session.life = "Paused";
+        }
+        Some(true)
+    }
+
+    fn update_plan(&mut self, c: &UpdatePlan) -> Judged {
+        demand(is_plan(&c.plan))?;
+        let nodes = c.plan.nodes.iter().map(|node| node.id.clone()).collect();
+        self.unended(c.session)?.nodes = nodes;
+        Some(true)
+    }
+
+    fn link_plan_task(&mut self, c: &LinkPlanTask) -> Judged {
+        demand(self.unended(c.session)?.nodes.contains(&c.node))?;
+        demand(self.tasks.contains_key(&c.task.0)).map(|()| true)
+    }
+
+    fn attach_run(&mut self, c: &AttachRun) -> Judged {
+        if self.unended(c.session)?.run == Some(c.run.0) {
+            return Some(false);
+        }
+        self.unfinished(c.run.0)?;
+        self.unended(c.session)?.run = Some(c.run.0);
+        Some(true)
+    }
+}
