@@ -9,13 +9,11 @@ use std::collections::BTreeSet;
 use annals_domain::{
     ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, StreamRef, Timestamp, cut,
 };
-use annals_event_log::{
-    Append, AppendError, Blob, Expectation, Expected, NewEvent, Position, Version, limits,
-};
-use annals_wire::{EncodeError, Envelope, random_salt, stream_name};
-use bytes::Bytes;
+use annals_event_log::{AppendError, Expectation, Position, limits};
+use annals_wire::{EncodeError, stream_name};
 use uuid::Uuid;
 
+use crate::prepared::{Prepared, still_at};
 use crate::{Annals, ExecuteError, LoadError, ViewError};
 
 /// How often objects are adopted anew when others come first.
@@ -102,12 +100,6 @@ fn unfit(error: &EncodeError) -> String {
         error => return error.to_string(),
     };
     format!("it is too large: {actual} {what} would have to stand in one event, and {limit} may")
-}
-
-/// Objects in one append, and what became of them.
-struct Prepared {
-    events: Vec<NewEvent>,
-    blobs: Vec<Blob>,
 }
 
 impl Annals {
@@ -209,28 +201,10 @@ impl Annals {
     async fn heads(&self, streams: &BTreeSet<StreamRef>) -> Result<Vec<Expectation>, LoadError> {
         let mut expectations = Vec::with_capacity(streams.len());
         for stream in streams {
-            let stream = stream_name(*stream);
-            let expected = match self.log.head(&stream).await? {
-                Version::NONE => Expected::NoStream,
-                version => Expected::Exactly(version),
-            };
-            expectations.push(Expectation { stream, expected });
+            let head = self.log.head(&stream_name(*stream)).await?;
+            expectations.push(still_at(*stream, head));
         }
         Ok(expectations)
-    }
-}
-
-impl Prepared {
-    /// The judgement is idempotent, so the batch's id need not be.
-    fn append(self, expectations: Vec<Expectation>) -> Append {
-        let batch = Uuid::now_v7();
-        Append {
-            batch,
-            request: Bytes::copy_from_slice(batch.as_bytes()),
-            events: self.events,
-            expectations,
-            blobs: self.blobs,
-        }
     }
 }
 
@@ -240,19 +214,13 @@ fn stream_of(adoptee: &Adoptee) -> Option<StreamRef> {
 
 /// Encodes what is to be appended. What is too large is refused in its answer.
 fn prepare(adoptees: &[Adoptee], answers: &mut [Adopted]) -> Prepared {
-    let mut prepared = Prepared {
-        events: Vec::new(),
-        blobs: Vec::new(),
-    };
+    let mut prepared = Prepared::default();
     for (adoptee, answer) in adoptees.iter().zip(answers) {
         if !matches!(answer, Adopted::New | Adopted::Replaced) {
             continue;
         }
         match encode(adoptee) {
-            Ok((events, blobs)) => {
-                prepared.events.extend(events);
-                prepared.blobs.extend(blobs);
-            }
+            Ok(encoded) => prepared.extend(encoded),
             Err(error) => *answer = Adopted::Refused(error.into()),
         }
     }
@@ -268,19 +236,11 @@ fn short(actor: &ActorRef) -> ActorRef {
     )
 }
 
-fn encode(adoptee: &Adoptee) -> Result<(Vec<NewEvent>, Vec<Blob>), EncodeError> {
-    let (mut events, mut blobs) = (Vec::new(), Vec::new());
+fn encode(adoptee: &Adoptee) -> Result<Prepared, EncodeError> {
+    let mut prepared = Prepared::default();
+    let actor = short(&adoptee.actor);
     for emitted in &adoptee.events {
-        let envelope = Envelope {
-            event_id: Uuid::now_v7(),
-            occurred_at: adoptee.at,
-            actor: short(&adoptee.actor),
-            correlation: None,
-            causation: None,
-        };
-        let encoded = annals_wire::encode(emitted, &envelope, &mut random_salt)?;
-        events.push(encoded.event);
-        blobs.extend(encoded.blobs);
+        prepared.add(emitted, Uuid::now_v7(), adoptee.at, &actor)?;
     }
-    Ok((events, blobs))
+    Ok(prepared)
 }

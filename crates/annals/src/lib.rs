@@ -16,6 +16,7 @@ mod flow;
 mod gate;
 mod lanes;
 mod open;
+mod prepared;
 mod read;
 mod ready;
 mod recorded;

@@ -1,12 +1,11 @@
 //! Recording what another system says of its sessions: its verdicts are kept as
 //! they were, and never judged again.
 
-use annals_domain::{ActorRef, Emitted, SessionId, StreamKind, StreamRef, Timestamp};
-use annals_event_log::{Append, AppendError, Expectation, Expected, Position, Version};
-use annals_wire::{Envelope, random_salt, stream_name};
-use bytes::Bytes;
+use annals_domain::{ActorRef, Emitted, SessionId, Timestamp};
+use annals_event_log::{AppendError, Position, Version};
 use uuid::Uuid;
 
+use crate::prepared::{Prepared, still_at};
 use crate::{Annals, ExecuteError};
 
 /// One event of another system's session.
@@ -35,12 +34,19 @@ impl Annals {
         actor: &ActorRef,
         recorded: &[RecordedEvent],
     ) -> Result<Position, ExecuteError> {
-        let streams = || after.iter().map(|(session, _)| stream(*session));
+        let streams = || after.iter().map(|(session, _)| session.stream());
         let _turn = self
             .lanes
             .turn(streams().map(|stream| stream.id).collect())
             .await;
-        let append = prepare(after, actor, recorded)?;
+        let mut prepared = Prepared::default();
+        for one in recorded {
+            prepared.add(&one.emitted, one.id, one.at, actor)?;
+        }
+        let expectations = after
+            .iter()
+            .map(|(session, version)| still_at(session.stream(), *version));
+        let append = prepared.append(expectations.collect());
         let appended = self.log.append(append).await;
         self.states.forget(streams());
         match appended {
@@ -52,46 +58,4 @@ impl Annals {
             Err(error) => Err(ExecuteError::Append(error)),
         }
     }
-}
-
-fn stream(session: SessionId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Session,
-        id: session.0,
-    }
-}
-
-fn prepare(
-    after: &[(SessionId, Version)],
-    actor: &ActorRef,
-    recorded: &[RecordedEvent],
-) -> Result<Append, ExecuteError> {
-    let (mut events, mut blobs) = (Vec::with_capacity(recorded.len()), Vec::new());
-    for one in recorded {
-        let envelope = Envelope {
-            event_id: one.id,
-            occurred_at: one.at,
-            actor: actor.clone(),
-            correlation: None,
-            causation: None,
-        };
-        let encoded = annals_wire::encode(&one.emitted, &envelope, &mut random_salt)?;
-        events.push(encoded.event);
-        blobs.extend(encoded.blobs);
-    }
-    let expectation = |(session, version): &(SessionId, Version)| Expectation {
-        stream: stream_name(stream(*session)),
-        expected: match *version {
-            Version::NONE => Expected::NoStream,
-            version => Expected::Exactly(version),
-        },
-    };
-    let batch = Uuid::now_v7();
-    Ok(Append {
-        batch,
-        request: Bytes::copy_from_slice(batch.as_bytes()),
-        events,
-        expectations: after.iter().map(expectation).collect(),
-        blobs,
-    })
 }

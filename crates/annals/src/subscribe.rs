@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals_domain::{SessionId, StreamKind, StreamRef};
+use annals_domain::{SessionId, StreamRef};
 use annals_event_log::{EventLog, Position, Query, ReadError, Record, StreamName, Version};
 use annals_wire::stream_name;
 use futures::{Stream, StreamExt, TryStreamExt, stream};
@@ -93,10 +93,6 @@ impl Annals {
         &self,
         session: SessionId,
     ) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
-        let stream = StreamRef {
-            kind: StreamKind::Session,
-            id: session.0,
-        };
-        self.subscribe_to(stream, Version::NONE)
+        self.subscribe_to(session.stream(), Version::NONE)
     }
 }

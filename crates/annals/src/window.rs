@@ -295,10 +295,7 @@ impl Annals {
             return Ok(linked);
         }
         let mut marks = Marks::new(linked);
-        let pipeline = StreamRef {
-            kind: StreamKind::Pipeline,
-            id: pipeline.0,
-        };
+        let pipeline = pipeline.stream();
         each_event(self.log.as_ref(), pipeline, 1, |record, event| {
             if let AnyEvent::Pipeline(event) = event {
                 marks.fold(record.position(), event);

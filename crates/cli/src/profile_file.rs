@@ -2,10 +2,23 @@
 
 use std::path::Path;
 
+use annals::domain::Refusal;
 use annals::domain::session::PolicyProfile;
-use annals_dialects::contracts;
+use annals_dialects::contracts::{self, ContractsError};
 
 use crate::error::CliError;
+
+/// Why a text is no policy profile.
+#[derive(Debug, thiserror::Error)]
+enum NoProfile {
+    #[error(transparent)]
+    Json(#[from] ContractsError),
+    // A rule that is misspelt would forbid nothing, and nobody would notice.
+    #[error("a policy profile has no property {path}")]
+    Unknown { path: String },
+    #[error(transparent)]
+    Senseless(#[from] Refusal),
+}
 
 /// Reads the policy profile in a file, and checks that it can do what it says.
 pub(crate) fn read(path: &Path) -> Result<PolicyProfile, CliError> {
@@ -13,22 +26,19 @@ pub(crate) fn read(path: &Path) -> Result<PolicyProfile, CliError> {
         path: path.to_owned(),
         source,
     })?;
-    profile(&text).map_err(|reason| CliError::Policy {
+    profile(&text).map_err(|error| CliError::Policy {
         path: path.to_owned(),
         line: None,
-        reason,
+        reason: error.to_string(),
     })
 }
 
-fn profile(text: &str) -> Result<PolicyProfile, String> {
-    let parsed = contracts::read::<PolicyProfile>(text).map_err(|error| error.to_string())?;
-    // A rule that is misspelt would forbid nothing, and nobody would notice.
-    if let Some(unknown) = parsed.unknown.first() {
-        return Err(format!("a policy profile has no property {}", unknown.path));
+fn profile(text: &str) -> Result<PolicyProfile, NoProfile> {
+    let mut parsed = contracts::read::<PolicyProfile>(text)?;
+    if !parsed.unknown.is_empty() {
+        let path = parsed.unknown.swap_remove(0).path;
+        return Err(NoProfile::Unknown { path });
     }
-    parsed
-        .value
-        .check()
-        .map_err(|refusal| refusal.to_string())?;
+    parsed.value.check()?;
     Ok(parsed.value)
 }

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::{StreamKind, StreamRef};
+
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident;)+) => {
         $(
@@ -72,6 +74,32 @@ ids! {
     SessionId;
     /// The id of a command that an agent gives in a session.
     CommandId;
+}
+
+macro_rules! streams {
+    ($($name:ident => $kind:ident,)+) => {
+        $(
+            impl $name {
+                /// The aggregate that has this id.
+                pub fn stream(self) -> StreamRef {
+                    StreamRef {
+                        kind: StreamKind::$kind,
+                        id: self.0,
+                    }
+                }
+            }
+        )+
+    };
+}
+
+streams! {
+    IntentId => Intent,
+    PlanId => Plan,
+    TaskId => Task,
+    RunId => Run,
+    SnapshotId => Snapshot,
+    PipelineId => Pipeline,
+    SessionId => Session,
 }
 
 /// The number of a frame in its pipeline: monotonic, from 0, never used twice.

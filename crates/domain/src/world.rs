@@ -121,7 +121,7 @@ macro_rules! state_of {
         $(
             $(#[$meta])*
             pub fn $name(&mut self, id: $id) -> Result<Arc<$state>, DecideError> {
-                let stream = StreamRef { kind: StreamKind::$variant, id: id.0 };
+                let stream = id.stream();
                 match &self.existing(stream, Dependence::State)?.loaded.state {
                     AnyState::$variant(state) => Ok(Arc::clone(state)),
                     _ => Err(not_found(stream)),
@@ -282,10 +282,7 @@ impl World {
     /// [`DecideError::Needs`] the window where counting is not enough, and
     /// [`Refusal::NotFound`].
     pub fn window_len(&mut self, id: PipelineId) -> Result<u64, DecideError> {
-        let stream = StreamRef {
-            kind: StreamKind::Pipeline,
-            id: id.0,
-        };
+        let stream = id.stream();
         if let pipeline::State::Open(open) = &*self.pipeline(id)?
             && let Some(len) = open.tally.len()
         {
@@ -327,10 +324,7 @@ impl World {
     /// The intent of a plan that exists. It never changes, so that nothing else
     /// of the plan's state is depended on.
     pub fn plan_intent(&mut self, id: PlanId) -> Result<Option<IntentId>, DecideError> {
-        let stream = StreamRef {
-            kind: StreamKind::Plan,
-            id: id.0,
-        };
+        let stream = id.stream();
         match &self.existing(stream, Dependence::Exists)?.loaded.state {
             AnyState::Plan(state) => Ok(state.intent),
             _ => Err(not_found(stream)),

@@ -3,13 +3,15 @@
 use annals::domain::session::TaskNode;
 use annals::domain::{Kind, SessionId};
 use annals::projections::ObjectView;
-use annals::{Annals, At, ObjectRef, ViewError};
-use annals_dialects::contracts::{Commands, Rendered, Renderer, Style, export as export_session};
-use futures::{StreamExt, pin_mut};
-use tokio::signal::unix::{SignalKind, signal};
+use annals::{Annals, At, ObjectRef};
+use annals_dialects::contracts::{
+    Commands, Rendered, Renderer, Style, export as export_session, show as show_entry,
+};
+use futures::StreamExt;
 
+use super::follow::follow;
+use super::{of_kind, session};
 use crate::cli::{ExportContracts, Log};
-use crate::commands::replay_sessions::session;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Column, Output, Rows, counted};
@@ -62,30 +64,17 @@ pub(crate) async fn log(args: &Log, context: &mut Context) -> Result<(), CliErro
         export_session(&annals, id, Commands::Adopted, end, each).await?;
         return writer.output.flush();
     }
-    let records = annals.session_events(id);
-    pin_mut!(records);
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
-    let interrupted = tokio::signal::ctrl_c();
-    pin_mut!(interrupted);
     let mut renderer = Renderer::new(Commands::Adopted);
-    loop {
-        tokio::select! {
-            ended = &mut interrupted => return ended.map_err(CliError::Signal),
-            _ = terminated.recv() => return Ok(()),
-            record = records.next() => {
-                let Some(record) = record else { return Ok(()) };
-                let entry = annals.entry(&record?).await?;
-                let file = match renderer.wanted(&entry) {
-                    Some(digest) => annals.content(digest).await?,
-                    None => None,
-                };
-                for shown in renderer.render(&entry, file.as_deref()) {
-                    writer.write(&shown)?;
-                }
-                writer.output.flush()?;
-            }
+    follow(annals.session_events(id).boxed(), async |records| {
+        for record in records {
+            let entry = annals.entry(record).await?;
+            let shown = show_entry(&annals, &mut renderer, &entry).await?;
+            shown.iter().try_for_each(|shown| writer.write(shown))?;
         }
-    }
+        writer.output.flush()?;
+        Ok(true)
+    })
+    .await
 }
 
 /// Writes objects, and counts those of which something was removed.
@@ -131,13 +120,7 @@ pub(crate) async fn ready(
     at: At,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    if object.kind != Kind::Session {
-        return Err(CliError::View(ViewError::WrongKind {
-            id: object.id,
-            expected: Kind::Session,
-            found: object.kind,
-        }));
-    }
+    of_kind(object, Kind::Session)?;
     let nodes = annals.ready_nodes(SessionId(object.id), at).await?;
     if context.output.is_json() {
         return nodes.iter().try_for_each(|node| context.output.json(node));

@@ -6,6 +6,7 @@ mod commands_schema;
 mod contracts;
 mod events;
 mod export;
+mod follow;
 mod git_internal;
 mod history;
 mod import;
@@ -24,6 +25,10 @@ mod tree;
 mod verify;
 mod window;
 mod work_items;
+
+use annals::domain::{Kind, SessionId};
+use annals::{Annals, ObjectRef, ViewError};
+use uuid::Uuid;
 
 use crate::cli::{Command, Export, Import};
 use crate::context::Context;
@@ -62,6 +67,25 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
     }
+}
+
+/// The id of an object, if it is of this kind.
+fn of_kind(object: ObjectRef, expected: Kind) -> Result<Uuid, CliError> {
+    let ObjectRef { kind: found, id } = object;
+    if found == expected {
+        return Ok(id);
+    }
+    Err(CliError::View(ViewError::WrongKind {
+        id,
+        expected,
+        found,
+    }))
+}
+
+/// A session by its id.
+async fn session(annals: &Annals, id: &str) -> Result<SessionId, CliError> {
+    let object = annals.resolve(id).await?;
+    of_kind(object, Kind::Session).map(SessionId)
 }
 
 /// The word of `known` that shares most parts with `name`, as a question.

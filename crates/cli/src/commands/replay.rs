@@ -11,8 +11,9 @@ use annals::projections::ListQuery;
 use annals::projections::replay::{
     Candidate, PipelineReplay, PolicyReplay, ReplayOptions, WindowAt, Yardstick,
 };
-use annals::{Annals, At, ViewError};
+use annals::{Annals, At};
 
+use super::of_kind;
 use super::window::numbers;
 use crate::cli::Replay;
 use crate::context::{Context, reached};
@@ -79,14 +80,7 @@ fn name_of(path: &Path) -> String {
 
 async fn pipeline(annals: &Annals, id: &str) -> Result<PipelineId, CliError> {
     let object = annals.resolve(id).await?;
-    if object.kind != Kind::ContextPipeline {
-        return Err(CliError::View(ViewError::WrongKind {
-            id: object.id,
-            expected: Kind::ContextPipeline,
-            found: object.kind,
-        }));
-    }
-    Ok(PipelineId(object.id))
+    of_kind(object, Kind::ContextPipeline).map(PipelineId)
 }
 
 async fn all_pipelines(

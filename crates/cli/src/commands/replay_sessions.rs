@@ -1,12 +1,12 @@
 //! `annals replay --sessions`: recorded commands under another policy profile.
 
-use annals::domain::{Kind, SessionId};
+use annals::At;
 use annals::event_log::Position;
 use annals::projections::session_replay::{
     Aftermath, Class, Flip, Said, SessionReplayOptions, SessionsReplay,
 };
-use annals::{Annals, At, ViewError};
 
+use super::session;
 use crate::cli::Replay;
 use crate::context::{Context, reached};
 use crate::error::CliError;
@@ -45,19 +45,6 @@ pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliE
         return context.output.json(&replayed);
     }
     print(&replayed, args.limit, &mut context.output)
-}
-
-/// A session by its id.
-pub(crate) async fn session(annals: &Annals, id: &str) -> Result<SessionId, CliError> {
-    let object = annals.resolve(id).await?;
-    if object.kind != Kind::Session {
-        return Err(CliError::View(ViewError::WrongKind {
-            id: object.id,
-            expected: Kind::Session,
-            found: object.kind,
-        }));
-    }
-    Ok(SessionId(object.id))
 }
 
 fn print(replayed: &SessionsReplay, limit: usize, output: &mut Output) -> Result<(), CliError> {

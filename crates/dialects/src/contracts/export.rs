@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use annals::domain::session::Event;
-use annals::domain::{AnyEvent, SessionId, StreamKind, StreamRef};
+use annals::domain::{AnyEvent, SessionId};
 use annals::projections::{Entry, Merged};
 use annals::{Annals, LoadError};
-use annals_event_log::{EventLog, Position, Query, Version};
+use annals_event_log::{Digest, EventLog, Position, Query, Version};
+use bytes::Bytes;
 use futures::{Stream, stream};
 
 use super::of_run::{RunEvent, shown_of_run};
@@ -15,19 +16,12 @@ use super::render::{Commands, Rendered, Renderer};
 /// Records read at once.
 const PAGE: usize = 200;
 
-fn stream_of(session: SessionId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Session,
-        id: session.0,
-    }
-}
-
 /// The entries of a session's stream that are there now, in their order.
 pub(super) fn session_entries(
     annals: &Annals,
     session: SessionId,
 ) -> impl Stream<Item = Result<Entry, LoadError>> + '_ {
-    let name = annals::wire::stream_name(stream_of(session));
+    let name = annals::wire::stream_name(session.stream());
     let pages = stream::try_unfold(Some(1), move |next| {
         let name = name.clone();
         async move {
@@ -46,6 +40,28 @@ pub(super) fn session_entries(
     futures::TryStreamExt::try_flatten(pages)
 }
 
+/// The objects that the next entry of a session's stream shows, with the file
+/// that one of them has in it.
+///
+/// # Errors
+/// [`LoadError`].
+pub async fn show(
+    annals: &Annals,
+    renderer: &mut Renderer,
+    entry: &Entry,
+) -> Result<Vec<Rendered>, LoadError> {
+    let file = file_of(annals, renderer.wanted(entry)).await?;
+    Ok(renderer.render(entry, file.as_deref()))
+}
+
+/// A file that is stored by itself, where one is wanted.
+async fn file_of(annals: &Annals, wanted: Option<Digest>) -> Result<Option<Bytes>, LoadError> {
+    match wanted {
+        Some(digest) => Ok(annals.content(digest).await?),
+        None => Ok(None),
+    }
+}
+
 /// Gives every object of a session's stream to `each`, in the order of the log:
 /// what the session's own events show, and patch sets, evidence and failures of
 /// its runs as the artifacts that they are.
@@ -62,7 +78,7 @@ pub async fn export<E: From<LoadError>>(
     let log: Arc<dyn EventLog> = Arc::clone(annals.log());
     let mut merged = Merged::new(log.as_ref());
     let read = |error| E::from(LoadError::from(error));
-    merged.add(stream_of(session)).await.map_err(read)?;
+    merged.add(session.stream()).await.map_err(read)?;
     let mut renderer = Renderer::new(commands);
     while let Some(record) = merged.next().await.map_err(read)? {
         if record.position() > through {
@@ -72,29 +88,16 @@ pub async fn export<E: From<LoadError>>(
         match &entry.event {
             AnyEvent::Session(event) => {
                 if let Event::RunAttached(attached) = event {
-                    let run = StreamRef {
-                        kind: StreamKind::Run,
-                        id: attached.run.0,
-                    };
-                    merged.add(run).await.map_err(read)?;
+                    merged.add(attached.run.stream()).await.map_err(read)?;
                 }
-                let file = match renderer.wanted(&entry) {
-                    Some(digest) => annals.content(digest).await.map_err(read)?,
-                    None => None,
-                };
-                renderer
-                    .render(&entry, file.as_deref())
-                    .into_iter()
-                    .try_for_each(&mut each)?;
+                let shown = show(annals, &mut renderer, &entry).await?;
+                shown.into_iter().try_for_each(&mut each)?;
             }
             _ => {
                 let Some(event) = RunEvent::of(&entry) else {
                     continue;
                 };
-                let file = match event.wanted(&entry) {
-                    Some(digest) => annals.content(digest).await.map_err(read)?,
-                    None => None,
-                };
+                let file = file_of(annals, event.wanted(&entry)).await?;
                 each(shown_of_run(session, &entry, event, file.as_deref()))?;
             }
         }

@@ -12,8 +12,7 @@ use std::path::Path;
 
 use annals::domain::session::{Adopted, CommandBody, Event, SessionConfig, StoredConfig};
 use annals::domain::{
-    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, StreamKind,
-    StreamRef, Timestamp,
+    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, Timestamp,
 };
 use annals::projections::session_replay::IMPORTER;
 use annals::{Annals, ExecuteError, RecordedEvent};
@@ -212,13 +211,16 @@ impl Import<'_> {
                 return Ok(());
             }
         }
-        let events = match self.events(session, &object, known).await? {
-            Ok(events) => events,
-            Err(reason) => {
-                self.report.add_broken(&self.file, line, reason);
+        let recorded = match record(&object) {
+            Ok(recorded) => recorded,
+            Err(refusal) => {
+                self.report
+                    .add_broken(&self.file, line, refusal.to_string());
                 return Ok(());
             }
         };
+        self.begin_named(session, &object).await?;
+        let events = self.events(session, recorded, known);
         let pieces = events.iter().flat_map(|event| event.emitted.pieces.list());
         self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
         let foreign = match &object {
@@ -265,19 +267,13 @@ impl Import<'_> {
         Ok(self.targets.entry(session).or_default())
     }
 
-    /// The events that record an object. The sessions that it names are created
-    /// before, by themselves: whatever becomes of the object.
-    async fn events(
+    /// Creates the sessions that an object names, before it and by themselves:
+    /// whatever becomes of the object.
+    async fn begin_named(
         &mut self,
         session: SessionId,
         object: &Object,
-        known: Known,
-    ) -> Result<Result<Vec<RecordedEvent>, String>, ContractsImportError> {
-        let recorded = match record(object) {
-            Ok(recorded) => recorded,
-            Err(refusal) => return Ok(Err(refusal.to_string())),
-        };
-        let mut events = Vec::new();
+    ) -> Result<(), ContractsImportError> {
         self.adopt(session, None).await?;
         if let Object::Command(command) = object
             && let CommandBody::SpawnSession(spawn) = &command.body
@@ -287,14 +283,23 @@ impl Import<'_> {
             self.adopt(spawn.config.session_id, Some(&spawn.config))
                 .await?;
         }
-        for (index, (event, pieces)) in recorded.into_iter().enumerate() {
-            let id = match index {
-                0 => known.id,
-                part => Uuid::new_v5(&known.id, &part.to_be_bytes()),
-            };
-            events.push(self.recorded(session, id, event, pieces));
-        }
-        Ok(Ok(events))
+        Ok(())
+    }
+
+    /// The events that record an object, the first one under its own id.
+    fn events(
+        &self,
+        session: SessionId,
+        recorded: Vec<(AnyEvent, Pieces)>,
+        known: Known,
+    ) -> Vec<RecordedEvent> {
+        let id = |index: usize| match index {
+            0 => known.id,
+            part => Uuid::new_v5(&known.id, &part.to_be_bytes()),
+        };
+        let numbered = recorded.into_iter().enumerate();
+        let event = |(index, (event, pieces))| self.recorded(session, id(index), event, pieces);
+        numbered.map(event).collect()
     }
 
     fn recorded(
@@ -308,10 +313,7 @@ impl Import<'_> {
             id,
             at: self.at,
             emitted: Emitted {
-                stream: StreamRef {
-                    kind: StreamKind::Session,
-                    id: session.0,
-                },
+                stream: session.stream(),
                 event,
                 pieces,
             },
@@ -332,14 +334,11 @@ impl Import<'_> {
             dialect: Dialect::Contracts,
             config: config.map(|config| StoredConfig::store(config, &mut pieces)),
         };
-        let id = Uuid::new_v5(
-            &session.0,
-            if config.is_some() {
-                b"config"
-            } else {
-                b"adopted"
-            },
-        );
+        let what = match config {
+            Some(_) => "config",
+            None => "adopted",
+        };
+        let id = Uuid::new_v5(&session.0, what.as_bytes());
         let event = AnyEvent::Session(Event::from(adopted));
         let beginning = self.recorded(session, id, event, pieces);
         self.beginnings.push(beginning);

@@ -68,7 +68,7 @@ pub use event::{
     ConflictDetected, ContractEvent, EventBody, PlanUpdated, SessionStatusChanged, Throttled,
     WorkItemQueried,
 };
-pub use export::export;
+pub use export::{export, show};
 pub use import::import;
 pub use import_error::ContractsImportError;
 pub use object::{Foreign, Object};

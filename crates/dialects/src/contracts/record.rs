@@ -4,11 +4,9 @@
 
 use annals_domain::session as log;
 use annals_domain::session::{
-    AgentCommand, ItemStatus, RejectionRule, StoredRepo, TaskPlan, TokenSource, WorkItemDetails,
-    WorkItemSummary,
+    AgentCommand, RejectionRule, StoredRepo, TokenSource, WorkItemSummary,
 };
-use annals_domain::{AnyEvent, Json, Pieces, Refusal};
-use serde::Serialize;
+use annals_domain::{AnyEvent, Pieces, Refusal};
 
 use super::command::ContractCommand;
 use super::core_type::Correlation;
@@ -41,10 +39,6 @@ impl Correlation {
             plan_node: self.plan_node.clone(),
         }
     }
-}
-
-fn json<T: Serialize>(field: &'static str, value: &T) -> Result<Json, Refusal> {
-    Json::from_value(value).map_err(|error| Refusal::invalid(field, error.to_string()))
 }
 
 fn record_command(command: &ContractCommand) -> Result<Recorded, Refusal> {
@@ -116,25 +110,15 @@ fn record_event(event: &ContractEvent) -> Result<Vec<Recorded>, Refusal> {
             correlation,
         }
         .into(),
-        EventBody::PlanUpdated(body) => plan(&body.plan, correlation, &mut pieces)?.into(),
+        EventBody::PlanUpdated(body) => {
+            log::PlanUpdated::store(&body.plan, correlation, &mut pieces)?.into()
+        }
         EventBody::BacklogQueried(body) => return backlog(&body.items, &correlation),
         EventBody::WorkItemQueried(body) => {
-            work_item(&body.details, correlation, &mut pieces)?.into()
+            log::WorkItemQueried::store(&body.details, correlation, &mut pieces)?.into()
         }
     };
     Ok(vec![(event, pieces)])
-}
-
-fn plan(
-    plan: &TaskPlan,
-    correlation: log::Correlation,
-    pieces: &mut Pieces,
-) -> Result<log::PlanUpdated, Refusal> {
-    Ok(log::PlanUpdated {
-        nodes: plan.nodes.iter().map(|node| node.id.clone()).collect(),
-        plan: pieces.json(&json("plan", plan)?),
-        correlation,
-    })
 }
 
 fn backlog(
@@ -144,19 +128,4 @@ fn backlog(
     let parts = log::BacklogQueried::store(items, correlation)?;
     let recorded = |(event, pieces): (log::BacklogQueried, Pieces)| (event.into(), pieces);
     Ok(parts.into_iter().map(recorded).collect())
-}
-
-fn work_item(
-    details: &WorkItemDetails,
-    correlation: log::Correlation,
-    pieces: &mut Pieces,
-) -> Result<log::WorkItemQueried, Refusal> {
-    Ok(log::WorkItemQueried {
-        item: ItemStatus {
-            id: details.id.clone(),
-            status: details.status.clone(),
-        },
-        details: pieces.json(&json("details", details)?),
-        correlation,
-    })
 }

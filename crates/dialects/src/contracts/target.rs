@@ -9,7 +9,7 @@ use annals_event_log::{Digest, Version};
 use futures::{StreamExt, pin_mut};
 use uuid::Uuid;
 
-use super::export::session_entries;
+use super::export::{session_entries, show};
 use super::import_error::ContractsImportError;
 use super::object::Object;
 use super::render::{Commands, Renderer};
@@ -80,14 +80,7 @@ impl Target {
                 }
                 _ => {}
             }
-            let file = match renderer.wanted(&entry) {
-                Some(digest) => annals
-                    .content(digest)
-                    .await
-                    .map_err(annals::LoadError::from)?,
-                None => None,
-            };
-            for shown in renderer.render(&entry, file.as_deref()) {
+            for shown in show(annals, &mut renderer, &entry).await? {
                 let known = target.recognise(session, &shown.object);
                 target.add(known);
             }

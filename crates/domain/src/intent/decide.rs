@@ -8,18 +8,11 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, IntentId, Kind, Meta, Refusal, StreamKind, StreamRef, plan};
-
-fn stream(id: IntentId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Intent,
-        id: id.0,
-    }
-}
+use crate::{AnyEvent, IntentId, Kind, Meta, Refusal, StreamKind, plan};
 
 pub(crate) fn emit(id: IntentId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Intent(event.into()),
         pieces,
     }
@@ -41,7 +34,7 @@ pub(crate) fn create(world: &mut World, command: &CreateIntent, meta: &Meta) -> 
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
     }
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     if let Some(parent) = command.parent {
         world.require(StreamKind::Intent, parent)?;
     }

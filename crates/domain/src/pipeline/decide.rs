@@ -8,20 +8,11 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{
-    AnyEvent, DecideError, FrameId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind, StreamRef,
-};
-
-fn stream(id: PipelineId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Pipeline,
-        id: id.0,
-    }
-}
+use crate::{AnyEvent, DecideError, FrameId, Kind, Meta, PipelineId, PlanId, Refusal};
 
 fn emit(id: PipelineId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Pipeline(event.into()),
         pieces,
     }
@@ -85,7 +76,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePipeline, meta: &Meta) -
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
     }
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     let default = EvictionPolicy::default();
     let policy = command.policy.as_ref().unwrap_or(&default);
     check_policy(policy, command.max_frames)?;
@@ -147,7 +138,7 @@ pub(crate) fn set_global_summary(
     command: &SetGlobalSummary,
     _: &Meta,
 ) -> Decided {
-    world.touch(stream(command.pipeline))?;
+    world.touch(command.pipeline.stream())?;
     let mut pieces = Pieces::new();
     let event = GlobalSummarySet {
         summary: pieces.optional_text(command.summary.as_deref()),

@@ -12,19 +12,12 @@ use crate::pipeline::decide::{frames_used, open};
 use crate::world::{Decided, Emitted, World};
 use crate::{
     AnyEvent, DecideError, FrameId, IntentId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind,
-    StreamRef, TaskId, intent, task,
+    TaskId, intent, task,
 };
-
-fn stream(id: PlanId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Plan,
-        id: id.0,
-    }
-}
 
 fn emit(id: PlanId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Plan(event.into()),
         pieces,
     }
@@ -35,7 +28,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
     }
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     if let Some(intent) = command.intent {
         intent::decide::require_active(world, intent, "create_plan")?;
     }

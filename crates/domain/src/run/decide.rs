@@ -20,19 +20,12 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{
     AnyEvent, ArtifactRef, DecideError, Kind, Meta, PatchSetId, Refusal, RunId, StoredArtifact,
-    StoredEnvironment, StreamKind, StreamRef, TaskId, task,
+    StoredEnvironment, StreamKind, TaskId, task,
 };
-
-fn stream(id: RunId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Run,
-        id: id.0,
-    }
-}
 
 pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Run(event.into()),
         pieces,
     }
@@ -86,7 +79,7 @@ pub(crate) fn fresh_id<T: From<Uuid> + Into<Uuid> + Copy>(
 
 pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Decided {
     let id = fresh_id(world, command.id, meta)?;
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     let status = world.task(command.task)?.status;
     match (status, command.reverts) {
         (task::Status::Draft | task::Status::Running, _) | (task::Status::Done, Some(_)) => {}

@@ -1,7 +1,7 @@
 //! What is accepted of a session, and what happens then: its life, its commands
 //! and its approvals.
 
-use super::draft::{Draft, stream};
+use super::draft::Draft;
 pub(crate) use super::results::{
     attach_run, complete_command, link_plan_task, record_artifact, record_backlog, record_conflict,
     record_work_item, update_plan,
@@ -25,7 +25,7 @@ pub(crate) fn create(world: &mut World, command: &CreateSession, _: &Meta) -> De
     let id = config.session_id;
     config.policy.check()?;
     world.unused(id.0)?;
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     if let Some(parent) = config.parent_session_id {
         world.require(StreamKind::Session, parent)?;
     }
@@ -36,7 +36,7 @@ pub(crate) fn create(world: &mut World, command: &CreateSession, _: &Meta) -> De
         pause_after_failures: command.pause_after_failures.unwrap_or(PAUSE_AFTER_FAILURES),
     };
     Ok(vec![Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Session(Event::from(event)),
         pieces,
     }])

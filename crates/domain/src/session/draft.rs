@@ -4,29 +4,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::SessionStatus;
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandQueued, CommandRejected,
-    Correlation, Event, Judgement, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule, Session, State,
-    Throttled, TokenSource, Waiting, gate,
+    Correlation, Event, Judgement, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule, Session,
+    SessionStatus, State, Throttled, TokenSource, Waiting, gate,
 };
 use crate::bucket::{self, Level};
 use crate::pieces::Pieces;
 use crate::world::{Emitted, World};
 use crate::{
-    AnyEvent, CommandId, DecideError, Kind, Meta, Refusal, SessionId, StreamKind, StreamRef,
-    Timestamp,
+    AnyEvent, CommandId, DecideError, Kind, Meta, Refusal, SessionId, StreamRef, Timestamp,
 };
 
 /// The most commands of a session that wait for an approval.
 const MAX_WAITING: usize = 1_000;
-
-pub(super) fn stream(id: SessionId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Session,
-        id: id.0,
-    }
-}
 
 /// A decision about a session. The session itself is only copied for decisions
 /// that look at what their own events do to it ([`Draft::fork`]): it may have
@@ -51,7 +42,10 @@ impl<'a> Draft<'a> {
     ) -> Result<Draft<'a>, DecideError> {
         let before = match &*world.session(id)? {
             State::Known(session) => Arc::clone(session),
-            State::Absent => return Err(not_found(id).into()),
+            State::Absent => {
+                let kind = Kind::Session;
+                return Err(Refusal::NotFound { kind, id: id.0 }.into());
+            }
         };
         Ok(Draft {
             world,
@@ -88,7 +82,7 @@ impl<'a> Draft<'a> {
             session.evolve(&event, self.at);
         }
         self.emitted.push(Emitted {
-            stream: stream(self.id),
+            stream: self.id.stream(),
             event: AnyEvent::Session(event),
             pieces,
         });
@@ -149,7 +143,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub(super) fn reject(&mut self, waiting: &Waiting, reason: &str, rule: Option<RejectionRule>) {
+    fn reject(&mut self, waiting: &Waiting, reason: &str, rule: Option<RejectionRule>) {
         let mut pieces = Pieces::new();
         let event = CommandRejected {
             command: waiting.command,
@@ -287,11 +281,9 @@ impl<'a> Draft<'a> {
         self.push(event, Pieces::new());
     }
 
-    /// Lets approvals expire whose time has come; whether any did.
-    pub(super) fn expire(&mut self) -> bool {
-        let mut any = false;
+    /// Lets approvals expire whose time has come.
+    pub(super) fn expire(&mut self) {
         while let Some(request) = self.expired() {
-            any = true;
             self.fork();
             let rule = RejectionRule::ApprovalExpired;
             self.reject_queue(rule.as_str(), Some(&rule));
@@ -300,7 +292,6 @@ impl<'a> Draft<'a> {
                 self.ask_on();
             }
         }
-        any
     }
 
     fn expired(&self) -> Option<CommandId> {
@@ -350,12 +341,5 @@ impl<'a> Draft<'a> {
             allowed,
         }
         .into()
-    }
-}
-
-pub(super) fn not_found(id: SessionId) -> Refusal {
-    Refusal::NotFound {
-        kind: Kind::Session,
-        id: id.0,
     }
 }

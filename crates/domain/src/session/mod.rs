@@ -17,6 +17,7 @@ mod plan;
 mod policy;
 mod results;
 mod stored;
+mod stored_results;
 #[cfg(test)]
 mod tests;
 mod time_span;

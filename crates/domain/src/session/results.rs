@@ -1,36 +1,28 @@
 //! What adapters and planners say of a session: results of commands, plans, runs.
 
-use serde::Serialize;
 use uuid::Uuid;
 
 use super::draft::Draft;
+use super::stored_results::json;
 use super::{
     ArtifactAvailable, AttachRun, BacklogQueried, CommandCompleted, CommandResult, CompleteCommand,
-    ConflictDetected, Correlation, ItemStatus, LinkPlanTask, OpenCommand, Paused, PlanNodeLinked,
-    PlanUpdated, RecordArtifact, RecordBacklog, RecordConflict, RecordWorkItem, RunAttached,
-    SessionStatus, StoredRepo, UpdatePlan, WorkItemQueried, WorkItemSummary,
+    ConflictDetected, Correlation, LinkPlanTask, OpenCommand, Paused, PlanNodeLinked, PlanUpdated,
+    RecordArtifact, RecordBacklog, RecordConflict, RecordWorkItem, RunAttached, SessionStatus,
+    StoredRepo, UpdatePlan, WorkItemQueried,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::run::{self, EvidenceKind, EvidenceRecorded, ToolInvoked, ToolStatus};
 use crate::world::{Decided, World};
 use crate::{
-    CommandId, DecideError, EvidenceId, Json, Meta, Refusal, RunId, SessionId, StreamKind,
-    Timestamp, ToolInvocationId,
+    CommandId, DecideError, EvidenceId, Meta, Refusal, RunId, SessionId, StreamKind, Timestamp,
+    ToolInvocationId,
 };
-
-/// Bytes of ids and states in one event of a backlog; the structure of an event
-/// has room for twice as much.
-const BACKLOG_BYTES: usize = 32 * 1024;
 
 /// The tool invocation that a command is in its run: a UUID of version 5 over
 /// its session and its id.
 pub fn invocation_of(session: SessionId, command: CommandId) -> ToolInvocationId {
     ToolInvocationId(Uuid::new_v5(&session.0, command.0.as_bytes()))
-}
-
-fn json<T: Serialize>(field: &'static str, value: &T) -> Result<Json, Refusal> {
-    Json::from_value(value).map_err(|error| Refusal::invalid(field, error.to_string()))
 }
 
 /// The run that goes on in a session, unless it has ended.
@@ -174,73 +166,6 @@ pub(crate) fn record_artifact(world: &mut World, command: &RecordArtifact, meta:
     Ok(draft.done())
 }
 
-impl ArtifactAvailable {
-    /// An artifact, its texts as content.
-    pub fn store(
-        artifact: &super::Artifact,
-        correlation: Correlation,
-        pieces: &mut Pieces,
-    ) -> ArtifactAvailable {
-        ArtifactAvailable {
-            kind: artifact.kind,
-            name: pieces.text(artifact.name.as_str()),
-            inline_text: pieces.optional_text(artifact.inline_text.as_deref()),
-            path_hint: pieces.optional_text(artifact.path_hint.as_deref()),
-            download_uri: pieces.optional_text(artifact.download_uri.as_deref()),
-            content_type: pieces.optional_text(artifact.content_type.as_deref()),
-            correlation,
-        }
-    }
-}
-
-impl BacklogQueried {
-    /// A backlog as events, with their content: one, or several for a long one.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`], if it cannot be written as JSON.
-    pub fn store(
-        items: &[WorkItemSummary],
-        correlation: &Correlation,
-    ) -> Result<Vec<(BacklogQueried, Pieces)>, Refusal> {
-        let mut events = Vec::new();
-        let mut rest = items;
-        loop {
-            let (part, more) = rest.split_at(fitting(rest));
-            let mut pieces = Pieces::new();
-            let event = BacklogQueried {
-                items: part.iter().map(item_status).collect(),
-                rows: pieces.json(&json("items", &part)?),
-                more: !more.is_empty(),
-                correlation: correlation.clone(),
-            };
-            events.push((event, pieces));
-            rest = more;
-            if rest.is_empty() {
-                return Ok(events);
-            }
-        }
-    }
-}
-
-/// How many tickets go into one event: at least one, if there is one.
-fn fitting(items: &[WorkItemSummary]) -> usize {
-    let mut bytes = 0_usize;
-    for (index, item) in items.iter().enumerate() {
-        bytes = bytes.saturating_add(item.id.len() + item.status.len() + 2);
-        if bytes > BACKLOG_BYTES {
-            return index.max(1);
-        }
-    }
-    items.len()
-}
-
-fn item_status(item: &WorkItemSummary) -> ItemStatus {
-    ItemStatus {
-        id: item.id.clone(),
-        status: item.status.clone(),
-    }
-}
-
 pub(crate) fn record_backlog(world: &mut World, command: &RecordBacklog, meta: &Meta) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
@@ -258,14 +183,7 @@ pub(crate) fn record_work_item(
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
     let mut pieces = Pieces::new();
-    let event = WorkItemQueried {
-        item: ItemStatus {
-            id: command.details.id.clone(),
-            status: command.details.status.clone(),
-        },
-        details: pieces.json(&json("details", &command.details)?),
-        correlation,
-    };
+    let event = WorkItemQueried::store(&command.details, correlation, &mut pieces)?;
     draft.push(event, pieces);
     Ok(draft.done())
 }
@@ -291,16 +209,7 @@ pub(crate) fn update_plan(world: &mut World, command: &UpdatePlan, meta: &Meta) 
         .map_err(|error| Refusal::invalid("plan", error.to_string()))?;
     let mut draft = unended(world, command.session, "update_plan", meta)?;
     let mut pieces = Pieces::new();
-    let event = PlanUpdated {
-        nodes: command
-            .plan
-            .nodes
-            .iter()
-            .map(|node| node.id.clone())
-            .collect(),
-        plan: pieces.json(&json("plan", &command.plan)?),
-        correlation: Correlation::default(),
-    };
+    let event = PlanUpdated::store(&command.plan, Correlation::default(), &mut pieces)?;
     draft.push(event, pieces);
     Ok(draft.done())
 }

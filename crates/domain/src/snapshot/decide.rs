@@ -7,21 +7,14 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, SnapshotId, StreamKind, StreamRef};
+use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, SnapshotId};
 
 /// How many items without a blob a refusal names.
 const NAMED_ITEMS: usize = 20;
 
-fn stream(id: SnapshotId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Snapshot,
-        id: id.0,
-    }
-}
-
 fn emit(id: SnapshotId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Snapshot(event.into()),
         pieces,
     }
@@ -74,7 +67,7 @@ pub(crate) fn open(world: &mut World, command: &OpenSnapshot, meta: &Meta) -> De
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
     }
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     let mut pieces = Pieces::new();
     let event = Opened {
         strategy: command.selection_strategy,

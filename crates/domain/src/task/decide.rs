@@ -12,23 +12,14 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{
-    AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, StreamRef, TaskId,
-};
+use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId};
 
 /// A title has fewer characters than this (document 000, Task.title).
 pub(crate) const TITLE_LIMIT: usize = 100;
 
-fn stream(id: TaskId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Task,
-        id: id.0,
-    }
-}
-
 pub(crate) fn emit(id: TaskId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
-        stream: stream(id),
+        stream: id.stream(),
         event: AnyEvent::Task(event.into()),
         pieces,
     }
@@ -68,7 +59,7 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
     }
-    world.absent(stream(id))?;
+    world.absent(id.stream())?;
     if let Some(parent) = command.parent {
         world.require(StreamKind::Task, parent)?;
     }

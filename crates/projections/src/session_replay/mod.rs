@@ -118,7 +118,7 @@ pub async fn replay_sessions(
             return Err(SessionReplayError::NoSession { session: *session });
         };
         trial.add(*session, known);
-        merged.add(stream_of(*session)).await?;
+        merged.add(session.stream()).await?;
     }
     for kind in CommandKind::ALL {
         // Tokens that sessions beside these took from a bucket of this profile.
@@ -133,11 +133,7 @@ pub async fn replay_sessions(
         }
         let decoded = decode(&record)?;
         if let AnyEvent::Session(session::Event::RunAttached(event)) = &decoded.event {
-            let run = StreamRef {
-                kind: StreamKind::Run,
-                id: event.run.0,
-            };
-            merged.add(run).await?;
+            merged.add(event.run.stream()).await?;
         }
         trial.fold(&record, &decoded);
         read += 1;
@@ -146,13 +142,6 @@ pub async fn replay_sessions(
         }
     }
     Ok(trial.report(through))
-}
-
-fn stream_of(session: SessionId) -> StreamRef {
-    StreamRef {
-        kind: StreamKind::Session,
-        id: session.0,
-    }
 }
 
 fn decode(record: &Record) -> Result<Decoded, SessionReplayError> {
@@ -196,7 +185,7 @@ async fn known(
     session: SessionId,
     through: Position,
 ) -> Result<Option<Known>, SessionReplayError> {
-    let name = stream_name(stream_of(session));
+    let name = stream_name(session.stream());
     let mut known: Option<Known> = None;
     let mut next = Some(1);
     while let Some(from) = next {

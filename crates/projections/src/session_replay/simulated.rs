@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use annals_domain::session::{
     ApprovalDenied, ApprovalExpired, ApprovalRequired, Approved, CommandAccepted, CommandFacts,
-    CommandKind, CommandQueued, CommandReceived, CommandRejected, Event, Judgement, PUSH,
-    PolicyProfile, RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled,
-    TokenSource, Waiting, closed, evolve, judge, needs_approval,
+    CommandKind, CommandQueued, CommandRejected, Event, Judgement, PUSH, PolicyProfile,
+    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource,
+    Waiting, closed, evolve, judge, needs_approval,
 };
 use annals_domain::{CommandId, Slot, Timestamp, bucket};
 
 use super::{Class, Said};
 
 /// The rule that lets a command wait, in the report's words.
-const APPROVAL_REQUIRED: &str = "Approval required";
+pub(super) const APPROVAL_REQUIRED: &str = "Approval required";
 
 /// What was found out about a session before it is judged again.
 #[derive(Debug, Default)]
@@ -114,7 +114,10 @@ pub(super) struct Simulated {
     denied: Option<RejectionRule>,
     /// What asked in the record as a command, and not as a push that waited.
     explicit: HashSet<CommandId>,
+    /// The status that another system said last, and how often it asked for an
+    /// approval; by which command it does not say.
     recorded: SessionStatus,
+    pub(super) asked_elsewhere: u64,
 }
 
 /// Buckets that sessions share, under the candidate.
@@ -131,6 +134,7 @@ impl Simulated {
             denied: None,
             explicit: HashSet::new(),
             recorded: SessionStatus::Unknown,
+            asked_elsewhere: 0,
         }
     }
 
@@ -148,6 +152,10 @@ impl Simulated {
 
     fn happens(&mut self, event: impl Into<Event>, at: Timestamp) {
         evolve(&mut self.state, &event.into(), at);
+    }
+
+    /// The session's own profile has no say here.
+    fn under_candidate(&mut self) {
         if let State::Known(session) = &mut self.state {
             Arc::make_mut(session).policy = Some(Arc::clone(&self.candidate));
         }
@@ -173,8 +181,10 @@ impl Simulated {
     pub(super) fn record(&mut self, event: &Event, at: Timestamp, buckets: &mut Buckets) {
         let status = self.status();
         match event {
-            Event::Created(_) | Event::Adopted(_) => self.happens(event.clone(), at),
-            Event::CommandReceived(received) => self.receive(received, at),
+            Event::Created(_) | Event::Adopted(_) => {
+                self.happens(event.clone(), at);
+                self.under_candidate();
+            }
             Event::Paused(paused) if status == SessionStatus::Running => {
                 if self.has_cause(paused.failures) {
                     self.happens(event.clone(), at);
@@ -214,7 +224,9 @@ impl Simulated {
                     self.explicit.insert(required.request);
                 }
             }
-            Event::PlanUpdated(_) | Event::RunAttached(_) => self.happens(event.clone(), at),
+            Event::CommandReceived(_) | Event::PlanUpdated(_) | Event::RunAttached(_) => {
+                self.happens(event.clone(), at);
+            }
             Event::Paused(_)
             | Event::Resumed(_)
             | Event::CommandQueued(_)
@@ -226,10 +238,6 @@ impl Simulated {
             | Event::ForeignRecorded(_)
             | Event::MetadataSet(_) => {}
         }
-    }
-
-    fn receive(&mut self, event: &CommandReceived, at: Timestamp) {
-        self.happens(event.clone(), at);
     }
 
     /// A result happens where its command was accepted here too, or where nobody
@@ -262,7 +270,6 @@ impl Simulated {
     ) -> Option<Answer> {
         let level = buckets.get(&waiting.facts.kind).copied();
         let session = self.session()?;
-        let is_closed = closed(session.status).is_some();
         let judged = judge(session, &waiting.facts, at, level).ok()?;
         // What a bucket says is a matter of times.
         let by_rate = matches!(
@@ -272,7 +279,7 @@ impl Simulated {
                     token: TokenSource::Session | TokenSource::Shared
                 }
         );
-        if !timed && by_rate && !is_closed {
+        if !timed && by_rate {
             return Some(Answer::NoTimes);
         }
         Some(Answer::Said(self.let_happen(waiting, judged, at, buckets)))
@@ -285,14 +292,12 @@ impl Simulated {
     }
 
     fn accept(&mut self, waiting: &Waiting, token: TokenSource, at: Timestamp) {
-        if let State::Known(session) = &mut self.state
-            && session.received.as_ref().map(|r| r.command) != Some(waiting.command)
-            && !session
-                .queue
-                .iter()
-                .any(|queued| queued.command == waiting.command)
+        let waits = |queued: &Waiting| queued.command == waiting.command;
+        if !self
+            .session()
+            .is_some_and(|session| session.queue.iter().any(waits))
         {
-            Arc::make_mut(session).received = Some(waiting.clone());
+            self.remember(waiting);
         }
         let accepted = CommandAccepted {
             command: waiting.command,
@@ -502,6 +507,9 @@ impl Simulated {
     fn status_recorded(&mut self, status: SessionStatus, at: Timestamp, buckets: &mut Buckets) {
         let before = std::mem::replace(&mut self.recorded, status);
         let denied = self.denied.take();
+        if status == SessionStatus::NeedsApproval && before != status {
+            self.asked_elsewhere += 1;
+        }
         match (before, status) {
             (_, SessionStatus::NeedsApproval) => {}
             (SessionStatus::NeedsApproval, SessionStatus::Running) => match denied {

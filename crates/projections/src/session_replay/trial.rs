@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use annals_domain::session::{
-    CommandKind, CommandResult, Event, PolicyProfile, RATE_LIMIT_SCOPE, SessionStatus, cap,
+    CommandKind, CommandResult, Event, PolicyProfile, RATE_LIMIT_SCOPE, cap,
 };
 use annals_domain::{AnyEvent, CommandId, RunId, SessionId, Slot, Timestamp, bucket};
 use annals_event_log::{Content, Position, Record};
 use annals_wire::Decoded;
 
-use super::simulated::{Answer, Buckets, Known, Simulated, verdict_on};
+use super::simulated::{APPROVAL_REQUIRED, Answer, Buckets, Known, Simulated, verdict_on};
 use super::{
     Aftermath, Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts,
 };
@@ -47,9 +47,6 @@ struct Tried {
     flipped: HashSet<CommandId>,
     /// What asked for an approval in the record.
     asked: BTreeSet<CommandId>,
-    /// How often another system asked, and the status that it said last.
-    asked_elsewhere: u64,
-    status: SessionStatus,
     so_far: Aftermath,
 }
 
@@ -96,7 +93,7 @@ fn said(event: &Event, class: Class, record: &Record) -> Said {
             (rule.or_else(|| text(record, event.reason)), None)
         }
         Event::Throttled(event) => (Some(RATE_LIMIT_SCOPE.to_owned()), Some(event.retry_after)),
-        Event::CommandQueued(_) => (Some("Approval required".to_owned()), None),
+        Event::CommandQueued(_) => (Some(APPROVAL_REQUIRED.to_owned()), None),
         _ => (None, None),
     };
     Said {
@@ -131,8 +128,6 @@ impl Trial {
             ended: HashMap::new(),
             flipped: HashSet::new(),
             asked: BTreeSet::new(),
-            asked_elsewhere: 0,
-            status: SessionStatus::Unknown,
             so_far: Aftermath::default(),
         };
         self.sessions.insert(session, tried);
@@ -179,9 +174,6 @@ impl Trial {
             }
             Event::CommandCompleted(event) => tried.completed(event.command, event.outcome),
             _ => {}
-        }
-        if let Event::StatusRecorded(event) = event {
-            tried.status_recorded(event.status);
         }
         tried.simulated.record(event, at, &mut self.buckets);
         let moment = Moment {
@@ -394,14 +386,6 @@ impl Trial {
 }
 
 impl Tried {
-    /// Another system asked for an approval; by which command it does not say.
-    fn status_recorded(&mut self, status: SessionStatus) {
-        if status == SessionStatus::NeedsApproval && self.status != status {
-            self.asked_elsewhere += 1;
-        }
-        self.status = status;
-    }
-
     fn note_accepted(&mut self, command: CommandId) {
         if let Some(unsettled) = self.unsettled.get(&command)
             && unsettled
@@ -428,7 +412,7 @@ fn approvals<'a>(sessions: impl Iterator<Item = &'a Tried>) -> Approvals {
     let mut sum = Approvals::default();
     for tried in sessions {
         let (recorded, candidate) = (&tried.asked, &tried.simulated.asked);
-        let elsewhere = tried.asked_elsewhere;
+        let elsewhere = tried.simulated.asked_elsewhere;
         sum.recorded += recorded.len() as u64 + elsewhere;
         sum.under_profile += candidate.len() as u64;
         let asked = candidate.difference(recorded).count() as u64;

@@ -1,6 +1,6 @@
 //! Which events `annals log` shows, and where reading them begins.
 
-use annals::domain::{AnyEvent, StreamKind, StreamRef};
+use annals::domain::{AnyEvent, StreamRef};
 use annals::event_log::{Direction, Position, Query, ReadError, Record, StreamName};
 use annals::wire::stream_name;
 use annals::{Annals, At};
@@ -8,8 +8,7 @@ use chrono::{DateTime, Utc};
 
 use super::direction;
 use crate::cli::Log;
-use crate::commands::did_you_mean;
-use crate::commands::replay_sessions::session;
+use crate::commands::{did_you_mean, session};
 use crate::error::CliError;
 
 /// What was asked for.
@@ -37,10 +36,7 @@ impl Filter {
     pub(super) async fn new(args: &Log, annals: &Annals) -> Result<Filter, CliError> {
         let stream = match (&args.stream, &args.session) {
             (Some(stream), _) => Some(find_stream(annals, stream).await?),
-            (None, Some(id)) => Some(stream_name(StreamRef {
-                kind: StreamKind::Session,
-                id: session(annals, id).await?.0,
-            })),
+            (None, Some(id)) => Some(stream_name(session(annals, id).await?.stream())),
             (None, None) => None,
         };
         if let Some(name) = &args.event_type {

@@ -6,13 +6,13 @@ use annals::domain::{ActorRef, Timestamp};
 use annals::event_log::{Direction, Position, Query, Record, Version};
 use annals::projections::history_entry;
 use annals::{Annals, LoadError};
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{StreamExt, pin_mut};
 use serde::Serialize;
-use tokio::signal::unix::{SignalKind, signal};
 use uuid::Uuid;
 
 use self::filter::{Filter, Verdict};
+use super::follow::follow;
 use crate::cli::Log;
 use crate::context::Context;
 use crate::error::CliError;
@@ -68,7 +68,13 @@ pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliErro
         unreadable: 0,
     };
     if args.follow {
-        follow(&mut printer, &filter).await?;
+        let records = followed(&annals, &filter);
+        follow(records, async |records| {
+            let more = printer.records(records, &filter).await?;
+            printer.output.flush()?;
+            Ok(more)
+        })
+        .await?;
     } else {
         page_through(&mut printer, &filter).await?;
     }
@@ -111,30 +117,6 @@ fn followed(
         None => {
             let after = Position(filter.first.0.saturating_sub(1));
             annals.subscribe(after).boxed()
-        }
-    }
-}
-
-/// Prints what is there and what comes, until interrupted.
-async fn follow(printer: &mut Printer<'_>, filter: &Filter) -> Result<(), CliError> {
-    let mut records = followed(printer.annals, filter).ready_chunks(PAGE);
-    // Whoever ends a service sends it SIGTERM.
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
-    let interrupted = tokio::signal::ctrl_c();
-    pin_mut!(interrupted);
-    loop {
-        tokio::select! {
-            ended = &mut interrupted => return ended.map_err(CliError::Signal),
-            _ = terminated.recv() => return Ok(()),
-            chunk = records.next() => {
-                let Some(chunk) = chunk else { return Ok(()) };
-                let chunk = chunk.into_iter().collect::<Result<Vec<Record>, _>>()?;
-                let more = printer.records(&chunk, filter).await?;
-                printer.output.flush()?;
-                if !more {
-                    return Ok(());
-                }
-            }
         }
     }
 }
