@@ -8,6 +8,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use annals_event_log::Position;
 use rocksdb::checkpoint::Checkpoint;
@@ -15,7 +16,7 @@ use rocksdb::{DB, WriteBatch};
 use uuid::Uuid;
 
 use crate::columns::{self, Role};
-use crate::db::{Db, OnDrop, directory_bytes};
+use crate::db::{Db, directory_bytes};
 use crate::error::{BackupError, OpenError};
 use crate::identity;
 use crate::open::Access;
@@ -72,7 +73,7 @@ pub(crate) fn backup(
     let copy = work.path().join("log");
     match access {
         Access::Write(_) => checkpoint(db, &copy, dest)?,
-        Access::Follow(follower) => copy_keys(db, follower, &copy, dest)?,
+        Access::Follow(follower) => copy_keys(follower, &copy, dest)?,
     }
     let position = prove(&copy).map_err(|source| BackupError::Unusable {
         path: dest.to_owned(),
@@ -129,7 +130,7 @@ fn checkpoint(db: &Db, copy: &Path, dest: &Path) -> Result<(), BackupError> {
 }
 
 /// Copies all that a reader sees, into a new database.
-fn copy_keys(db: &Db, follower: &Follower, copy: &Path, dest: &Path) -> Result<(), BackupError> {
+fn copy_keys(follower: &Follower, copy: &Path, dest: &Path) -> Result<(), BackupError> {
     let rocks = |source| BackupError::Rocks {
         path: dest.to_owned(),
         source,
@@ -142,7 +143,8 @@ fn copy_keys(db: &Db, follower: &Follower, copy: &Path, dest: &Path) -> Result<(
     let target = DB::open_cf_descriptors(&db_options, copy, columns::descriptors(&options));
     let target = target.map_err(rocks)?;
     // The view must not move under the copy.
-    let _still = follower.hold_still(db)?;
+    let still = follower.hold_still()?;
+    let db = &still.db;
     for name in columns::ALL {
         let (Some(from), Some(to)) = (db.rocks.cf_handle(name), target.cf_handle(name)) else {
             continue;
@@ -182,7 +184,7 @@ fn prove(copy: &Path) -> Result<Position, OpenError> {
         path: copy.to_owned(),
         _scratch: None,
         _lock: None,
-        released: OnDrop::default(),
+        released: Arc::default(),
     };
     db.last_position()
         .map_err(|error| OpenError::corrupt(copy, error.to_string()))

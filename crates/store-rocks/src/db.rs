@@ -75,7 +75,8 @@ pub(crate) struct Db {
     pub(crate) _scratch: Option<TempDir>,
     /// The writer's lock.
     pub(crate) _lock: Option<File>,
-    pub(crate) released: OnDrop,
+    /// Shared with the database that takes this one's place, if one does.
+    pub(crate) released: Arc<OnDrop>,
 }
 
 impl Db {

@@ -36,6 +36,7 @@ mod read;
 mod rows;
 mod scan;
 mod secondary;
+mod slot;
 mod staging;
 mod streams;
 mod verify;

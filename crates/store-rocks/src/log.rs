@@ -1,7 +1,7 @@
 //! The log as a handle, and the three ports on it.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, distinct_blobs, random_salt};
@@ -25,6 +25,7 @@ use crate::open::{self, Access, Opened};
 use crate::options::Options;
 use crate::read::{self, View};
 use crate::secondary::Follower;
+use crate::slot::Slot;
 use crate::verify::{self, VerifyReport};
 use crate::writer::Work;
 use crate::{columns, index, streams};
@@ -45,8 +46,7 @@ pub struct RocksLog {
 
 pub(crate) struct Inner {
     log_id: Uuid,
-    /// `None` once the log is closed.
-    db: RwLock<Option<Arc<Db>>>,
+    db: Arc<Slot>,
     watermark: Arc<Watermark>,
     access: Access,
     readers: ThreadPool,
@@ -122,8 +122,9 @@ impl RocksLog {
             .panic_handler(|_| tracing::error!("a read ended in a panic"))
             .build()
             .map_err(|error| OpenError::io(path, std::io::Error::other(error)))?;
-        let released = Arc::clone(&db.released.0);
-        let db = RwLock::new(Some(db));
+        let released = db.get().map(|db| Arc::clone(&db.released.0));
+        let released =
+            released.map_err(|error| OpenError::io(path, std::io::Error::other(error)))?;
         let turns = Arc::default();
         let inner = Inner {
             log_id,
@@ -160,8 +161,7 @@ impl RocksLog {
     /// [`ReadError`] when the log cannot be read at all. What is wrong with it
     /// is no error but a finding of the report.
     pub fn verify(&self, progress: &mut dyn FnMut(Position)) -> Result<VerifyReport, ReadError> {
-        let watermark = self.inner.refresh()?;
-        let db = self.inner.db()?;
+        let (db, watermark) = self.inner.refresh()?;
         verify::verify(
             &View {
                 db: &db,
@@ -201,14 +201,12 @@ impl RocksLog {
 
 impl Inner {
     fn db(&self) -> Result<Arc<Db>, ReadError> {
-        let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
-        db.clone().ok_or(ReadError::Closed)
+        self.db.get()
     }
 
     /// The newest watermark; a reader catches up with the writer first.
-    pub(crate) fn refresh(&self) -> Result<Position, ReadError> {
-        let db = self.db()?;
-        self.sight().refresh(&db)
+    pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
+        self.sight().refresh(self.db()?)
     }
 
     fn sight(&self) -> Sight {
@@ -216,15 +214,6 @@ impl Inner {
             Access::Write(_) => Sight::Own(Arc::clone(&self.watermark)),
             Access::Follow(follower) => Sight::Followed(Arc::clone(follower)),
         }
-    }
-
-    /// Takes the database away from this handle. It closes when the reads that
-    /// are under way have let it go.
-    fn take(&self) -> Option<Arc<Db>> {
-        self.db
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
     }
 }
 
@@ -236,24 +225,14 @@ enum Sight {
 }
 
 impl Sight {
-    fn refresh(&self, db: &Db) -> Result<Position, ReadError> {
+    /// The watermark and the database that has all of it in view.
+    fn refresh(&self, db: Arc<Db>) -> Result<(Arc<Db>, Position), ReadError> {
         match self {
-            Sight::Own(watermark) => Ok(watermark.get()),
-            Sight::Followed(follower) => follower.refresh(db),
-        }
-    }
-
-    /// Lets a reader see the tables that its writer has now.
-    fn renew(&self, db: &Db) -> Result<(), ReadError> {
-        match self {
-            Sight::Own(_) => Ok(()),
-            Sight::Followed(follower) => follower.still(db).map(|_| ()),
+            Sight::Own(watermark) => Ok((db, watermark.get())),
+            Sight::Followed(follower) => follower.refresh(),
         }
     }
 }
-
-/// How often a page is read again whose tables were merged meanwhile.
-const REREADS: u32 = 3;
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -262,7 +241,7 @@ impl Drop for Inner {
             writer.shut();
             writer.join();
         }
-        drop(self.take());
+        drop(self.db.take());
         // So that the directory can be opened again at once. It is not waited
         // for longer: a read that was dropped may still be running.
         if !self.released.wait_blocking(DROP_WAIT) {
@@ -287,14 +266,13 @@ where
             return;
         }
         let result = (|| {
-            let watermark = sight.refresh(&db)?;
+            let (db, watermark) = sight.refresh(db)?;
             read(&View {
                 db: &db,
                 columns: db.columns()?,
                 watermark,
             })
         })();
-        drop(db);
         let _ = answer.send(result);
     });
     answered
@@ -349,9 +327,10 @@ impl EventLog for RocksLog {
 
     fn watermark(&self) -> Position {
         // A reader that cannot catch up still serves what it has.
-        self.inner
-            .refresh()
-            .unwrap_or_else(|_| self.inner.watermark.get())
+        match self.inner.refresh() {
+            Ok((_, watermark)) => watermark,
+            Err(_) => self.inner.watermark.get(),
+        }
     }
 
     async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
@@ -402,20 +381,7 @@ impl EventLog for RocksLog {
     }
 
     async fn read(&self, query: Query) -> Result<Page, ReadError> {
-        let sight = self.inner.sight();
-        let look = move |view: &View<'_>| {
-            let mut page = read::page(view, &query);
-            for _ in 0..REREADS {
-                if !page.as_ref().is_err_and(ReadError::is_retryable) {
-                    break;
-                }
-                // The writer merged a table into another one just now.
-                sight.renew(view.db)?;
-                page = read::page(view, &query);
-            }
-            page
-        };
-        run(&self.inner, look).await
+        run(&self.inner, move |view| read::page(view, &query)).await
     }
 
     async fn streams(
@@ -439,9 +405,10 @@ impl EventLog for RocksLog {
             // writer is gone, the next one will publish it.
             let still = match &sight {
                 Sight::Own(_) => None,
-                Sight::Followed(follower) => Some(follower.still(view.db)?),
+                Sight::Followed(follower) => Some(follower.still()?),
             };
-            let counts = index::counts(view.db, &view.columns)?;
+            let db = still.as_ref().map_or(view.db, |still| &still.db);
+            let counts = index::counts(db, &db.columns()?)?;
             let position = Position(counts.position);
             drop(still);
             let bytes = directory_bytes(&view.db.path);
@@ -466,7 +433,7 @@ impl EventLog for RocksLog {
             writer.ended().await;
         }
         // Closing RocksDB takes milliseconds, which are not the caller's.
-        if let Some(db) = self.inner.take() {
+        if let Some(db) = self.inner.db.take() {
             self.inner.readers.spawn(move || drop(db));
         }
         self.inner.released.wait().await;

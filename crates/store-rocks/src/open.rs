@@ -16,6 +16,7 @@ use crate::db::{Db, OnDrop};
 use crate::error::{OpenError, StoreFailure, lost};
 use crate::options::Options;
 use crate::secondary::Follower;
+use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, WatermarkFile};
 use crate::writer::{Disk, Publish, Writer};
@@ -30,7 +31,7 @@ const RESTLESS: Duration = Duration::from_secs(10);
 /// A log that was opened, in parts.
 pub(crate) struct Opened {
     pub(crate) log_id: Uuid,
-    pub(crate) db: Arc<Db>,
+    pub(crate) db: Arc<Slot>,
     pub(crate) watermark: Arc<Watermark>,
     pub(crate) access: Access,
 }
@@ -61,7 +62,7 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError
         path: path.to_owned(),
         _scratch: None,
         _lock: Some(lock),
-        released: OnDrop::default(),
+        released: Arc::default(),
     };
     start_writer(log_id, db, file, options, |db| disk(db, options.sync))
 }
@@ -136,7 +137,7 @@ pub(crate) fn open_on(
         path: path.to_owned(),
         _scratch: None,
         _lock: Some(lock),
-        released: OnDrop::default(),
+        released: Arc::default(),
     };
     check_meta(&db, log_id)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
@@ -167,7 +168,7 @@ fn start_writer(
         .map_err(|error| OpenError::io(&path, error))?;
     Ok(Opened {
         log_id,
-        db,
+        db: Slot::new(db),
         watermark,
         access: Access::Write(writer),
     })
@@ -229,15 +230,22 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     {
         return Err(no_watermark(path));
     }
-    let db = settled(path, || open_secondary(path, options, log_id))?;
+    let db = settled(path, || {
+        open_secondary(path, options, log_id, Arc::default())
+    })?;
+    let db = Slot::new(Arc::new(db));
     let watermark = Arc::new(Watermark::new(Position::START));
-    let follower = Arc::new(Follower::new(file, Arc::clone(&watermark)));
-    follower
-        .begin(&db)
-        .map_err(|error| unreadable(path, error))?;
+    let follower = Follower::new(
+        Arc::clone(&db),
+        (options.clone(), log_id),
+        file,
+        Arc::clone(&watermark),
+    );
+    let follower = Arc::new(follower);
+    follower.begin().map_err(|error| unreadable(path, error))?;
     Ok(Opened {
         log_id,
-        db: Arc::new(db),
+        db,
         watermark,
         access: Access::Follow(follower),
     })
@@ -290,7 +298,14 @@ pub(crate) fn manifest(path: &Path) -> Manifest {
     (current, length)
 }
 
-fn open_secondary(path: &Path, options: &Options, log_id: Uuid) -> Result<Db, OpenError> {
+/// Opens RocksDB as a follower of another process's. `released` is the signal
+/// that it is closed.
+pub(crate) fn open_secondary(
+    path: &Path,
+    options: &Options,
+    log_id: Uuid,
+    released: Arc<OnDrop>,
+) -> Result<Db, OpenError> {
     check_columns(path, options)?;
     let scratch = tempfile::Builder::new().prefix("annals-reader-").tempdir();
     let scratch = scratch.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
@@ -306,7 +321,7 @@ fn open_secondary(path: &Path, options: &Options, log_id: Uuid) -> Result<Db, Op
         path: path.to_owned(),
         _scratch: Some(scratch),
         _lock: None,
-        released: OnDrop::default(),
+        released,
     };
     check_meta(&db, log_id)?;
     Ok(db)

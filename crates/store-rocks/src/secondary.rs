@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use annals_event_log::{Position, ReadError, Watermark};
+use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::{StoreFailure, corrupt, lost};
 use crate::log::Inner;
 use crate::open;
+use crate::options::Options;
+use crate::slot::Slot;
 use crate::watermark_file::WatermarkFile;
 
 /// How often a reader that waits looks at WATERMARK.
@@ -23,17 +26,39 @@ const BEGINNINGS: u32 = 10;
 /// How often it looks whether what it sees was published: about two seconds.
 const PUBLICATIONS: u32 = 400;
 
+/// At which attempts RocksDB is opened anew: it may have given up for good.
+const ANEW: u32 = 3;
+
 /// What follows the writer.
 pub(crate) struct Follower {
+    db: Arc<Slot>,
+    /// What it takes to open the database anew.
+    opening: (Options, Uuid),
     file: WatermarkFile,
     served: Arc<Watermark>,
     catching_up: Mutex<()>,
     polling: Mutex<bool>,
 }
 
+/// A view that does not move for as long as this lives.
+pub(crate) struct Still<'a> {
+    pub(crate) db: Arc<Db>,
+    /// Whether all of the view is published. It is not where a writer ended
+    /// just before it could.
+    published: bool,
+    _turn: MutexGuard<'a, ()>,
+}
+
 impl Follower {
-    pub(crate) fn new(file: WatermarkFile, served: Arc<Watermark>) -> Follower {
+    pub(crate) fn new(
+        db: Arc<Slot>,
+        opening: (Options, Uuid),
+        file: WatermarkFile,
+        served: Arc<Watermark>,
+    ) -> Follower {
         Follower {
+            db,
+            opening,
             file,
             served,
             catching_up: Mutex::default(),
@@ -41,29 +66,34 @@ impl Follower {
         }
     }
 
-    /// Catches up with the writer, if it has moved; what is served now.
-    pub(crate) fn refresh(&self, db: &Db) -> Result<Position, ReadError> {
-        let Some(published) = self.published()? else {
-            return Ok(self.served.get());
-        };
-        let _turn = self
-            .catching_up
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if published <= self.served.get() {
-            return Ok(self.served.get());
+    /// Catches up with the writer, if it has moved; what is served now, and the
+    /// database that has it in view.
+    pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
+        if self.published()?.is_some() {
+            self.advance()?;
         }
+        // In this order: a database is in its place before it is served from.
+        let served = self.served.get();
+        Ok((self.db.get()?, served))
+    }
+
+    fn advance(&self) -> Result<(), ReadError> {
+        let _turn = self.turn();
+        // Somebody else may have caught up while this one waited.
+        let Some(published) = self.published()? else {
+            return Ok(());
+        };
         let mut attempt = 0;
         loop {
             attempt += 1;
-            match catch_up(db) {
+            match self.catch_up(attempt) {
                 // Where it is there, only not yet visible here, serve what is.
                 Ok(seen) if seen >= published || attempt >= ATTEMPTS => {
                     // Read again: rows of a read model that came with this view
                     // were folded from what was published by then.
                     let published = self.read_file()?.unwrap_or(published);
                     self.served.advance(seen.min(published));
-                    return Ok(self.served.get());
+                    return Ok(());
                 }
                 Err(error) if attempt >= ATTEMPTS => return Err(error),
                 _ => std::thread::sleep(BETWEEN_ATTEMPTS),
@@ -73,16 +103,45 @@ impl Follower {
 
     /// Refreshes when the log is opened, where there is nothing older to serve:
     /// all that WATERMARK promises must come into view.
-    pub(crate) fn begin(&self, db: &Db) -> Result<Position, ReadError> {
+    pub(crate) fn begin(&self) -> Result<Position, ReadError> {
         let promised = self.read_file()?.unwrap_or_default();
         let mut seen = Position::START;
         for _ in 0..BEGINNINGS {
-            seen = self.refresh(db)?;
+            seen = self.refresh()?.1;
             if seen >= promised {
                 return Ok(seen);
             }
         }
         Err(corrupt(lost(promised, seen)))
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.catching_up
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Catches up once; the last position in view.
+    ///
+    /// A table that the writer deletes just when RocksDB is about to open it
+    /// ends RocksDB's following for good: it keeps that error and answers every
+    /// later attempt with it. So the database is opened anew now and then.
+    fn catch_up(&self, attempt: u32) -> Result<Position, ReadError> {
+        let db = self.db.get()?;
+        let error = match catch_up(&db) {
+            Err(error) if attempt.is_multiple_of(ANEW) => error,
+            seen => return seen,
+        };
+        tracing::debug!(%error, "the reader's database is opened anew");
+        let (options, log_id) = &self.opening;
+        let anew = open::open_secondary(&db.path, options, *log_id, Arc::clone(&db.released));
+        let Ok(anew) = anew else { return Err(error) };
+        let seen = catch_up(&anew)?;
+        if seen < self.served.get() {
+            return Err(error);
+        }
+        self.db.replace(anew)?;
+        Ok(seen)
     }
 
     fn read_file(&self) -> Result<Option<Position>, ReadError> {
@@ -100,38 +159,40 @@ impl Follower {
     }
 
     /// Brings the view to a state that is durable as a whole, and keeps it there
-    /// for as long as the guard lives.
-    pub(crate) fn hold_still(&self, db: &Db) -> Result<MutexGuard<'_, ()>, ReadError> {
-        match self.still(db)? {
-            (turn, true) => Ok(turn),
-            (_, false) => Err(StoreFailure::Unpublished.into()),
+    /// for as long as what it answers lives.
+    pub(crate) fn hold_still(&self) -> Result<Still<'_>, ReadError> {
+        let still = self.still()?;
+        if !still.published {
+            return Err(StoreFailure::Unpublished.into());
         }
+        Ok(still)
     }
 
-    /// The same, and whether all of the view is published. It is not where a
-    /// writer ended just before it could.
-    pub(crate) fn still(&self, db: &Db) -> Result<(MutexGuard<'_, ()>, bool), ReadError> {
-        let turn = self
-            .catching_up
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let mut seen = catch_up(db);
-        for _ in 1..ATTEMPTS {
-            if seen.is_ok() {
-                break;
-            }
+    /// The same, where not all of the view need be published.
+    pub(crate) fn still(&self) -> Result<Still<'_>, ReadError> {
+        let turn = self.turn();
+        let mut attempt = 1;
+        let mut seen = self.catch_up(attempt);
+        while seen.is_err() && attempt < ATTEMPTS {
             std::thread::sleep(BETWEEN_ATTEMPTS);
-            seen = catch_up(db);
+            attempt += 1;
+            seen = self.catch_up(attempt);
         }
+        let mut still = Still {
+            db: self.db.get()?,
+            published: false,
+            _turn: turn,
+        };
         let seen = seen?;
         // The view stays as it is; what it shows is published after its sync.
         for _ in 0..PUBLICATIONS {
             if self.read_file()?.is_some_and(|published| seen <= published) {
-                return Ok((turn, true));
+                still.published = true;
+                break;
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
-        Ok((turn, false))
+        Ok(still)
     }
 
     /// Starts the thread that wakes those who wait, if it does not run yet.

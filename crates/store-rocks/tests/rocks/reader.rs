@@ -1,5 +1,6 @@
 //! A reader beside a live writer: it sees what was acknowledged, and nothing more.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -225,4 +226,32 @@ fn readers_open_beside_writers_that_open_and_close() {
     });
     let tables = tables(&path).len();
     assert!(tables < 40, "not one for each writer: {tables}");
+}
+
+/// RocksDB keeps an error that it met in the manifest and answers each later
+/// attempt with it. So it also does when a table that it is about to open is
+/// deleted at that moment, which no test can time.
+#[test]
+fn a_reader_follows_again_after_rocksdb_gave_up_following() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-0", 1);
+    let reader = RocksLog::open_reader(&path, &options()).expect("a reader");
+    append(&log, "run-0", 1);
+    close(log);
+    let current = fs::read_to_string(path.join("CURRENT")).expect("CURRENT");
+    let manifest = path.join(current.trim());
+    let whole = fs::read(&manifest).expect("the manifest");
+    // A record of the manifest that is complete and whose checksum is wrong.
+    let mut broken = whole.clone();
+    broken.extend([0xbd, 0xad, 0xbd, 0xad, 4, 0, 1, 1, 2, 3, 4]);
+    fs::write(&manifest, &broken).expect("written");
+    let refused = block_on(reader.read(Query::all(Position(1))));
+    assert!(refused.is_err(), "{refused:?}");
+    fs::write(&manifest, &whole).expect("written");
+    assert_eq!(all(&reader).len(), 2);
+    let log = RocksLog::open(&path, &options()).expect("the log");
+    append(&log, "run-0", 1);
+    assert_eq!(all(&reader), all(&log));
+    drop(log);
+    close(reader);
 }

@@ -1,0 +1,42 @@
+//! Where the handles of a log find its database.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use annals_event_log::ReadError;
+
+use crate::db::Db;
+
+/// The open database; nothing once the log is closed. A reader's is opened anew
+/// where RocksDB can no longer follow the writer, see [`crate::secondary`].
+pub(crate) struct Slot(RwLock<Option<Arc<Db>>>);
+
+impl Slot {
+    pub(crate) fn new(db: Arc<Db>) -> Arc<Slot> {
+        Arc::new(Slot(RwLock::new(Some(db))))
+    }
+
+    pub(crate) fn get(&self) -> Result<Arc<Db>, ReadError> {
+        let db = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        db.clone().ok_or(ReadError::Closed)
+    }
+
+    /// Takes the database away from every handle. It closes when the reads that
+    /// are under way have let it go.
+    pub(crate) fn take(&self) -> Option<Arc<Db>> {
+        self.0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    /// Puts another one in its place, unless the log was closed meanwhile.
+    pub(crate) fn replace(&self, db: Db) -> Result<(), ReadError> {
+        let mut place = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let open = place.as_mut().ok_or(ReadError::Closed)?;
+        let before = std::mem::replace(open, Arc::new(db));
+        drop(place);
+        // Closing RocksDB takes milliseconds; nobody waits for it at the lock.
+        drop(before);
+        Ok(())
+    }
+}
