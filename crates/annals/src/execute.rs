@@ -1,4 +1,4 @@
-//! Executing commands: known batch? load, decide, append; again on a conflict.
+//! Executing commands: load, decide, append; again on a conflict.
 
 use annals_domain::session::Verdict;
 use annals_domain::{
@@ -102,15 +102,12 @@ impl Annals {
             .chain(key)
             .collect();
         let mut turn = Some(self.lanes.turn(lanes.clone()).await);
-        if let Some(key) = key
-            && let Some(outcome) = self.known_batch(key, &canonical, requests.len()).await?
-        {
-            return Ok(outcome);
-        }
+        // Whether the batch of a key is there already, the append finds out. To ask
+        // before it would cost each new one a read.
         let metas = new_metas(&requests);
         let mut batch = Batch {
             id: key.unwrap_or_else(Uuid::now_v7),
-            derive_ids: key.is_some(),
+            is_keyed: key.is_some(),
             canonical,
             requests,
             metas,
@@ -140,8 +137,7 @@ impl Annals {
                 }
             }
         }
-        // An earlier attempt whose caller had gone may have come first, and this one
-        // was refused for what that one did.
+        // It was made before, and this time it is refused for what it did then.
         if let (Err(ExecuteError::Refused { .. }), Some(key)) = (&outcome, key) {
             let (canonical, requests) = (&batch.canonical, batch.requests.len());
             if let Some(known) = self.known_batch(key, canonical, requests).await? {
@@ -251,6 +247,13 @@ impl Annals {
     /// The answer to a batch that changes nothing, if that is so by the newest
     /// states.
     async fn nothing_to_do(&self, batch: &Batch, world: World) -> Result<BatchOutcome, Setback> {
+        if batch.is_keyed
+            && let Some(known) = self
+                .known_batch(batch.id, &batch.canonical, batch.requests.len())
+                .await?
+        {
+            return Ok(known);
+        }
         let position = self.log.watermark();
         self.settle(world).await?;
         let unchanged = |request: &Request| Outcome {
@@ -364,9 +367,9 @@ impl Annals {
 /// A batch of requests with all that must be the same in every attempt.
 struct Batch {
     id: Uuid,
-    /// Whether event ids follow from the batch id, so that the same import
-    /// makes the same ids.
-    derive_ids: bool,
+    /// Whether its id is a key that was given. Then the events' ids follow from
+    /// it, so that the same import makes the same ids.
+    is_keyed: bool,
     canonical: Bytes,
     requests: Vec<Request>,
     metas: Vec<Meta>,
@@ -413,7 +416,7 @@ impl Batch {
     }
 
     fn event_id(&self, index: usize) -> Uuid {
-        if self.derive_ids {
+        if self.is_keyed {
             Uuid::new_v5(&self.id, &index.to_be_bytes())
         } else {
             Uuid::now_v7()

@@ -43,16 +43,18 @@ pub(crate) fn create(world: &mut World, command: &CreateSession, _: &Meta) -> De
 }
 
 pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) -> Decided {
+    let mut draft = Draft::of(world, command.session, meta)?;
+    if gate::closed(draft.session().status).is_none() {
+        gate::policy(draft.session())?;
+        // All that the decision needs is asked for before any of its work.
+        draft.shared(command.submit.kind())?;
+    }
     let given = AgentCommand {
         id: command.id.unwrap_or(CommandId(meta.new_id)),
         parent: command.parent,
         plan_node: command.plan_node.clone(),
         body: command.submit.clone(),
     };
-    let mut draft = Draft::of(world, command.session, meta)?;
-    if gate::closed(draft.session().status).is_none() {
-        gate::policy(draft.session())?;
-    }
     check_new(&draft, given.id)?;
     draft.expire();
     if may_wait(&draft, given.body.kind()) {

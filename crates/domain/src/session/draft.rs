@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    ApprovalExpired, ApprovalRequired, CommandAccepted, CommandQueued, CommandRejected,
-    Correlation, Event, Judgement, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule, Session,
-    SessionStatus, State, Throttled, TokenSource, Waiting, gate,
+    ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
+    CommandRejected, Correlation, Event, Judgement, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule,
+    Session, SessionStatus, State, Throttled, TokenSource, Waiting, gate,
 };
 use crate::bucket::{self, Level};
 use crate::pieces::Pieces;
@@ -97,13 +97,11 @@ impl<'a> Draft<'a> {
         self.emitted
     }
 
-    /// What is in the bucket of a command's kind, if its profile has a cap on it.
-    fn shared(&mut self, waiting: &Waiting) -> Result<Option<Level>, DecideError> {
-        let policy = gate::policy(self.session())?;
-        if gate::cap(policy, waiting.facts.kind).is_none() {
+    /// What is in the bucket of a kind of commands, if the profile has a cap on it.
+    pub(super) fn shared(&mut self, kind: CommandKind) -> Result<Option<Level>, DecideError> {
+        let Some(bucket) = self.session().bucket(kind) else {
             return Ok(None);
-        }
-        let bucket = bucket::stream_of(policy, waiting.facts.kind);
+        };
         if let Some(level) = self.buckets.get(&bucket) {
             return Ok(*level);
         }
@@ -116,7 +114,7 @@ impl<'a> Draft<'a> {
     pub(super) fn judge(&mut self, waiting: &Waiting) -> Result<bool, DecideError> {
         let shared = match gate::closed(self.session().status) {
             Some(_) => None,
-            None => self.shared(waiting)?,
+            None => self.shared(waiting.facts.kind)?,
         };
         let judgement = gate::judge(self.session(), &waiting.facts, self.at, shared)?;
         let accepted = matches!(judgement, Judgement::Accepted { .. });
@@ -208,10 +206,10 @@ impl<'a> Draft<'a> {
     fn take_shared(&mut self, waiting: &Waiting) -> Result<(), DecideError> {
         let policy = gate::policy(self.session())?;
         let kind = waiting.facts.kind;
-        let Some(limit) = gate::cap(policy, kind) else {
+        let (Some(limit), Some(stream)) = (gate::cap(policy, kind), self.session().bucket(kind))
+        else {
             return Ok(());
         };
-        let stream = bucket::stream_of(policy, kind);
         let mut pieces = Pieces::new();
         let event = bucket::Taken {
             session: self.id,
@@ -239,7 +237,7 @@ impl<'a> Draft<'a> {
             if gate::needs_approval(self.session(), policy, waiting.facts.kind) {
                 break;
             }
-            let shared = self.shared(&waiting)?;
+            let shared = self.shared(waiting.facts.kind)?;
             let policy = gate::policy(self.session())?;
             let judged = gate::admit(self.session(), policy, &waiting.facts, self.at, shared);
             self.verdict(&waiting, judged)?;

@@ -7,8 +7,8 @@ use super::{
     CommandAccepted, CommandCompleted, CommandFacts, CommandKind, CommandResult, Correlation,
     Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
 };
-use crate::bucket::{Level, Limit};
-use crate::{CommandId, RunId, Timestamp};
+use crate::bucket::{self, Level, Limit};
+use crate::{CommandId, RunId, StreamRef, Timestamp};
 
 /// Whether a session is there, and what its gate knows of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Session {
     pub status: SessionStatus,
     /// What it may do; none where another system knows.
     pub policy: Option<Arc<PolicyProfile>>,
+    /// The shared buckets of the kinds that its recorded policy has caps on.
+    pub buckets: Arc<[(CommandKind, StreamRef)]>,
     /// After how many seconds a pending approval expires.
     pub approval_expiry_seconds: Option<u64>,
     /// After how many failures in a row it pauses; 0 is never.
@@ -108,9 +110,10 @@ pub struct OpenCommand {
 
 impl Session {
     fn new(status: SessionStatus, config: Option<&StoredConfig>) -> Session {
-        Session {
+        let mut session = Session {
             status,
-            policy: config.map(|config| Arc::new(config.policy.policy())),
+            policy: None,
+            buckets: Arc::default(),
             approval_expiry_seconds: None,
             pause_after_failures: 0,
             granted: BTreeSet::new(),
@@ -126,7 +129,25 @@ impl Session {
             nodes: Arc::default(),
             run: None,
             received: None,
+        };
+        if let Some(config) = config {
+            session.configure(config);
         }
+        session
+    }
+
+    /// Its policy, and the buckets that follow from that: they are looked up for
+    /// every command.
+    fn configure(&mut self, config: &StoredConfig) {
+        let policy = config.policy.policy();
+        self.buckets = bucket::streams_of(&policy).into();
+        self.policy = Some(Arc::new(policy));
+    }
+
+    /// The bucket of a kind of commands, if the session shares one.
+    pub(super) fn bucket(&self, kind: CommandKind) -> Option<StreamRef> {
+        let found = self.buckets.iter().find(|(capped, _)| *capped == kind);
+        found.map(|(_, stream)| *stream)
     }
 
     /// The limit of the session's own bucket, if it has one.
@@ -344,7 +365,7 @@ pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
         // More of a session that was taken over may come later.
         (Event::Adopted(event), State::Known(session)) => {
             if let Some(config) = &event.config {
-                Arc::make_mut(session).policy = Some(Arc::new(config.policy.policy()));
+                Arc::make_mut(session).configure(config);
             }
         }
         (Event::Adopted(event), State::Absent) => {

@@ -143,16 +143,16 @@ impl AgentCommand {
         correlation: Correlation,
         pieces: &mut Pieces,
     ) -> Result<CommandReceived, Refusal> {
-        let (body, file) = match &self.body {
+        let mut file = None;
+        let json = match &self.body {
             CommandBody::UploadArtifact(upload) => {
                 let mut upload = upload.clone();
-                let file = std::mem::take(&mut upload.content);
-                (CommandBody::UploadArtifact(upload), Some(file.0))
+                file = Some(std::mem::take(&mut upload.content).0);
+                Json::from_value(&CommandBody::UploadArtifact(upload))
             }
-            body => (body.clone(), None),
+            body => Json::from_value(body),
         };
-        let json = Json::from_value(&body)
-            .map_err(|error| Refusal::invalid("submit", error.to_string()))?;
+        let json = json.map_err(|error| Refusal::invalid("submit", error.to_string()))?;
         Ok(CommandReceived {
             command: self.id,
             facts: self.body.facts(),

@@ -85,7 +85,7 @@ fn what_lies_above_the_file_watermark_is_served_in_no_way() {
     // As if the writer had been stopped between its write and its publication.
     let mut content = 5_u64.to_be_bytes().to_vec();
     content.extend_from_slice(&annals_event_log::Digest::of(&content).0[..8]);
-    std::fs::write(path.join("WATERMARK"), content).unwrap();
+    fs::write(path.join("WATERMARK"), content).unwrap();
     let reader = RocksLog::open_reader(&path, &options()).expect("a reader");
     assert_eq!(reader.watermark(), Position(5));
     assert_eq!(all(&reader).len(), 5);
@@ -184,8 +184,8 @@ fn without_a_watermark_there_is_nothing_to_follow() {
     close(log);
     for content in [None, Some([9_u8; 16])] {
         match content {
-            None => std::fs::remove_file(path.join("WATERMARK")).unwrap(),
-            Some(bytes) => std::fs::write(path.join("WATERMARK"), bytes).unwrap(),
+            None => fs::remove_file(path.join("WATERMARK")).unwrap(),
+            Some(bytes) => fs::write(path.join("WATERMARK"), bytes).unwrap(),
         }
         let error = RocksLog::open_reader(&path, &options()).expect_err("no watermark");
         assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
