@@ -66,19 +66,21 @@ impl Annals {
         requests: Vec<Request>,
     ) -> Result<BatchOutcome, ExecuteError> {
         gate::alone(&requests)?;
+        // What the caller knows the request by.
+        let known_by = (requests.first().and_then(gate::given), key);
         let requests = match <[Request; 1]>::try_from(requests) {
             Ok([request]) => vec![gate::keyed(Request { key, ..request })],
             Err(requests) => requests,
         };
-        let (key, given) = match requests.as_slice() {
-            [only] => (only.key, gate::given(only)),
-            _ => (key, None),
+        let key = match requests.as_slice() {
+            [only] => only.key,
+            _ => key,
         };
         let canonical = canonical_request(&requests)?;
         let done = self
             .execute_guarded(key, canonical, requests, Vec::new())
             .await;
-        done.map_err(|error| gate::explained(given, error))
+        done.map_err(|error| gate::explained(known_by, error))
     }
 
     /// The same, made only if further expectations hold. `canonical` is what the

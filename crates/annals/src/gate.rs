@@ -72,10 +72,15 @@ pub(crate) fn given(request: &Request) -> Option<CommandId> {
     }
 }
 
-/// A key that was used before, in the words of whoever gave a command.
-pub(crate) fn explained(given: Option<CommandId>, error: ExecuteError) -> ExecuteError {
-    match (given, error) {
-        (Some(id), ExecuteError::KeyReused { .. }) => {
+/// A key that was used before, in the words of whoever gave a command: by its
+/// id, or else by the key that its id was made from.
+pub(crate) fn explained(
+    known_by: (Option<CommandId>, Option<Uuid>),
+    error: ExecuteError,
+) -> ExecuteError {
+    match (known_by, error) {
+        ((None, Some(key)), ExecuteError::KeyReused { .. }) => ExecuteError::KeyReused { key },
+        ((Some(id), _), ExecuteError::KeyReused { .. }) => {
             let reason = format!(
                 "{id} was given in this session before, as another command; give each command an \
                  id of its own"

@@ -460,7 +460,7 @@ pub(crate) struct History {
 KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation,
 context_snapshot, context_pipeline or session; plurals and short forms such as patchset, snapshot,
 pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
-last; --limit and --after go with them.
+last, those first that were first read last; --limit and --after go with them.
 
 With --json each object is one line. To go on where a list ended, give the first_position of
 its last line to --after.

@@ -40,9 +40,17 @@ fn at(path: &str) -> String {
 /// Where the fields are not those of the command.
 fn place<T: serde::de::DeserializeOwned>(fields: &str) -> String {
     let mut json = serde_json::Deserializer::from_str(fields);
-    match serde_path_to_error::deserialize::<_, T>(&mut json) {
+    let path = match serde_path_to_error::deserialize::<_, T>(&mut json) {
         Err(error) if error.path().iter().next().is_some() => error.path().to_string(),
-        _ => String::new(),
+        _ => return String::new(),
+    };
+    let inside = || {
+        let mut fields: serde_json::Value = serde_json::from_str(fields).ok()?;
+        session::CommandBody::place_in(fields.get_mut("submit")?.take())
+    };
+    match (path.as_str(), inside()) {
+        ("submit", Some(inside)) => format!("submit.{inside}"),
+        _ => path,
     }
 }
 

@@ -12,7 +12,7 @@ pub enum EncodeError {
     /// The structure is larger than a record may hold.
     #[error(
         "the structure of {event_type} has {actual} bytes and may have {limit}; \
-         split it into several events"
+         shorten the names and lists that it consists of"
     )]
     TooLarge {
         /// The event's type.

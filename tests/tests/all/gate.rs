@@ -5,7 +5,8 @@ use std::thread;
 
 use annals::domain::session::{
     AgentCommand, CommandBody, CommandResult, CreateSession, GetDiff, PauseSession, PolicyProfile,
-    Push, RateLimits, RejectionRule, RepoRef, SessionConfig, SubmitCommand, Verdict, WorkspaceRef,
+    Push, RateLimits, RejectionRule, RepoRef, RequestApproval, SessionConfig, SubmitCommand,
+    TaskNode, TaskPlan, UpdatePlan, Verdict, WorkspaceRef,
 };
 use annals::domain::{ActorRef, Command, CommandId, Ordered, SessionId, Timestamp};
 use annals::event_log::memory::MemoryLog;
@@ -255,6 +256,15 @@ fn a_command_that_got_its_id_here_is_known_by_it() {
         let again = block_on(annals.execute(again)).expect("the same");
         assert_eq!(again.verdict, Some((id, verdict.clone())));
     }
+    let other = SubmitCommand {
+        submit: push().body,
+        ..submit(None)
+    };
+    let refused = block_on(annals.execute(request(other).key(key)));
+    assert!(
+        matches!(refused, Err(ExecuteError::KeyReused { key: named }) if named == key),
+        "{refused:?}"
+    );
     assert_eq!(annals.position(), position);
 }
 
@@ -449,4 +459,46 @@ fn verdicts_go_by_the_times_of_the_commands() {
     // A clock that goes backwards refills nothing.
     assert_eq!(give(-3_600), expected(10));
     assert_eq!(give(10), Verdict::Accepted);
+}
+
+/// What is compared stays in the structure of events, which have little room:
+/// whatever passes the checks can be stored, and what does not names its place.
+#[test]
+fn the_largest_plan_and_the_longest_names_fit_and_larger_ones_are_refused_by_name() {
+    let (_, annals) = in_memory();
+    let session = session(&annals, limited(None, &[]));
+    let plan = |nodes: usize| UpdatePlan {
+        session,
+        plan: TaskPlan {
+            nodes: (0..nodes).map(node).collect(),
+        },
+    };
+    block_on(annals.execute(request(plan(6_000)))).expect("it fits");
+    let error = block_on(annals.execute(request(plan(6_001)))).expect_err("too large");
+    assert!(
+        error.to_string().contains("6001 nodes have 60010 bytes"),
+        "{error}"
+    );
+    let asking = |bytes: usize| {
+        command(RequestApproval {
+            reason: "it is time".into(),
+            required_actions: (0..bytes / 64).map(|_| "x".repeat(64)).collect(),
+        })
+    };
+    let gated = block_on(annals.gate(session, &asking(32 * 1024))).expect("it fits");
+    assert_eq!(gated.verdict, Verdict::Accepted);
+    let error = block_on(annals.gate(session, &asking(33 * 1024))).expect_err("too long");
+    assert!(error.to_string().contains("and may have 32768"), "{error}");
+}
+
+fn node(number: usize) -> TaskNode {
+    TaskNode {
+        id: format!("n{number:06}"),
+        title: String::new(),
+        depends_on: vec![],
+        work_item: None,
+        agent_hint: None,
+        suggested_branch: None,
+        tags: vec![],
+    }
 }

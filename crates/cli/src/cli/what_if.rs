@@ -37,7 +37,7 @@ Examples:
   annals replay --sessions 5e6f7a8b 9c0d1e2f --profile strict.json --json")]
 pub(crate) struct Replay {
     /// The pipeline
-    #[arg(value_name = "PIPELINE", required_unless_present_any = ["all", "sessions"])]
+    #[arg(value_name = "PIPELINE", required_unless_present_any = ["all", "sessions", "profile"])]
     pub(crate) pipeline: Option<String>,
     /// Every pipeline of the log: the largest windows, the sum of what was evicted and missed
     #[arg(long, conflicts_with = "pipeline")]

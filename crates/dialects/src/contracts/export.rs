@@ -10,6 +10,7 @@ use annals_event_log::{Digest, EventLog, Position, Query, Version};
 use bytes::Bytes;
 use futures::{Stream, stream};
 
+use super::of_plan::PlanOfRuns;
 use super::of_run::{RunEvent, shown_of_run};
 use super::render::{Commands, Rendered, Renderer};
 
@@ -63,8 +64,8 @@ async fn file_of(annals: &Annals, wanted: Option<Digest>) -> Result<Option<Bytes
 }
 
 /// Gives every object of a session's stream to `each`, in the order of the log:
-/// what the session's own events show, and patch sets, evidence and failures of
-/// its runs as the artifacts that they are.
+/// what the session's own events show, patch sets, evidence and failures of its
+/// runs as the artifacts that they are, and their plan as its plan.
 ///
 /// # Errors
 /// [`LoadError`], and what `each` says.
@@ -80,25 +81,34 @@ pub async fn export<E: From<LoadError>>(
     let read = |error| E::from(LoadError::from(error));
     merged.add(session.stream()).await.map_err(read)?;
     let mut renderer = Renderer::new(commands);
+    let mut plan = PlanOfRuns::default();
     while let Some(record) = merged.next().await.map_err(read)? {
         if record.position() > through {
             break;
         }
         let entry = annals.entry(&record).await?;
-        match &entry.event {
-            AnyEvent::Session(event) => {
-                if let Event::RunAttached(attached) = event {
+        let mut planned = plan.is_changed_by(&entry);
+        if let AnyEvent::Session(event) = &entry.event {
+            let shown = show(annals, &mut renderer, &entry).await?;
+            shown.into_iter().try_for_each(&mut each)?;
+            match event {
+                Event::PlanUpdated(_) => plan.replaced(),
+                Event::RunAttached(attached) => {
                     merged.add(attached.run.stream()).await.map_err(read)?;
+                    let attached = plan.attached(annals, attached.run, entry.position);
+                    planned = attached.await?;
                 }
-                let shown = show(annals, &mut renderer, &entry).await?;
-                shown.into_iter().try_for_each(&mut each)?;
+                _ => {}
             }
-            _ => {
-                let Some(event) = RunEvent::of(&entry) else {
-                    continue;
-                };
-                let file = file_of(annals, event.wanted(&entry)).await?;
-                each(shown_of_run(session, &entry, event, file.as_deref()))?;
+        } else if let Some(event) = RunEvent::of(&entry) {
+            let file = file_of(annals, event.wanted(&entry)).await?;
+            each(shown_of_run(session, &entry, event, file.as_deref()))?;
+        }
+        if planned {
+            let shown = plan.show(annals, session, &entry).await?;
+            shown.into_iter().try_for_each(&mut each)?;
+            for stream in plan.streams() {
+                merged.add(stream).await.map_err(read)?;
             }
         }
     }

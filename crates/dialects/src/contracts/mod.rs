@@ -51,6 +51,7 @@ mod fields;
 mod import;
 mod import_error;
 mod object;
+mod of_plan;
 mod of_run;
 mod record;
 mod remains;

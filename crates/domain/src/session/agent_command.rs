@@ -1,7 +1,9 @@
 //! The commands that agents give (document 003, Commands): what the gate judges.
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Base64Bytes, RepoRef, SessionConfig, TimeSpan, WorkItemRef};
 use crate::CommandId;
@@ -44,6 +46,13 @@ coded_enum! {
     }
 }
 
+/// Where the fields of a command of some kind are not what they should be.
+fn place<T: DeserializeOwned>(fields: &Value) -> Option<String> {
+    let error = serde_path_to_error::deserialize::<_, T>(fields).err()?;
+    error.path().iter().next()?;
+    Some(error.path().to_string())
+}
+
 macro_rules! bodies {
     ($($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty,)* })+) => {
         $(
@@ -69,6 +78,15 @@ macro_rules! bodies {
             /// What the command is.
             pub fn kind(&self) -> CommandKind {
                 match self { $(CommandBody::$name(_) => CommandKind::$name,)+ }
+            }
+
+            /// Where in such an object something is wrong. serde says of a tagged
+            /// enum what that is, and not where.
+            pub(crate) fn place_in(mut object: Value) -> Option<String> {
+                let kind = object.as_object_mut()?.remove("kind")?;
+                match kind.as_str()?.parse().ok()? {
+                    $(CommandKind::$name => place::<$name>(&object),)+
+                }
             }
         }
     };

@@ -17,6 +17,9 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind};
 
+/// Bytes of all that the gate compares in one command: half of what an event's
+/// structure has room for.
+const MAX_COMPARED: usize = 32 * 1024;
 /// After how many failures in a row a session pauses, unless it says otherwise.
 pub const PAUSE_AFTER_FAILURES: u32 = 3;
 
@@ -62,6 +65,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
     }
     let mut pieces = Pieces::new();
     let received = given.received(given.correlation(), &mut pieces)?;
+    check_room(&received)?;
     let waiting = waiting(&received);
     draft.push(received, pieces);
     let accepted = draft.judge(&waiting)?;
@@ -69,6 +73,23 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
         draft.require(given.id, waiting.facts.actions, true);
     }
     Ok(draft.done())
+}
+
+/// What the gate compares is kept in the event itself, and has little room.
+fn check_room(received: &CommandReceived) -> Result<(), Refusal> {
+    let facts = &received.facts;
+    let texts = [&facts.repo, &facts.branch, &facts.work_item, &facts.state];
+    let named = texts.into_iter().chain([&received.correlation.plan_node]);
+    let compared = named.flatten().chain(&facts.actions);
+    let bytes: usize = compared.map(String::len).sum();
+    if bytes <= MAX_COMPARED {
+        return Ok(());
+    }
+    let reason = format!(
+        "the repository's path, the branch, the ticket and its state, the actions and the plan's \
+         node have {bytes} bytes together and may have {MAX_COMPARED}; shorten them"
+    );
+    Err(Refusal::invalid("submit", reason))
 }
 
 /// Whether a command may have to wait, or lets others ask.
@@ -89,11 +110,14 @@ fn waiting(received: &CommandReceived) -> Waiting {
 }
 
 /// A command's id is new, as far as the session remembers. That it never had a
-/// verdict is what its batch's key is for.
+/// verdict here is what its batch's key is for.
 fn check_new(draft: &Draft<'_>, id: CommandId) -> Result<(), Refusal> {
     let session = draft.session();
     let waits = session.queue.iter().chain(&session.received);
-    let known = session.open.contains_key(&id) || waits.into_iter().any(|w| w.command == id);
+    let given = session.given.as_ref();
+    let known = session.open.contains_key(&id)
+        || waits.into_iter().any(|w| w.command == id)
+        || given.is_some_and(|given| given.contains(&id));
     if known {
         let reason = format!("{id} is a command of this session already; give each its own id");
         return Err(Refusal::invalid("id", reason));

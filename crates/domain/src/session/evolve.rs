@@ -29,7 +29,8 @@ impl State {
 
 /// What a session's gate knows. It grows with what is open or waits, with
 /// repositories and actions, and with tickets where the policy looks at their
-/// states; not with what has ended.
+/// states; not with what has ended, but for the ids of a session that was taken
+/// over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// Where it is in its life.
@@ -50,6 +51,9 @@ pub struct Session {
     pub queue: VecDeque<Waiting>,
     /// Commands that were accepted and have not ended.
     pub open: BTreeMap<CommandId, OpenCommand>,
+    /// All commands of a session that was taken over: no batch's key says of them
+    /// that they had their verdict elsewhere.
+    pub given: Option<Arc<BTreeSet<CommandId>>>,
     /// What is in the session's own bucket.
     pub level: Option<Level>,
     /// The branch that was created last in each repository, by its path.
@@ -120,6 +124,7 @@ impl Session {
             pending: Vec::new(),
             queue: VecDeque::new(),
             open: BTreeMap::new(),
+            given: None,
             level: None,
             branches: BTreeMap::new(),
             changes: 0,
@@ -179,6 +184,7 @@ impl Session {
     }
 
     fn accepted(&mut self, event: &CommandAccepted, at: Timestamp) {
+        self.given(event.command);
         if event.token == TokenSource::Session
             && let Some(limit) = self.limit()
         {
@@ -197,7 +203,15 @@ impl Session {
         self.open.insert(event.command, open);
     }
 
+    /// A command was given, wherever that was.
+    fn given(&mut self, command: CommandId) {
+        if let Some(given) = &mut self.given {
+            Arc::make_mut(given).insert(command);
+        }
+    }
+
     fn completed(&mut self, event: &CommandCompleted) {
+        self.given(event.command);
         let open = self.open.remove(&event.command);
         self.failures = match event.outcome {
             CommandResult::Success => 0,
@@ -307,6 +321,7 @@ impl Session {
             Event::Aborted(_) => self.ended(SessionStatus::Error),
             Event::Completed(_) => self.ended(SessionStatus::Completed),
             Event::CommandReceived(event) => {
+                self.given(event.command);
                 self.received = Some(Waiting {
                     command: event.command,
                     facts: event.facts.clone(),
@@ -316,10 +331,12 @@ impl Session {
             Event::CommandQueued(event) => self.queued(event.command),
             Event::CommandAccepted(event) => self.accepted(event, at),
             Event::CommandRejected(event) => {
+                self.given(event.command);
                 self.take(event.command);
             }
             Event::Throttled(event) => {
                 if let Some(command) = event.correlation.command {
+                    self.given(command);
                     self.take(command);
                 }
             }
@@ -364,12 +381,15 @@ pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
         }
         // More of a session that was taken over may come later.
         (Event::Adopted(event), State::Known(session)) => {
+            let session = Arc::make_mut(session);
+            session.given.get_or_insert_default();
             if let Some(config) = &event.config {
-                Arc::make_mut(session).configure(config);
+                session.configure(config);
             }
         }
         (Event::Adopted(event), State::Absent) => {
-            let session = Session::new(SessionStatus::Unknown, event.config.as_ref());
+            let mut session = Session::new(SessionStatus::Unknown, event.config.as_ref());
+            session.given = Some(Arc::default());
             *state = State::Known(Arc::new(session));
         }
         (event, State::Known(session)) => Arc::make_mut(session).evolve(event, at),

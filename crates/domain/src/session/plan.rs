@@ -40,6 +40,12 @@ pub struct TaskPlan {
     pub nodes: Vec<TaskNode>,
 }
 
+/// Bytes of a plan's ids, each with its length: its event keeps them all, and an
+/// event's structure has room for 64 KiB.
+const MAX_ID_BYTES: usize = 60_000;
+/// Bytes that the length of an id may take.
+const LENGTH: usize = 3;
+
 /// Why a plan is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPlan {
@@ -62,6 +68,18 @@ pub enum InvalidPlan {
         id: String,
         /// What is not there.
         dependency: String,
+    },
+    /// More than an event holds.
+    #[error(
+        "the ids of its {nodes} nodes have {bytes} bytes and may have {}; shorten them, or plan \
+         in parts",
+        MAX_ID_BYTES
+    )]
+    TooLarge {
+        /// How many nodes there are.
+        nodes: usize,
+        /// How many bytes.
+        bytes: usize,
     },
     /// Nodes wait for each other.
     #[error("nodes wait for each other: {}", path.join(" -> "))]
@@ -110,6 +128,19 @@ impl TaskPlan {
                     .collect(),
             }),
         }
+    }
+
+    /// Checks that its event has room for the ids of its nodes.
+    ///
+    /// # Errors
+    /// [`InvalidPlan::TooLarge`].
+    pub fn check_room(&self) -> Result<(), InvalidPlan> {
+        let bytes = self.nodes.iter().map(|node| node.id.len() + LENGTH).sum();
+        if bytes > MAX_ID_BYTES {
+            let nodes = self.nodes.len();
+            return Err(InvalidPlan::TooLarge { nodes, bytes });
+        }
+        Ok(())
     }
 }
 

@@ -169,6 +169,9 @@ pub(crate) fn record_artifact(world: &mut World, command: &RecordArtifact, meta:
 pub(crate) fn record_backlog(world: &mut World, command: &RecordBacklog, meta: &Meta) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
+    for item in &command.items {
+        not_blank("items.id", &item.id)?;
+    }
     for (event, pieces) in BacklogQueried::store(&command.items, &correlation)? {
         draft.push(event, pieces);
     }
@@ -182,6 +185,7 @@ pub(crate) fn record_work_item(
 ) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
+    not_blank("details.id", &command.details.id)?;
     let mut pieces = Pieces::new();
     let event = WorkItemQueried::store(&command.details, correlation, &mut pieces)?;
     draft.push(event, pieces);
@@ -206,6 +210,7 @@ pub(crate) fn update_plan(world: &mut World, command: &UpdatePlan, meta: &Meta) 
     command
         .plan
         .check()
+        .and_then(|()| command.plan.check_room())
         .map_err(|error| Refusal::invalid("plan", error.to_string()))?;
     let mut draft = unended(world, command.session, "update_plan", meta)?;
     let mut pieces = Pieces::new();

@@ -121,7 +121,7 @@ impl JsonSchema for TimeSpan {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "pattern": r"^-?(\d{1,8}\.)?\d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,7})?$",
+            "pattern": r"^-?(\d{1,8}\.)?([01]?\d|2[0-3]):[0-5]?\d:[0-5]?\d(\.\d{1,7})?$",
             "examples": ["00:05:00"],
         })
     }

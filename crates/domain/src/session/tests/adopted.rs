@@ -158,3 +158,31 @@ fn events_without_a_session_are_nothing() {
         Refusal::NotFound { .. }
     ));
 }
+
+/// Its verdict was given elsewhere; no batch here knows that.
+#[test]
+fn no_command_of_another_system_is_judged_again_under_its_id() {
+    let received = |number| CommandReceived {
+        command: id(number),
+        facts: push("a").facts(),
+        correlation: correlation(number),
+        body: Pieces::new().text("{}"),
+        file: None,
+    };
+    let rejected = |number| CommandRejected {
+        command: id(number),
+        reason: Pieces::new().text("no"),
+        rule: None,
+        correlation: correlation(number),
+    };
+    let mut stage = then(taken_over(Some(anything())), accepted(1));
+    stage = then(stage, rejected(2));
+    // One that never had a verdict, and is followed by another.
+    stage = then(then(stage, received(3)), received(4));
+    stage.when(succeeds(1));
+    for number in 1..=4 {
+        let again = submit(number, get_diff());
+        stage.check_invalid(again, "id", "is a command of this session already");
+    }
+    assert_eq!(stage.verdict(get_diff()), "CommandAccepted");
+}

@@ -70,6 +70,23 @@ fn a_duration_that_is_none_is_an_error() {
 }
 
 #[test]
+fn what_is_wrong_in_a_command_is_said_with_its_place() {
+    let repo = r#""repo": {"name": "app", "path": "/app"}"#;
+    let upload = |content: &str| {
+        format!(r#"{{"kind": "UploadArtifact", "name": "a", "contentType": "b", {content}}}"#)
+    };
+    let tests = format!(r#"{{"kind": "RunTests", {repo}, "timeout": "5 minutes"}}"#);
+    check_error(&tests, "submit_command: submit.timeout: ");
+    check_error(
+        &upload(r#""content": "%""#),
+        "submit_command: submit.content: ",
+    );
+    let nested = r#"{"kind": "Push", "branchName": "a", "repo": {"name": 1, "path": "/app"}}"#;
+    check_error(nested, "submit_command: submit.repo.name: ");
+    check_error(r#"{"kind": "Deploy"}"#, "submit_command: submit.kind: ");
+}
+
+#[test]
 fn a_field_that_is_missing_or_unknown_is_an_error() {
     let repo = r#""repo": {"name": "app", "path": "/app"}"#;
     check_error(&format!(r#"{{"kind": "Push", {repo}}}"#), "branchName");

@@ -481,3 +481,14 @@ fn resuming_begins_the_count_anew() {
     assert_eq!(stage.when(fails(3)), ["3 Failure"]);
     assert_eq!(stage.when(fails(4)), ["4 Failure", "paused after 2"]);
 }
+
+#[test]
+fn a_ticket_without_an_id_is_refused() {
+    let stage = Stage::under(anything()).after(submit(1, query_backlog()));
+    let mut blank = backlog(1, 2);
+    blank.items[1].id = " ".into();
+    stage.check_invalid(blank, "items.id", "blank");
+    let mut blank = work_item(1);
+    blank.details.id = String::new();
+    stage.check_invalid(blank, "details.id", "blank");
+}

@@ -1,0 +1,111 @@
+//! What a session's stream shows of the runs that are attached to it.
+
+use annals::{Annals, Request};
+use annals_dialects::contracts::{Commands, Style, export};
+use annals_domain::{ActorRef, Command, SessionId};
+use annals_event_log::Position;
+use futures::executor::block_on;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const fn uuid(number: u128) -> Uuid {
+    Uuid::from_u128(0xa_0000_0000_0000 + number)
+}
+
+const PLAN: Uuid = uuid(1);
+const RUN: Uuid = uuid(2);
+const FIRST: Uuid = uuid(3);
+const SECOND: Uuid = uuid(4);
+const SESSION: Uuid = uuid(5);
+
+fn execute(annals: &Annals, name: &str, fields: Value) {
+    let command = Command::from_json(name, &fields.to_string()).expect("a command");
+    let request = Request::new(ActorRef::human("ada"), command);
+    block_on(annals.execute(request)).expect("it is done");
+}
+
+/// A session whose run executes a plan of two steps; the first has its task.
+fn story() -> Annals {
+    let annals = block_on(Annals::open("memory:")).expect("a log");
+    let steps = json!([{ "description": "parse" }, { "description": "print" }]);
+    execute(
+        &annals,
+        "create_plan",
+        json!({ "id": PLAN, "steps": steps }),
+    );
+    execute(
+        &annals,
+        "spawn_step_task",
+        json!({ "plan": PLAN, "step": 0, "id": FIRST, "title": "write the parser" }),
+    );
+    execute(
+        &annals,
+        "create_run",
+        json!({ "id": RUN, "task": FIRST, "plan": PLAN }),
+    );
+    let config = json!({
+        "sessionId": SESSION,
+        "policy": { "name": "any" },
+        "repo": { "name": "app", "path": "/app" },
+        "workspace": { "path": "/work" },
+        "agentProfile": "coder",
+    });
+    execute(&annals, "create_session", json!({ "config": config }));
+    annals
+}
+
+/// The plans of the session's stream: each node's id, title and dependencies.
+fn plans(annals: &Annals) -> Vec<Value> {
+    let mut plans = Vec::new();
+    let done: Result<(), annals::LoadError> = block_on(export(
+        annals,
+        SessionId(SESSION),
+        Commands::Adopted,
+        Position(u64::MAX),
+        |shown| {
+            let text = shown.object.write(Style::Compact).expect("JSON");
+            let object: Value = serde_json::from_str(&text).expect("JSON");
+            if object["kind"] == "PlanUpdated" {
+                let nodes = object["plan"]["nodes"].as_array().expect("nodes");
+                let short = |node: &Value| json!([node["id"], node["title"], node["dependsOn"]]);
+                plans.push(nodes.iter().map(short).collect());
+            }
+            Ok(())
+        },
+    ));
+    done.expect("the stream");
+    plans
+}
+
+#[test]
+fn the_plan_of_an_attached_run_is_the_sessions_plan_and_its_tasks_are_nodes() {
+    let annals = story();
+    assert_eq!(plans(&annals), Vec::<Value>::new());
+    let attach = json!({ "session": SESSION, "run": RUN });
+    execute(&annals, "attach_run", attach.clone());
+    let attached = json!([[FIRST, "write the parser", []], ["step-1", "print", []]]);
+    assert_eq!(plans(&annals), [attached.clone()]);
+    let spawn = json!({ "plan": PLAN, "step": 1, "id": SECOND, "title": "print it" });
+    execute(&annals, "spawn_step_task", spawn);
+    execute(
+        &annals,
+        "add_dependency",
+        json!({ "task": SECOND, "dependency": FIRST }),
+    );
+    let with_task = json!([[FIRST, "write the parser", []], [SECOND, "print it", []]]);
+    let after = json!([
+        [FIRST, "write the parser", []],
+        [SECOND, "print it", [FIRST]]
+    ]);
+    assert_eq!(
+        plans(&annals),
+        [attached.clone(), with_task.clone(), after.clone()]
+    );
+    // The session's own plan stands from here on.
+    let own = json!({ "session": SESSION, "plan": { "nodes": [{ "id": "a", "title": "all" }] } });
+    execute(&annals, "update_plan", own);
+    let step = json!({ "plan": PLAN, "step": { "description": "ship" } });
+    execute(&annals, "add_step", step);
+    let all = json!([["a", "all", []]]);
+    assert_eq!(plans(&annals), [attached, with_task, after, all]);
+}
