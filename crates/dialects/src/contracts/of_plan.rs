@@ -2,7 +2,7 @@
 //! and their tasks are nodes. A session with a plan of its own shows that alone.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 
 use annals::domain::session::{TaskNode, TaskPlan};
 use annals::domain::{AnyEvent, PlanId, RunId, SessionId, StreamRef, TaskId, plan, task};
@@ -81,9 +81,8 @@ impl PlanOfRuns {
             return Ok(None);
         };
         for task in view.steps.iter().filter_map(|step| step.task) {
-            if !self.tasks.contains_key(&task) {
-                let found = found(annals, task, entry.position).await?;
-                self.tasks.insert(task, found);
+            if let hash_map::Entry::Vacant(unknown) = self.tasks.entry(task) {
+                unknown.insert(found(annals, task, entry.position).await?);
             }
         }
         let incomplete = Cell::new(false);
