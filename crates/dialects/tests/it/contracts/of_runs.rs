@@ -84,7 +84,7 @@ fn the_plan_of_an_attached_run_is_the_sessions_plan_and_its_tasks_are_nodes() {
     let attach = json!({ "session": SESSION, "run": RUN });
     execute(&annals, "attach_run", attach.clone());
     let attached = json!([[FIRST, "write the parser", []], ["step-1", "print", []]]);
-    assert_eq!(plans(&annals), [attached.clone()]);
+    assert_eq!(plans(&annals), vec![attached.clone()]);
     let spawn = json!({ "plan": PLAN, "step": 1, "id": SECOND, "title": "print it" });
     execute(&annals, "spawn_step_task", spawn);
     execute(
