@@ -105,7 +105,12 @@ impl Annals {
             .collect();
         let mut turn = Some(self.lanes.turn(lanes.clone()).await);
         // Whether the batch of a key is there already, the append finds out. To ask
-        // before it would cost each new one a read.
+        // before it would cost each new one a read; a repeat mostly comes soon.
+        if let Some(key) = key.filter(|key| self.recent.has(*key))
+            && let Some(outcome) = self.known_batch(key, &canonical, requests.len()).await?
+        {
+            return Ok(outcome);
+        }
         let metas = new_metas(&requests);
         let mut batch = Batch {
             id: key.unwrap_or_else(Uuid::now_v7),
@@ -139,16 +144,33 @@ impl Annals {
                 }
             }
         }
-        // It was made before, and this time it is refused for what it did then.
-        if let (Err(ExecuteError::Refused { .. }), Some(key)) = (&outcome, key) {
-            let (canonical, requests) = (&batch.canonical, batch.requests.len());
-            if let Some(known) = self.known_batch(key, canonical, requests).await? {
-                outcome = Ok(known);
-            }
+        if outcome.is_err() {
+            outcome = self.unless_known(&batch, outcome).await;
+        }
+        if let (Ok(_), Some(key)) = (&outcome, key) {
+            self.recent.note(key);
         }
         drop(turn);
         self.keep_up().await;
         outcome
+    }
+
+    /// A batch that cannot be made now may have been made before: most commands
+    /// are refused for what they did the first time.
+    async fn unless_known(
+        &self,
+        batch: &Batch,
+        outcome: Result<BatchOutcome, ExecuteError>,
+    ) -> Result<BatchOutcome, ExecuteError> {
+        if !batch.is_keyed {
+            return outcome;
+        }
+        let (canonical, requests) = (&batch.canonical, batch.requests.len());
+        match self.known_batch(batch.id, canonical, requests).await {
+            Ok(Some(known)) => Ok(known),
+            Err(reused @ ExecuteError::KeyReused { .. }) => Err(reused),
+            Ok(None) | Err(_) => outcome,
+        }
     }
 
     async fn known_batch(
@@ -214,8 +236,8 @@ impl Annals {
         }
         let append = batch.encode(&world, &events)?;
         match self.log.append(append).await {
-            // An earlier attempt whose caller had gone came first. What was
-            // decided here never happened, so nothing of it is kept.
+            // It was made before. What was decided here never happened, so
+            // nothing of it is kept.
             Ok(appended) if appended.repeated => {
                 self.keep(world.into_unchanged());
                 Ok(self.repeated(appended, batch.requests.len()).await?)
@@ -240,6 +262,7 @@ impl Annals {
                 Err(Setback::Stale(lost.map(|stream| stream.id)))
             }
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
+                self.keep(world.into_unchanged());
                 Err(Setback::Final(ExecuteError::KeyReused { key }))
             }
             Err(error) => Err(Setback::Final(ExecuteError::Append(error))),
@@ -302,8 +325,9 @@ impl Annals {
         if old.is_empty() {
             return Ok(());
         }
+        let first = old.first().map(|stream| stream.id);
         self.states.forget(old);
-        Err(Setback::Stale(None))
+        Err(Setback::Stale(first))
     }
 
     async fn decide(&self, batch: &Batch) -> Result<DecidedBatch, Setback> {

@@ -60,6 +60,7 @@ pub struct Annals {
     states: Arc<states::States>,
     windows: Arc<states::Windows>,
     lanes: Arc<lanes::Lanes>,
+    recent: Arc<states::Recent>,
 }
 
 impl Annals {
@@ -86,6 +87,7 @@ impl Annals {
             states: Arc::new(states::States::new()),
             windows: Arc::new(states::Windows::new()),
             lanes: Arc::new(lanes::Lanes::default()),
+            recent: Arc::new(states::Recent::new()),
         }
     }
 

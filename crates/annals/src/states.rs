@@ -12,6 +12,7 @@ use annals_domain::{AnyEvent, AnyState, Loaded, StreamRef};
 use annals_event_log::{EventLog, Query, Record, Version};
 use annals_wire::stream_name;
 use lru::LruCache;
+use uuid::Uuid;
 
 use crate::LoadError;
 
@@ -91,6 +92,37 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
     })
     .await?;
     Ok(loaded)
+}
+
+/// Keys of batches that were made not long ago. Nothing depends on them: a repeat
+/// of one is answered before anything is decided for it.
+#[derive(Debug)]
+pub(crate) struct Recent {
+    keys: Mutex<LruCache<Uuid, ()>>,
+}
+
+/// How many keys are kept.
+const RECENT: NonZeroUsize = match NonZeroUsize::new(4_096) {
+    Some(recent) => recent,
+    None => NonZeroUsize::MIN,
+};
+
+impl Recent {
+    pub(crate) fn new() -> Recent {
+        Recent {
+            keys: Mutex::new(LruCache::new(RECENT)),
+        }
+    }
+
+    pub(crate) fn has(&self, key: Uuid) -> bool {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.get(&key).is_some()
+    }
+
+    pub(crate) fn note(&self, key: Uuid) {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.put(key, ());
+    }
 }
 
 /// Windows that decisions needed, each with the version that it is of. Few

@@ -136,7 +136,8 @@ A line is an object with the command's name, the actor, and the command's fields
   {\"command\":\"create_intent\",\"actor\":{\"kind\":\"human\",\"id\":\"ada\"},\"prompt\":\"add a cache\"}
 
 Any line may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID that makes repeating
-the line safe), \"correlation\" and \"causation\". `annals commands --list` names the commands.
+the line safe: what it stored is not stored again), \"correlation\" and \"causation\".
+`annals commands --list` names the commands.
 
 Each line is answered by one line, in order:
 

@@ -37,21 +37,26 @@ fn at(path: &str) -> String {
     }
 }
 
-/// Where the fields are not those of the command.
-fn place<T: serde::de::DeserializeOwned>(fields: &str) -> String {
+/// What is wrong with the fields of a command, and where.
+fn misread<T: serde::de::DeserializeOwned>(
+    name: &'static str,
+    fields: &str,
+    source: serde_json::Error,
+) -> CommandError {
     let mut json = serde_json::Deserializer::from_str(fields);
     let path = match serde_path_to_error::deserialize::<_, T>(&mut json) {
         Err(error) if error.path().iter().next().is_some() => error.path().to_string(),
-        _ => return String::new(),
+        _ => String::new(),
     };
-    let inside = || {
-        let mut fields: serde_json::Value = serde_json::from_str(fields).ok()?;
-        session::CommandBody::place_in(fields.get_mut("submit")?.take())
-    };
-    match (path.as_str(), inside()) {
-        ("submit", Some(inside)) => format!("submit.{inside}"),
-        _ => path,
+    if path == "submit"
+        && let Ok(mut fields) = serde_json::from_str::<serde_json::Value>(fields)
+        && let Some(submit) = fields.get_mut("submit")
+        && let Some((inside, source)) = session::CommandBody::misread(submit.take())
+    {
+        let path = format!("submit.{inside}");
+        return CommandError::Fields { name, path, source };
     }
+    CommandError::Fields { name, path, source }
 }
 
 fn did_you_mean(name: &str) -> String {
@@ -106,11 +111,7 @@ macro_rules! commands {
                 match name {
                     $($name => serde_json::from_str::<$type>(fields)
                         .map(Command::$variant)
-                        .map_err(|source| CommandError::Fields {
-                            name: $name,
-                            path: place::<$type>(fields),
-                            source,
-                        }),)+
+                        .map_err(|source| misread::<$type>($name, fields, source)),)+
                     _ => Err(CommandError::UnknownName { name: name.chars().take(64).collect() }),
                 }
             }

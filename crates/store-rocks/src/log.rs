@@ -217,7 +217,7 @@ impl Inner {
     }
 }
 
-/// How a read learns the watermark. Reads hold this and not the log itself, so
+/// How a read learns the watermark, and from which database. Reads hold this and not the log itself, so
 /// that the last handle is never dropped by one of them.
 enum Sight {
     Own(Arc<Watermark>),
@@ -229,7 +229,10 @@ impl Sight {
     fn refresh(&self, db: Arc<Db>) -> Result<(Arc<Db>, Position), ReadError> {
         match self {
             Sight::Own(watermark) => Ok((db, watermark.get())),
-            Sight::Followed(follower) => follower.refresh(),
+            Sight::Followed(follower) => {
+                drop(db);
+                follower.refresh()
+            }
         }
     }
 }
@@ -251,7 +254,8 @@ impl Drop for Inner {
 }
 
 /// Runs a read on the store's own threads. Dropping the future is safe: a read
-/// that has not begun is not made.
+/// that has not begun is not made. Nor is one that a reader's log is closed
+/// before.
 async fn run<T, E, F>(inner: &Arc<Inner>, read: F) -> Result<T, E>
 where
     T: Send + 'static,

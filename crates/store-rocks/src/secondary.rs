@@ -2,13 +2,13 @@
 //! WATERMARK and serves nothing above it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annals_event_log::{Position, ReadError, Watermark};
 use uuid::Uuid;
 
 use crate::db::Db;
-use crate::error::{StoreFailure, corrupt, lost};
+use crate::error::{OpenError, StoreFailure, corrupt, lost};
 use crate::log::Inner;
 use crate::open;
 use crate::options::Options;
@@ -26,8 +26,10 @@ const BEGINNINGS: u32 = 10;
 /// How often it looks whether what it sees was published: about two seconds.
 const PUBLICATIONS: u32 = 400;
 
-/// At which attempts RocksDB is opened anew: it may have given up for good.
-const ANEW: u32 = 3;
+/// For how long RocksDB is not opened anew again, after that failed once: beside a
+/// busy writer it may. After each further time it is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What follows the writer.
 pub(crate) struct Follower {
@@ -36,8 +38,15 @@ pub(crate) struct Follower {
     opening: (Options, Uuid),
     file: WatermarkFile,
     served: Arc<Watermark>,
-    catching_up: Mutex<()>,
+    catching_up: Mutex<Attempted>,
     polling: Mutex<bool>,
+}
+
+/// What whoever catches up knows of earlier attempts.
+#[derive(Debug, Default)]
+struct Attempted {
+    /// When RocksDB was opened anew in vain, and for how long it is not again.
+    anew: Option<(Instant, Duration)>,
 }
 
 /// A view that does not move for as long as this lives.
@@ -46,7 +55,7 @@ pub(crate) struct Still<'a> {
     /// Whether all of the view is published. It is not where a writer ended
     /// just before it could.
     published: bool,
-    _turn: MutexGuard<'a, ()>,
+    _turn: MutexGuard<'a, Attempted>,
 }
 
 impl Follower {
@@ -78,23 +87,28 @@ impl Follower {
     }
 
     fn advance(&self) -> Result<(), ReadError> {
-        let _turn = self.turn();
+        let mut turn = self.turn();
         // Somebody else may have caught up while this one waited.
         let Some(published) = self.published()? else {
             return Ok(());
         };
+        let seen = self.see(published, &mut turn)?;
+        // Read again: rows of a read model that came with this view were folded
+        // from what was published by then.
+        let published = self.read_file()?.unwrap_or(published);
+        self.served.advance(seen.min(published));
+        Ok(())
+    }
+
+    /// Catches up until what was published is in view; the last position in view.
+    /// Where it is there, only not yet visible here, that is less.
+    fn see(&self, published: Position, turn: &mut Attempted) -> Result<Position, ReadError> {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            match self.catch_up(attempt) {
-                // Where it is there, only not yet visible here, serve what is.
-                Ok(seen) if seen >= published || attempt >= ATTEMPTS => {
-                    // Read again: rows of a read model that came with this view
-                    // were folded from what was published by then.
-                    let published = self.read_file()?.unwrap_or(published);
-                    self.served.advance(seen.min(published));
-                    return Ok(());
-                }
+            match self.catch_up(attempt, turn) {
+                Ok(seen) if seen >= published || attempt >= ATTEMPTS => return Ok(seen),
+                Err(ReadError::Closed) => return Err(ReadError::Closed),
                 Err(error) if attempt >= ATTEMPTS => return Err(error),
                 _ => std::thread::sleep(BETWEEN_ATTEMPTS),
             }
@@ -115,7 +129,7 @@ impl Follower {
         Err(corrupt(lost(promised, seen)))
     }
 
-    fn turn(&self) -> MutexGuard<'_, ()> {
+    fn turn(&self) -> MutexGuard<'_, Attempted> {
         self.catching_up
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -125,22 +139,42 @@ impl Follower {
     ///
     /// A table that the writer deletes just when RocksDB is about to open it
     /// ends RocksDB's following for good: it keeps that error and answers every
-    /// later attempt with it. So the database is opened anew now and then.
-    fn catch_up(&self, attempt: u32) -> Result<Position, ReadError> {
+    /// later attempt with it. So the database is opened anew where it fails twice.
+    fn catch_up(&self, attempt: u32, turn: &mut Attempted) -> Result<Position, ReadError> {
         let db = self.db.get()?;
         let error = match catch_up(&db) {
-            Err(error) if attempt.is_multiple_of(ANEW) => error,
-            seen => return seen,
+            Err(CatchUp::Failed(error)) if attempt > 1 => error,
+            seen => return seen.map_err(CatchUp::into_error),
         };
-        tracing::debug!(%error, "the reader's database is opened anew");
-        let (options, log_id) = &self.opening;
-        let anew = open::open_secondary(&db.path, options, *log_id, Arc::clone(&db.released));
-        let Ok(anew) = anew else { return Err(error) };
-        let seen = catch_up(&anew)?;
-        if seen < self.served.get() {
+        if turn.anew.is_some_and(|(at, pause)| at.elapsed() < pause) {
             return Err(error);
         }
+        match self.open_anew(&db) {
+            Ok(seen) => {
+                turn.anew = None;
+                Ok(seen)
+            }
+            Err(second) => {
+                tracing::warn!(%second, "the reader's database cannot be opened anew");
+                let pause = turn.anew.map_or(FIRST_PAUSE, |(_, pause)| 2 * pause);
+                turn.anew = Some((Instant::now(), pause.min(LONGEST_PAUSE)));
+                Err(error)
+            }
+        }
+    }
+
+    /// Opens the database anew, in the place of one that cannot follow; the last
+    /// position in view.
+    fn open_anew(&self, db: &Db) -> Result<Position, AnewError> {
+        let (options, log_id) = &self.opening;
+        let anew = open::open_secondary(&db.path, options, *log_id, Arc::clone(&db.released))?;
+        let seen = catch_up(&anew).map_err(CatchUp::into_error)?;
+        let served = self.served.get();
+        if seen < served {
+            return Err(corrupt(lost(served, seen)).into());
+        }
         self.db.replace(anew)?;
+        tracing::debug!("the reader's database was opened anew");
         Ok(seen)
     }
 
@@ -170,20 +204,14 @@ impl Follower {
 
     /// The same, where not all of the view need be published.
     pub(crate) fn still(&self) -> Result<Still<'_>, ReadError> {
-        let turn = self.turn();
-        let mut attempt = 1;
-        let mut seen = self.catch_up(attempt);
-        while seen.is_err() && attempt < ATTEMPTS {
-            std::thread::sleep(BETWEEN_ATTEMPTS);
-            attempt += 1;
-            seen = self.catch_up(attempt);
-        }
+        let mut turn = self.turn();
+        let promised = self.read_file()?.unwrap_or_default();
+        let seen = self.see(promised, &mut turn)?;
         let mut still = Still {
             db: self.db.get()?,
             published: false,
             _turn: turn,
         };
-        let seen = seen?;
         // The view stays as it is; what it shows is published after its sync.
         for _ in 0..PUBLICATIONS {
             if self.read_file()?.is_some_and(|published| seen <= published) {
@@ -216,19 +244,45 @@ impl Follower {
 /// that the writer merged into another one and deleted in between is left out
 /// without an error, so that the view has a gap. No table is deleted before the
 /// manifest says so: where that stood still, all were there.
-fn catch_up(db: &Db) -> Result<Position, ReadError> {
+fn catch_up(db: &Db) -> Result<Position, CatchUp> {
     let mut before = open::manifest(&db.path);
     for _ in 0..ATTEMPTS {
         db.rocks
             .try_catch_up_with_primary()
-            .map_err(|error| db.read_error(&error))?;
+            .map_err(|error| CatchUp::Failed(db.read_error(&error)))?;
         let after = open::manifest(&db.path);
         if after == before {
-            return db.last_position();
+            return db.last_position().map_err(CatchUp::Failed);
         }
         before = after;
     }
-    Err(StoreFailure::Restless.into())
+    Err(CatchUp::Restless)
+}
+
+/// Why a view was not brought forward.
+enum CatchUp {
+    /// RocksDB could not.
+    Failed(ReadError),
+    /// The writer changed its tables all the time.
+    Restless,
+}
+
+impl CatchUp {
+    fn into_error(self) -> ReadError {
+        match self {
+            CatchUp::Failed(error) => error,
+            CatchUp::Restless => StoreFailure::Restless.into(),
+        }
+    }
+}
+
+/// Why a database was not opened anew.
+#[derive(Debug, thiserror::Error)]
+enum AnewError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 /// Refreshes until the log is closed or its last handle is gone.

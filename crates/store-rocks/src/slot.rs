@@ -35,7 +35,7 @@ impl Slot {
         let open = place.as_mut().ok_or(ReadError::Closed)?;
         let before = std::mem::replace(open, Arc::new(db));
         drop(place);
-        // Closing RocksDB takes milliseconds; nobody waits for it at the lock.
+        // It closes when whoever reads from it lets it go, and not at the lock.
         drop(before);
         Ok(())
     }

@@ -4,13 +4,13 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use annals::domain::session::{
-    AgentCommand, CommandBody, CommandResult, CreateSession, GetDiff, PauseSession, PolicyProfile,
-    Push, RateLimits, RejectionRule, RepoRef, RequestApproval, SessionConfig, SubmitCommand,
-    TaskNode, TaskPlan, UpdatePlan, Verdict, WorkspaceRef,
+    AgentCommand, CommandBody, CommandResult, CompleteCommand, CreateSession, GetDiff,
+    PauseSession, PolicyProfile, Push, RateLimits, RejectionRule, RepoRef, RequestApproval,
+    SessionConfig, SubmitCommand, TaskNode, TaskPlan, UpdatePlan, Verdict, WorkspaceRef,
 };
 use annals::domain::{ActorRef, Command, CommandId, Ordered, SessionId, Timestamp};
 use annals::event_log::memory::MemoryLog;
-use annals::{Annals, ExecuteError, Request};
+use annals::{Annals, ExecuteError, Outcome, Request};
 use annals_event_log::{EventLog, Position, Query};
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::executor::block_on;
@@ -479,16 +479,19 @@ fn the_largest_plan_and_the_longest_names_fit_and_larger_ones_are_refused_by_nam
         error.to_string().contains("6001 nodes have 60010 bytes"),
         "{error}"
     );
-    let asking = |bytes: usize| {
+    let asking = |actions: usize, bytes: usize| {
         command(RequestApproval {
             reason: "it is time".into(),
-            required_actions: (0..bytes / 64).map(|_| "x".repeat(64)).collect(),
+            required_actions: (0..actions).map(|_| "x".repeat(bytes)).collect(),
         })
     };
-    let gated = block_on(annals.gate(session, &asking(32 * 1024))).expect("it fits");
-    assert_eq!(gated.verdict, Verdict::Accepted);
-    let error = block_on(annals.gate(session, &asking(33 * 1024))).expect_err("too long");
-    assert!(error.to_string().contains("and may have 32768"), "{error}");
+    for (actions, bytes) in [(1, 32_765), (512, 61), (8_192, 1), (10_922, 0)] {
+        let gated = block_on(annals.gate(session, &asking(actions, bytes))).expect("it fits");
+        assert_eq!(gated.verdict, Verdict::Accepted);
+        let more = asking(actions + 1, bytes);
+        let error = block_on(annals.gate(session, &more)).expect_err("too long");
+        assert!(error.to_string().contains("and may have 32768"), "{error}");
+    }
 }
 
 fn node(number: usize) -> TaskNode {
@@ -501,4 +504,50 @@ fn node(number: usize) -> TaskNode {
         suggested_branch: None,
         tags: vec![],
     }
+}
+
+/// Whoever was not there when a keyed command was made learns from the append, or
+/// from what it is refused for, that it was made.
+#[test]
+fn a_repeat_is_known_where_nobody_remembers_it() {
+    let (log, annals) = in_memory();
+    let session = session(&annals, limited(None, &[("GetDiff", 1)]));
+    let ended = diff();
+    let submit = |given: &AgentCommand| SubmitCommand {
+        session,
+        id: Some(given.id),
+        parent: None,
+        plan_node: None,
+        submit: given.body.clone(),
+    };
+    let complete = CompleteCommand {
+        session,
+        id: ended.id,
+        outcome: CommandResult::Success,
+        message: None,
+        error_code: None,
+    };
+    let pause = PauseSession {
+        session,
+        reason: None,
+    };
+    let requests = [
+        request(submit(&ended)),
+        request(complete).key(Uuid::now_v7()),
+        request(submit(&push())),
+        request(submit(&diff())),
+        request(pause).key(Uuid::now_v7()),
+    ];
+    let first: Vec<Outcome> = requests
+        .iter()
+        .map(|one| block_on(annals.execute(one.clone())).expect("it is done"))
+        .collect();
+    let position = annals.position();
+    let elsewhere = Annals::over(log);
+    for (one, first) in requests.iter().zip(&first) {
+        let again = block_on(elsewhere.execute(one.clone())).expect("it was done");
+        assert_eq!(again.verdict, first.verdict, "{:?}", one.command);
+        assert_eq!((again.id, again.events), (first.id, first.events));
+    }
+    assert_eq!(elsewhere.position(), position);
 }

@@ -26,8 +26,8 @@ pub(crate) struct ImportContracts {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One compact JSON object a line, in the order of the log: the session's events, and the patch sets,
-evidence and failures of its runs as artifacts. What was imported comes back as it came, its
+One compact JSON object a line, in the order of the log: the session's events, the patch sets,
+evidence and failures of its runs as artifacts, and their plan, if it has none of its own. What was imported comes back as it came, its
 commands too. Commands that were given to this log's own gate are written with --commands; an
 import of such an export can be judged again.
 

@@ -56,7 +56,7 @@ pub(crate) struct Replay {
           conflicts_with_all = ["pipeline", "all", "policies", "optimum", "windows"])]
     pub(crate) sessions: Option<Vec<String>>,
     /// With --sessions: the policy profile, a JSON file
-    #[arg(long, value_name = "FILE", requires = "sessions")]
+    #[arg(long, value_name = "FILE", requires = "sessions", conflicts_with_all = ["pipeline", "all"])]
     pub(crate) profile: Option<PathBuf>,
     /// With --sessions: list at most N commands whose verdict flips
     #[arg(

@@ -87,7 +87,7 @@ pub async fn export<E: From<LoadError>>(
             break;
         }
         let entry = annals.entry(&record).await?;
-        let mut planned = plan.is_changed_by(&entry);
+        let mut planned = plan.fold(annals, &entry).await?;
         if let AnyEvent::Session(event) = &entry.event {
             let shown = show(annals, &mut renderer, &entry).await?;
             shown.into_iter().try_for_each(&mut each)?;
@@ -105,9 +105,9 @@ pub async fn export<E: From<LoadError>>(
             each(shown_of_run(session, &entry, event, file.as_deref()))?;
         }
         if planned {
-            let shown = plan.show(annals, session, &entry).await?;
+            let shown = plan.show(session, &entry);
             shown.into_iter().try_for_each(&mut each)?;
-            for stream in plan.streams() {
+            for stream in plan.unfollowed() {
                 merged.add(stream).await.map_err(read)?;
             }
         }

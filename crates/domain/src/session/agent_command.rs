@@ -46,11 +46,13 @@ coded_enum! {
     }
 }
 
-/// Where the fields of a command of some kind are not what they should be.
-fn place<T: DeserializeOwned>(fields: &Value) -> Option<String> {
+/// Where the fields of a command of some kind are not what they should be, and
+/// what is wrong there.
+fn misread<T: DeserializeOwned>(fields: Value) -> Option<(String, serde_json::Error)> {
     let error = serde_path_to_error::deserialize::<_, T>(fields).err()?;
     error.path().iter().next()?;
-    Some(error.path().to_string())
+    let path = error.path().to_string();
+    Some((path, error.into_inner()))
 }
 
 macro_rules! bodies {
@@ -80,12 +82,12 @@ macro_rules! bodies {
                 match self { $(CommandBody::$name(_) => CommandKind::$name,)+ }
             }
 
-            /// Where in such an object something is wrong. serde says of a tagged
-            /// enum what that is, and not where.
-            pub(crate) fn place_in(mut object: Value) -> Option<String> {
+            /// Where in such an object something is wrong, and what. serde says of a
+            /// tagged enum only what.
+            pub(crate) fn misread(mut object: Value) -> Option<(String, serde_json::Error)> {
                 let kind = object.as_object_mut()?.remove("kind")?;
                 match kind.as_str()?.parse().ok()? {
-                    $(CommandKind::$name => place::<$name>(&object),)+
+                    $(CommandKind::$name => misread::<$name>(object),)+
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! and its approvals.
 
 use super::draft::Draft;
+use super::plan::LENGTH;
 pub(crate) use super::results::{
     attach_run, complete_command, link_plan_task, record_artifact, record_backlog, record_conflict,
     record_work_item, update_plan,
@@ -17,8 +18,8 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind};
 
-/// Bytes of all that the gate compares in one command: half of what an event's
-/// structure has room for.
+/// Bytes of all that the gate compares in one command, each text with its
+/// length: half of what an event's structure has room for.
 const MAX_COMPARED: usize = 32 * 1024;
 /// After how many failures in a row a session pauses, unless it says otherwise.
 pub const PAUSE_AFTER_FAILURES: u32 = 3;
@@ -49,8 +50,6 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
     let mut draft = Draft::of(world, command.session, meta)?;
     if gate::closed(draft.session().status).is_none() {
         gate::policy(draft.session())?;
-        // All that the decision needs is asked for before any of its work.
-        draft.shared(command.submit.kind())?;
     }
     let given = AgentCommand {
         id: command.id.unwrap_or(CommandId(meta.new_id)),
@@ -59,6 +58,10 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
         body: command.submit.clone(),
     };
     check_new(&draft, given.id)?;
+    if gate::closed(draft.session().status).is_none() {
+        // All that the decision needs is asked for before any of its work.
+        draft.shared(given.body.kind())?;
+    }
     draft.expire();
     if may_wait(&draft, given.body.kind()) {
         draft.has_room()?;
@@ -81,13 +84,14 @@ fn check_room(received: &CommandReceived) -> Result<(), Refusal> {
     let texts = [&facts.repo, &facts.branch, &facts.work_item, &facts.state];
     let named = texts.into_iter().chain([&received.correlation.plan_node]);
     let compared = named.flatten().chain(&facts.actions);
-    let bytes: usize = compared.map(String::len).sum();
+    let bytes: usize = compared.map(|text| text.len() + LENGTH).sum();
     if bytes <= MAX_COMPARED {
         return Ok(());
     }
     let reason = format!(
         "the repository's path, the branch, the ticket and its state, the actions and the plan's \
-         node have {bytes} bytes together and may have {MAX_COMPARED}; shorten them"
+         node have {bytes} bytes, {LENGTH} for each length, and may have {MAX_COMPARED}; \
+         shorten them"
     );
     Err(Refusal::invalid("submit", reason))
 }
@@ -114,10 +118,10 @@ fn waiting(received: &CommandReceived) -> Waiting {
 fn check_new(draft: &Draft<'_>, id: CommandId) -> Result<(), Refusal> {
     let session = draft.session();
     let waits = session.queue.iter().chain(&session.received);
-    let given = session.given.as_ref();
+    let taken_over = session.commands.as_ref();
     let known = session.open.contains_key(&id)
         || waits.into_iter().any(|w| w.command == id)
-        || given.is_some_and(|given| given.contains(&id));
+        || taken_over.is_some_and(|commands| commands.contains(&id));
     if known {
         let reason = format!("{id} is a command of this session already; give each its own id");
         return Err(Refusal::invalid("id", reason));

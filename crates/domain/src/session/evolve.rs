@@ -53,7 +53,7 @@ pub struct Session {
     pub open: BTreeMap<CommandId, OpenCommand>,
     /// All commands of a session that was taken over: no batch's key says of them
     /// that they had their verdict elsewhere.
-    pub given: Option<Arc<BTreeSet<CommandId>>>,
+    pub commands: Option<Arc<BTreeSet<CommandId>>>,
     /// What is in the session's own bucket.
     pub level: Option<Level>,
     /// The branch that was created last in each repository, by its path.
@@ -124,7 +124,7 @@ impl Session {
             pending: Vec::new(),
             queue: VecDeque::new(),
             open: BTreeMap::new(),
-            given: None,
+            commands: None,
             level: None,
             branches: BTreeMap::new(),
             changes: 0,
@@ -184,7 +184,6 @@ impl Session {
     }
 
     fn accepted(&mut self, event: &CommandAccepted, at: Timestamp) {
-        self.given(event.command);
         if event.token == TokenSource::Session
             && let Some(limit) = self.limit()
         {
@@ -203,15 +202,7 @@ impl Session {
         self.open.insert(event.command, open);
     }
 
-    /// A command was given, wherever that was.
-    fn given(&mut self, command: CommandId) {
-        if let Some(given) = &mut self.given {
-            Arc::make_mut(given).insert(command);
-        }
-    }
-
     fn completed(&mut self, event: &CommandCompleted) {
-        self.given(event.command);
         let open = self.open.remove(&event.command);
         self.failures = match event.outcome {
             CommandResult::Success => 0,
@@ -300,6 +291,9 @@ impl Session {
     }
 
     pub(super) fn evolve(&mut self, event: &Event, at: Timestamp) {
+        if let (Some(commands), Some(command)) = (&mut self.commands, named(event)) {
+            Arc::make_mut(commands).insert(command);
+        }
         match event {
             Event::Paused(_) => self.status = SessionStatus::Paused,
             Event::Resumed(_) => {
@@ -321,7 +315,6 @@ impl Session {
             Event::Aborted(_) => self.ended(SessionStatus::Error),
             Event::Completed(_) => self.ended(SessionStatus::Completed),
             Event::CommandReceived(event) => {
-                self.given(event.command);
                 self.received = Some(Waiting {
                     command: event.command,
                     facts: event.facts.clone(),
@@ -331,12 +324,10 @@ impl Session {
             Event::CommandQueued(event) => self.queued(event.command),
             Event::CommandAccepted(event) => self.accepted(event, at),
             Event::CommandRejected(event) => {
-                self.given(event.command);
                 self.take(event.command);
             }
             Event::Throttled(event) => {
                 if let Some(command) = event.correlation.command {
-                    self.given(command);
                     self.take(command);
                 }
             }
@@ -364,6 +355,22 @@ impl Session {
     }
 }
 
+/// The command that an event of a session is about.
+fn named(event: &Event) -> Option<CommandId> {
+    match event {
+        Event::CommandReceived(event) => Some(event.command),
+        Event::CommandAccepted(event) => Some(event.command),
+        Event::CommandRejected(event) => Some(event.command),
+        Event::CommandCompleted(event) => Some(event.command),
+        Event::Throttled(event) => event.correlation.command,
+        Event::ConflictDetected(event) => event.correlation.command,
+        Event::ArtifactAvailable(event) => event.correlation.command,
+        Event::BacklogQueried(event) => event.correlation.command,
+        Event::WorkItemQueried(event) => event.correlation.command,
+        _ => None,
+    }
+}
+
 /// Whether tests say nothing any more after such a command.
 fn changes_code(kind: CommandKind) -> bool {
     matches!(kind, CommandKind::ApplyPatch | CommandKind::Commit)
@@ -382,14 +389,14 @@ pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
         // More of a session that was taken over may come later.
         (Event::Adopted(event), State::Known(session)) => {
             let session = Arc::make_mut(session);
-            session.given.get_or_insert_default();
+            session.commands.get_or_insert_default();
             if let Some(config) = &event.config {
                 session.configure(config);
             }
         }
         (Event::Adopted(event), State::Absent) => {
             let mut session = Session::new(SessionStatus::Unknown, event.config.as_ref());
-            session.given = Some(Arc::default());
+            session.commands = Some(Arc::default());
             *state = State::Known(Arc::new(session));
         }
         (event, State::Known(session)) => Arc::make_mut(session).evolve(event, at),

@@ -43,8 +43,9 @@ pub struct TaskPlan {
 /// Bytes of a plan's ids, each with its length: its event keeps them all, and an
 /// event's structure has room for 64 KiB.
 const MAX_ID_BYTES: usize = 60_000;
-/// Bytes that the length of an id may take.
-const LENGTH: usize = 3;
+/// Bytes that the length of a text takes in an event's structure, as long as the
+/// structure has room for the text.
+pub(super) const LENGTH: usize = 3;
 
 /// Why a plan is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,8 +72,9 @@ pub enum InvalidPlan {
     },
     /// More than an event holds.
     #[error(
-        "the ids of its {nodes} nodes have {bytes} bytes and may have {}; shorten them, or plan \
-         in parts",
+        "the ids of its {nodes} nodes have {bytes} bytes, {} for each length, and may have {}; \
+         shorten them, or plan in parts",
+        LENGTH,
         MAX_ID_BYTES
     )]
     TooLarge {

@@ -24,19 +24,18 @@ fn execute(annals: &Annals, name: &str, fields: Value) {
     block_on(annals.execute(request)).expect("it is done");
 }
 
-/// A session whose run executes a plan of two steps; the first has its task.
-fn story() -> Annals {
+/// A session whose run executes a plan; the first of its steps has its task.
+fn story(steps: &[Value]) -> Annals {
     let annals = block_on(Annals::open("memory:")).expect("a log");
-    let steps = json!([{ "description": "parse" }, { "description": "print" }]);
+    execute(
+        &annals,
+        "create_task",
+        json!({ "id": FIRST, "title": "write the parser" }),
+    );
     execute(
         &annals,
         "create_plan",
         json!({ "id": PLAN, "steps": steps }),
-    );
-    execute(
-        &annals,
-        "spawn_step_task",
-        json!({ "plan": PLAN, "step": 0, "id": FIRST, "title": "write the parser" }),
     );
     execute(
         &annals,
@@ -79,7 +78,10 @@ fn plans(annals: &Annals) -> Vec<Value> {
 
 #[test]
 fn the_plan_of_an_attached_run_is_the_sessions_plan_and_its_tasks_are_nodes() {
-    let annals = story();
+    let annals = story(&[
+        json!({ "description": "parse", "task": FIRST }),
+        json!({ "description": "print" }),
+    ]);
     assert_eq!(plans(&annals), Vec::<Value>::new());
     let attach = json!({ "session": SESSION, "run": RUN });
     execute(&annals, "attach_run", attach.clone());
@@ -108,4 +110,24 @@ fn the_plan_of_an_attached_run_is_the_sessions_plan_and_its_tasks_are_nodes() {
     execute(&annals, "add_step", step);
     let all = json!([["a", "all", []]]);
     assert_eq!(plans(&annals), [attached, with_task, after, all]);
+}
+
+#[test]
+fn of_two_steps_with_one_task_the_first_is_its_node() {
+    let annals = story(&[
+        json!({ "description": "parse", "task": FIRST }),
+        json!({ "description": "parse more", "task": FIRST }),
+    ]);
+    let attach = json!({ "session": SESSION, "run": RUN });
+    execute(&annals, "attach_run", attach);
+    let step = json!({ "description": "and more", "task": FIRST });
+    execute(&annals, "add_step", json!({ "plan": PLAN, "step": step }));
+    let first = [FIRST.to_string(), "write the parser".to_owned()];
+    let two = json!([[first[0], first[1], []], ["step-1", "parse more", []]]);
+    let three = json!([
+        [first[0], first[1], []],
+        ["step-1", "parse more", []],
+        ["step-2", "and more", []]
+    ]);
+    assert_eq!(plans(&annals), [two, three]);
 }

@@ -84,6 +84,11 @@ fn what_is_wrong_in_a_command_is_said_with_its_place() {
     let nested = r#"{"kind": "Push", "branchName": "a", "repo": {"name": 1, "path": "/app"}}"#;
     check_error(nested, "submit_command: submit.repo.name: ");
     check_error(r#"{"kind": "Deploy"}"#, "submit_command: submit.kind: ");
+    let two = r#"{"kind": "RunTests", "timeout": "5 minutes", "repo": {"name": 1, "path": "/a"}}"#;
+    check_error(
+        two,
+        "submit_command: submit.repo.name: invalid type: integer `1`",
+    );
 }
 
 #[test]
