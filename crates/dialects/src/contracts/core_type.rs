@@ -142,6 +142,18 @@ pub struct Correlation {
     pub plan_node: Option<String>,
 }
 
+impl Correlation {
+    /// That of an event which belongs to no command.
+    pub(super) fn of_session(session: SessionId) -> Correlation {
+        Correlation {
+            session,
+            command: None,
+            parent: None,
+            plan_node: None,
+        }
+    }
+}
+
 fn write_node_id<S: Serializer>(id: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     id.as_deref().map(node_id).serialize(serializer)
 }

@@ -163,12 +163,7 @@ impl PlanOfRuns {
         Some(Rendered {
             object: Object::Event(ContractEvent {
                 id: entry.event_id,
-                correlation: Correlation {
-                    session,
-                    command: None,
-                    parent: None,
-                    plan_node: None,
-                },
+                correlation: Correlation::of_session(session),
                 body: PlanUpdated { plan }.into(),
             }),
             incomplete,

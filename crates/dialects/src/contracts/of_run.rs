@@ -110,12 +110,7 @@ pub(super) fn shown_of_run(
     Rendered {
         object: Object::Event(ContractEvent {
             id: entry.event_id,
-            correlation: Correlation {
-                session,
-                command: None,
-                parent: None,
-                plan_node: None,
-            },
+            correlation: Correlation::of_session(session),
             body: ArtifactAvailable { artifact }.into(),
         }),
         incomplete: incomplete.get(),
