@@ -1,6 +1,7 @@
 //! The command line: commands, options and their help.
 
 mod contracts;
+mod intake;
 mod what_if;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
+pub(crate) use intake::Classify;
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -104,6 +106,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
+    /// Say what kind of work a text asks for, and how risky it is, by rule
+    Classify(Classify),
     /// Show counts and sizes
     Stats(Stats),
     /// Check everything that is stored

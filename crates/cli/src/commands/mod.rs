@@ -2,6 +2,7 @@
 
 mod apply;
 mod backup;
+mod classify;
 mod commands_schema;
 mod contracts;
 mod events;
@@ -60,6 +61,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         }
         Command::Replay(args) => replay::run(&args, context).await,
         Command::Policies(args) => policies::run(&args, context),
+        Command::Classify(args) => classify::run(&args, context),
         Command::Stats(args) => stats::run(&args, context).await,
         Command::Verify(_) => verify::run(context).await,
         Command::Backup(args) => backup::run(&args, context).await,

@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 20] = [
+    let commands: [&[&str]; 21] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -24,6 +24,7 @@ fn every_command_has_help_with_examples() {
         &["history"],
         &["replay"],
         &["policies"],
+        &["classify"],
         &["stats"],
         &["verify"],
         &["backup"],

@@ -13,6 +13,7 @@ mod git_internal;
 mod help;
 mod import;
 mod import_claude;
+mod intake;
 mod log;
 mod sessions;
 mod support;

@@ -1,0 +1,98 @@
+//! `annals classify`: the type, flow and first risk of a text, by rule.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+use annals::domain::intent::{Classification, Proposal, RiskRule, TypeRule, classify};
+
+use crate::cli::Classify;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Output;
+
+/// The most bytes of a text.
+const LIMIT: u64 = 1024 * 1024;
+
+pub(crate) fn run(args: &Classify, context: &mut Context) -> Result<(), CliError> {
+    let text = match args.text.as_slice() {
+        [] => read(&context.output)?,
+        [dash] if dash == "-" => read(&context.output)?,
+        words => words.join(" "),
+    };
+    let (title, body) = title_and_body(&text);
+    let found = classify(&Proposal {
+        title: &title,
+        body: &body,
+        labels: &args.labels,
+        declared: args.declared,
+        source: args.source,
+    });
+    if context.output.is_json() {
+        return context.output.json(&found);
+    }
+    print(&found, args.explain, &mut context.output)
+}
+
+/// The title is what stands before the first blank line.
+fn title_and_body(text: &str) -> (String, String) {
+    let mut lines = text.lines().skip_while(|line| line.trim().is_empty());
+    let title: Vec<&str> = lines
+        .by_ref()
+        .take_while(|line| !line.trim().is_empty())
+        .collect();
+    let body: Vec<&str> = lines.collect();
+    (title.join("\n"), body.join("\n"))
+}
+
+fn read(output: &Output) -> Result<String, CliError> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        output.note("reading a text from the terminal; Ctrl-D ends");
+    }
+    let input = |source| CliError::Input {
+        path: Path::new("-").to_owned(),
+        source,
+    };
+    let wrong = |reason: &str| input(io::Error::new(io::ErrorKind::InvalidData, reason));
+    let mut bytes = Vec::new();
+    let mut limited = stdin.lock().take(LIMIT + 1);
+    limited.read_to_end(&mut bytes).map_err(input)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(wrong("the text is longer than 1 MiB"));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let byte = error.utf8_error().valid_up_to() + 1;
+        wrong(&format!("the text is no UTF-8 from its byte {byte} on"))
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    Ok(text.to_owned())
+}
+
+fn print(found: &Classification, explain: bool, output: &mut Output) -> Result<(), CliError> {
+    let because = |value: &str, reason: String| match explain {
+        true => format!("{value}, {reason}"),
+        false => value.to_owned(),
+    };
+    let steps: Vec<&str> = found.flow.iter().map(|step| step.as_str()).collect();
+    let flow = because(&steps.join(", "), format!("as for {}", found.work_type));
+    let by_type = because(found.work_type.as_str(), type_reason(&found.type_rule));
+    let by_risk = because(found.risk.as_str(), risk_reason(found));
+    output.fields(&[("type", by_type), ("flow", flow), ("risk", by_risk)])
+}
+
+fn type_reason(rule: &TypeRule) -> String {
+    match rule {
+        TypeRule::Declared => "as it was declared".to_owned(),
+        TypeRule::Label(label) => format!("by the label {label:?}"),
+        TypeRule::Keyword(word) => format!("by the keyword {word:?}"),
+        TypeRule::Source => "by the source, as no word names a type".to_owned(),
+        TypeRule::Default => "as no word names a type".to_owned(),
+    }
+}
+
+fn risk_reason(found: &Classification) -> String {
+    match &found.risk_rule {
+        RiskRule::HighWord(word) => format!("by the high word {word:?}"),
+        RiskRule::Type => format!("as for {}", found.work_type),
+    }
+}

@@ -1,0 +1,294 @@
+//! Quick Classification (document 004): what kind of work a proposal is, which
+//! steps it goes through and how risky it is at first, by rule and not by a
+//! model. The same text gives the same answer, and the answer names its rules.
+//!
+//! Document 004 asks for the rules and leaves the table open; dialects.md C has
+//! it. Words of Latin script count as whole words, in any case; Japanese words
+//! count wherever they stand, because no spaces set them off.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::codes::coded_enum;
+
+coded_enum! {
+    /// What kind of work an intent is (document 004, Intent, type).
+    pub enum WorkType {
+        /// Something new.
+        Feature = 1 => "feature",
+        /// The same behind a better structure.
+        Refactor = 2 => "refactor",
+        /// Something that is wrong is put right.
+        Fix = 3 => "fix",
+        /// Tests.
+        Test = 4 => "test",
+        /// Something is looked at, and nothing changed.
+        Audit = 5 => "audit",
+    }
+}
+
+coded_enum! {
+    /// Where an intent comes from (document 004, Intent, source).
+    pub enum Source {
+        /// A person wrote it.
+        Human = 1 => "human",
+        /// An audit found it.
+        Audit = 2 => "audit",
+        /// It occurred to an agent at other work.
+        Epiphany = 3 => "epiphany",
+        /// An agent looked back and found it.
+        Reflection = 4 => "reflection",
+    }
+}
+
+coded_enum! {
+    /// How much can go wrong (document 004, Intent, risk).
+    pub enum Risk {
+        /// Little: it may run without a person.
+        Low = 1 => "low",
+        /// More: a person approves it first.
+        Med = 2 => "med",
+        /// Much: a person approves it first.
+        High = 3 => "high",
+    }
+}
+
+coded_enum! {
+    /// A step of the way that an intent takes.
+    pub enum FlowStep {
+        /// What is to be done is found out.
+        Analyze = 1 => "analyze",
+        /// It is done.
+        Implement = 2 => "implement",
+        /// What was done is judged.
+        Review = 3 => "review",
+        /// Something is looked at.
+        Audit = 4 => "audit",
+        /// What was found is written down.
+        Report = 5 => "report",
+    }
+}
+
+/// An intent as it is proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Proposal<'a> {
+    /// Its title.
+    pub title: &'a str,
+    /// The rest of its text.
+    pub body: &'a str,
+    /// Its labels.
+    pub labels: &'a [String],
+    /// The type that its author gave it.
+    pub declared: Option<WorkType>,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// What decided the type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "by", content = "word")]
+pub enum TypeRule {
+    /// Its author said so.
+    Declared,
+    /// A label names it.
+    Label(String),
+    /// A word of the text stands for it.
+    Keyword(String),
+    /// What audits and reflections find is looked into first.
+    Source,
+    /// Nothing did: it is a feature.
+    Default,
+}
+
+/// What decided the risk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "by", content = "word")]
+pub enum RiskRule {
+    /// A word of the text stands for a high risk.
+    HighWord(String),
+    /// The type has this risk.
+    Type,
+}
+
+/// The answer, and what decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Classification {
+    /// The kind of work.
+    #[serde(rename = "type")]
+    pub work_type: WorkType,
+    /// What decided that.
+    pub type_rule: TypeRule,
+    /// The steps that it goes through, in their order.
+    pub flow: Vec<FlowStep>,
+    /// How risky it is at first; an agent or a person may judge otherwise.
+    pub risk: Risk,
+    /// What decided that.
+    pub risk_rule: RiskRule,
+}
+
+/// The words that stand for a type, in the order in which they are looked for.
+const KEYWORDS: [(WorkType, &[&str]); 4] = [
+    (
+        WorkType::Fix,
+        &[
+            "fix",
+            "bug",
+            "crash",
+            "regression",
+            "error",
+            "broken",
+            "修正",
+            "バグ",
+            "不具合",
+        ],
+    ),
+    (
+        WorkType::Refactor,
+        &[
+            "refactor",
+            "cleanup",
+            "rename",
+            "simplify",
+            "extract",
+            "リファクタ",
+            "整理",
+        ],
+    ),
+    (WorkType::Test, &["test", "coverage", "flaky", "テスト"]),
+    (WorkType::Audit, &["audit", "review", "inspect", "監査"]),
+];
+
+/// The words that stand for a high risk.
+const HIGH_WORDS: [&str; 10] = [
+    "architecture",
+    "migration",
+    "security",
+    "auth",
+    "breaking",
+    "delete",
+    "payment",
+    "設計変更",
+    "認証",
+    "削除",
+];
+
+impl WorkType {
+    /// The steps that such work goes through.
+    pub fn flow(self) -> &'static [FlowStep] {
+        match self {
+            WorkType::Audit => &[FlowStep::Audit, FlowStep::Report],
+            WorkType::Feature | WorkType::Refactor | WorkType::Fix | WorkType::Test => {
+                &[FlowStep::Analyze, FlowStep::Implement, FlowStep::Review]
+            }
+        }
+    }
+
+    fn risk(self) -> Risk {
+        match self {
+            WorkType::Test | WorkType::Fix | WorkType::Refactor => Risk::Low,
+            WorkType::Feature | WorkType::Audit => Risk::Med,
+        }
+    }
+}
+
+/// Classifies a proposal by document 004's rules (dialects.md C has the table).
+///
+/// The type is the declared one, or else that of the first label that names one,
+/// or else that of the first keyword: fixes are looked for first, then
+/// refactorings, tests and audits. What audits and reflections propose is an
+/// audit if nothing else says what it is, and all the rest a feature. Tests are a
+/// low risk. Other work is a high one if a high word is in its text or its labels;
+/// else fixes and refactorings are low, features and audits med.
+///
+/// ```
+/// use annals_domain::intent::{Proposal, Risk, Source, WorkType, classify};
+/// let found = classify(&Proposal {
+///     title: "Fix the crash at login",
+///     body: "",
+///     labels: &[],
+///     declared: None,
+///     source: Source::Human,
+/// });
+/// assert_eq!((found.work_type, found.risk), (WorkType::Fix, Risk::Low));
+/// ```
+pub fn classify(proposal: &Proposal<'_>) -> Classification {
+    let texts = [folded(proposal.title), folded(proposal.body)];
+    let (work_type, type_rule) = work_type(proposal, &texts);
+    let (risk, risk_rule) = risk(work_type, proposal, &texts);
+    Classification {
+        work_type,
+        type_rule,
+        flow: work_type.flow().to_vec(),
+        risk,
+        risk_rule,
+    }
+}
+
+/// A text in lower case, and in the form in which wide, narrow and composed letters
+/// are the same: a file system or a keyboard may give any of them.
+fn folded(text: &str) -> String {
+    text.nfkc().collect::<String>().to_lowercase()
+}
+
+fn work_type(proposal: &Proposal<'_>, texts: &[String]) -> (WorkType, TypeRule) {
+    if let Some(declared) = proposal.declared {
+        return (declared, TypeRule::Declared);
+    }
+    for label in proposal.labels {
+        if let Ok(named) = folded(label).trim().parse() {
+            return (named, TypeRule::Label(label.clone()));
+        }
+    }
+    for (work_type, words) in KEYWORDS {
+        if let Some(word) = first_of(words, texts) {
+            return (work_type, TypeRule::Keyword(word.to_owned()));
+        }
+    }
+    match proposal.source {
+        Source::Audit | Source::Reflection => (WorkType::Audit, TypeRule::Source),
+        Source::Human | Source::Epiphany => (WorkType::Feature, TypeRule::Default),
+    }
+}
+
+/// Tests are not risky whatever they are about; of other work a high word says
+/// what it touches, in its text or as a label.
+fn risk(work_type: WorkType, proposal: &Proposal<'_>, texts: &[String]) -> (Risk, RiskRule) {
+    if work_type != WorkType::Test {
+        let labels: Vec<String> = proposal.labels.iter().map(|it| folded(it)).collect();
+        let word = first_of(&HIGH_WORDS, texts).or_else(|| first_of(&HIGH_WORDS, &labels));
+        if let Some(word) = word {
+            return (Risk::High, RiskRule::HighWord(word.to_owned()));
+        }
+    }
+    (work_type.risk(), RiskRule::Type)
+}
+
+/// The first of the words that one of the folded texts has.
+fn first_of(words: &[&'static str], texts: &[String]) -> Option<&'static str> {
+    let found = |word: &&&'static str| texts.iter().any(|text| has(text, word));
+    words.iter().find(found).copied()
+}
+
+fn has(text: &str, word: &str) -> bool {
+    if !word.is_ascii() {
+        return text.contains(word);
+    }
+    text.match_indices(word).any(|(start, found)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + found.len()..].chars().next();
+        !before.is_some_and(is_latin) && !after.is_some_and(is_latin)
+    })
+}
+
+/// Whether a Latin word goes on with this character. Japanese beside it does not
+/// belong to it, though it is made of letters, too.
+fn is_latin(character: char) -> bool {
+    character == '_' || (character.is_alphanumeric() && character < LATIN_END)
+}
+
+/// Latin script and its accents are below.
+const LATIN_END: char = '\u{250}';
+
+#[cfg(test)]
+mod tests;
