@@ -144,8 +144,8 @@ impl Annals {
                 }
             }
         }
-        if outcome.is_err() {
-            outcome = self.unless_known(&batch, outcome).await;
+        if let Err(error) = outcome {
+            outcome = self.unless_known(&batch, error).await;
         }
         if let (Ok(_), Some(key)) = (&outcome, key) {
             self.recent.note(key);
@@ -160,17 +160,25 @@ impl Annals {
     async fn unless_known(
         &self,
         batch: &Batch,
-        outcome: Result<BatchOutcome, ExecuteError>,
+        error: ExecuteError,
     ) -> Result<BatchOutcome, ExecuteError> {
-        if !batch.is_keyed {
-            return outcome;
+        if matches!(error, ExecuteError::KeyReused { .. }) {
+            return Err(error);
         }
-        let (canonical, requests) = (&batch.canonical, batch.requests.len());
-        match self.known_batch(batch.id, canonical, requests).await {
+        match self.known(batch).await {
             Ok(Some(known)) => Ok(known),
             Err(reused @ ExecuteError::KeyReused { .. }) => Err(reused),
-            Ok(None) | Err(_) => outcome,
+            Ok(None) | Err(_) => Err(error),
         }
+    }
+
+    /// The answer to a batch with a key, if it is in the log already.
+    async fn known(&self, batch: &Batch) -> Result<Option<BatchOutcome>, ExecuteError> {
+        if !batch.is_keyed {
+            return Ok(None);
+        }
+        self.known_batch(batch.id, &batch.canonical, batch.requests.len())
+            .await
     }
 
     async fn known_batch(
@@ -272,11 +280,7 @@ impl Annals {
     /// The answer to a batch that changes nothing, if that is so by the newest
     /// states.
     async fn nothing_to_do(&self, batch: &Batch, world: World) -> Result<BatchOutcome, Setback> {
-        if batch.is_keyed
-            && let Some(known) = self
-                .known_batch(batch.id, &batch.canonical, batch.requests.len())
-                .await?
-        {
+        if let Some(known) = self.known(batch).await? {
             return Ok(known);
         }
         let position = self.log.watermark();

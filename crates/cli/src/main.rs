@@ -10,6 +10,7 @@ mod policy_file;
 mod profile_file;
 mod progress;
 mod render;
+mod small_text;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

@@ -1,7 +1,6 @@
 //! Policy files: TOML or JSON, and where in them something is wrong.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use annals::domain::Ordered;
@@ -12,9 +11,7 @@ use serde_path_to_error::Segment;
 use toml::de::DeTable;
 
 use crate::error::CliError;
-
-/// The longest file that is read: far longer than any policy.
-const LIMIT: u64 = 1024 * 1024;
+use crate::small_text::{self, NoText};
 
 /// What is wrong with a text, and in which line, from 1.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,19 +57,12 @@ fn read_text(path: &Path) -> Result<String, CliError> {
         line: None,
         reason: reason.to_owned(),
     };
-    let mut bytes = Vec::new();
     let file = File::open(path).map_err(input)?;
-    file.take(LIMIT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(input)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(wrong("it is longer than 1 MiB, and no policy is"));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8"))?;
-    Ok(text
-        .strip_prefix('\u{feff}')
-        .map(str::to_owned)
-        .unwrap_or(text))
+    small_text::read(file).map_err(|error| match error {
+        NoText::Unreadable(source) => input(source),
+        NoText::TooLong => wrong("it is longer than 1 MiB, and no policy is"),
+        NoText::NotUtf8 { .. } => wrong("it is not UTF-8"),
+    })
 }
 
 fn json(text: &str) -> Result<EvictionPolicy, Wrong> {

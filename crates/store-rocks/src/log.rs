@@ -18,7 +18,7 @@ use rocksdb::statistics::Ticker;
 use uuid::Uuid;
 
 use crate::backup::{self, BackupReport};
-use crate::db::{Db, Latch, directory_bytes};
+use crate::db::{Db, directory_bytes};
 use crate::error::{BackupError, OpenError, StoreFailure, corrupt};
 use crate::models::{self, Commit, Turns};
 use crate::open::{self, Access, Opened};
@@ -51,7 +51,6 @@ pub(crate) struct Inner {
     access: Access,
     readers: ThreadPool,
     turns: Arc<Turns>,
-    released: Arc<Latch>,
 }
 
 impl std::fmt::Debug for RocksLog {
@@ -122,9 +121,6 @@ impl RocksLog {
             .panic_handler(|_| tracing::error!("a read ended in a panic"))
             .build()
             .map_err(|error| OpenError::io(path, std::io::Error::other(error)))?;
-        let released = db.get().map(|db| Arc::clone(&db.released.0));
-        let released =
-            released.map_err(|error| OpenError::io(path, std::io::Error::other(error)))?;
         let turns = Arc::default();
         let inner = Inner {
             log_id,
@@ -133,7 +129,6 @@ impl RocksLog {
             access,
             readers,
             turns,
-            released,
         };
         Ok(RocksLog {
             inner: Arc::new(inner),
@@ -217,8 +212,8 @@ impl Inner {
     }
 }
 
-/// How a read learns the watermark, and from which database. Reads hold this and not the log itself, so
-/// that the last handle is never dropped by one of them.
+/// How a read learns the watermark, and from which database. Reads hold this and
+/// not the log itself, so that the last handle is never dropped by one of them.
 enum Sight {
     Own(Arc<Watermark>),
     Followed(Arc<Follower>),
@@ -247,7 +242,7 @@ impl Drop for Inner {
         drop(self.db.take());
         // So that the directory can be opened again at once. It is not waited
         // for longer: a read that was dropped may still be running.
-        if !self.released.wait_blocking(DROP_WAIT) {
+        if !self.db.released().wait_blocking(DROP_WAIT) {
             tracing::warn!("a read is still running; the directory is released when it ends");
         }
     }
@@ -440,7 +435,7 @@ impl EventLog for RocksLog {
         if let Some(db) = self.inner.db.take() {
             self.inner.readers.spawn(move || drop(db));
         }
-        self.inner.released.wait().await;
+        self.inner.db.released().wait().await;
     }
 }
 

@@ -4,26 +4,36 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use annals_event_log::ReadError;
 
-use crate::db::Db;
+use crate::db::{Db, Latch};
 
 /// The open database; nothing once the log is closed. A reader's is opened anew
 /// where RocksDB can no longer follow the writer, see [`crate::secondary`].
-pub(crate) struct Slot(RwLock<Option<Arc<Db>>>);
+pub(crate) struct Slot {
+    db: RwLock<Option<Arc<Db>>>,
+    released: Arc<Latch>,
+}
 
 impl Slot {
     pub(crate) fn new(db: Arc<Db>) -> Arc<Slot> {
-        Arc::new(Slot(RwLock::new(Some(db))))
+        let released = Arc::clone(&db.released.0);
+        let db = RwLock::new(Some(db));
+        Arc::new(Slot { db, released })
+    }
+
+    /// Given when the database is closed, and each that took its place.
+    pub(crate) fn released(&self) -> &Latch {
+        &self.released
     }
 
     pub(crate) fn get(&self) -> Result<Arc<Db>, ReadError> {
-        let db = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
         db.clone().ok_or(ReadError::Closed)
     }
 
     /// Takes the database away from every handle. It closes when the reads that
     /// are under way have let it go.
     pub(crate) fn take(&self) -> Option<Arc<Db>> {
-        self.0
+        self.db
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .take()
@@ -31,7 +41,7 @@ impl Slot {
 
     /// Puts another one in its place, unless the log was closed meanwhile.
     pub(crate) fn replace(&self, db: Db) -> Result<(), ReadError> {
-        let mut place = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.db.write().unwrap_or_else(PoisonError::into_inner);
         let open = place.as_mut().ok_or(ReadError::Closed)?;
         let before = std::mem::replace(open, Arc::new(db));
         drop(place);

@@ -1,6 +1,6 @@
 //! `annals classify`: the type, flow and first risk of a text, by rule.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use annals::domain::intent::{Classification, Proposal, RiskRule, TypeRule, classify};
@@ -9,9 +9,7 @@ use crate::cli::Classify;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
-
-/// The most bytes of a text.
-const LIMIT: u64 = 1024 * 1024;
+use crate::small_text::{self, NoText};
 
 pub(crate) fn run(args: &Classify, context: &mut Context) -> Result<(), CliError> {
     let text = match args.text.as_slice() {
@@ -54,18 +52,11 @@ fn read(output: &Output) -> Result<String, CliError> {
         source,
     };
     let wrong = |reason: &str| input(io::Error::new(io::ErrorKind::InvalidData, reason));
-    let mut bytes = Vec::new();
-    let mut limited = stdin.lock().take(LIMIT + 1);
-    limited.read_to_end(&mut bytes).map_err(input)?;
-    if bytes.len() as u64 > LIMIT {
-        return Err(wrong("the text is longer than 1 MiB"));
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let byte = error.utf8_error().valid_up_to() + 1;
-        wrong(&format!("the text is no UTF-8 from its byte {byte} on"))
-    })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    Ok(text.to_owned())
+    small_text::read(stdin.lock()).map_err(|error| match error {
+        NoText::Unreadable(source) => input(source),
+        NoText::TooLong => wrong("the text is longer than 1 MiB"),
+        NoText::NotUtf8 { byte } => wrong(&format!("the text is no UTF-8 from its byte {byte} on")),
+    })
 }
 
 fn print(found: &Classification, explain: bool, output: &mut Output) -> Result<(), CliError> {

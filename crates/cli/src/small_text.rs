@@ -1,0 +1,37 @@
+//! Texts that are read whole, because they are small.
+
+use std::io::{self, Read};
+
+/// The most bytes of such a text: 1 MiB.
+const LIMIT: u64 = 1024 * 1024;
+
+/// Why there is no text.
+#[derive(Debug)]
+pub(crate) enum NoText {
+    Unreadable(io::Error),
+    /// It has more than 1 MiB.
+    TooLong,
+    /// It is no UTF-8 from this byte on, from 1.
+    NotUtf8 {
+        byte: usize,
+    },
+}
+
+/// Reads a text to its end, without the mark that some editors put before it.
+pub(crate) fn read(reader: impl Read) -> Result<String, NoText> {
+    let mut bytes = Vec::new();
+    reader
+        .take(LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(NoText::Unreadable)?;
+    if bytes.len() as u64 > LIMIT {
+        return Err(NoText::TooLong);
+    }
+    let text = String::from_utf8(bytes).map_err(|error| NoText::NotUtf8 {
+        byte: error.utf8_error().valid_up_to() + 1,
+    })?;
+    Ok(text
+        .strip_prefix('\u{feff}')
+        .map(str::to_owned)
+        .unwrap_or(text))
+}
