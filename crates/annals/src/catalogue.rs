@@ -1,8 +1,9 @@
 //! Lists, look-ups and trees: what the catalogue answers.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use annals_domain::{Kind, StreamRef};
+use annals_domain::{IntentId, Kind, StreamRef};
 use annals_event_log::Position;
 use annals_projections::{
     CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree, TreeQuery,
@@ -15,6 +16,9 @@ use crate::{Annals, LoadError, ViewError};
 
 /// How long a read waits for the position that it was asked to see.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Refinements of one intent that are looked at for the newest.
+const REFINEMENTS: usize = 10_000;
 
 /// What reads through a handle must have seen at least.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +63,7 @@ impl Annals {
     }
 
     /// Brings the catalogue up to everything that was acknowledged.
-    async fn catch_up(&self) -> Result<(), LoadError> {
+    pub(crate) async fn catch_up(&self) -> Result<(), LoadError> {
         self.reach().await?;
         self.catalogue.catch_up(self.log.as_ref()).await?;
         Ok(())
@@ -176,6 +180,40 @@ impl Annals {
         let id = query.id.to_string();
         let tree = tree.map_err(LoadError::from)?;
         tree.ok_or(ViewError::NotFound { id })
+    }
+
+    /// A chain of refinements (document 000, Intent, `parent`), the newest first:
+    /// the intent, what refines it, and what it refines. Where several refine one,
+    /// the newest of them goes on.
+    ///
+    /// # Errors
+    /// [`ViewError::NotFound`] and [`ViewError::Load`].
+    pub async fn refinements(&self, intent: IntentId) -> Result<Vec<CatalogueRow>, ViewError> {
+        let mut seen = HashSet::from([intent.0]);
+        let mut newest = intent.0;
+        loop {
+            let refining = self
+                .naming(newest, Relation::IntentParent, REFINEMENTS)
+                .await?;
+            match refining.last().filter(|next| seen.insert(**next)) {
+                Some(next) => newest = *next,
+                None => break,
+            }
+        }
+        let (mut chain, mut next, mut shown) = (Vec::new(), Some(newest), HashSet::new());
+        while let Some(id) = next.filter(|id| shown.insert(*id)) {
+            let row = match self.row(id).await {
+                Ok(row) => row,
+                // What was adopted may refine what nobody has.
+                Err(ViewError::NotFound { .. }) if !chain.is_empty() => break,
+                Err(error) => return Err(error),
+            };
+            let mut links = row.links.iter();
+            let refined = links.find(|(relation, _)| *relation == Relation::IntentParent);
+            next = refined.map(|(_, target)| *target);
+            chain.push(row);
+        }
+        Ok(chain)
     }
 
     /// Makes the catalogue anew from the whole log, and puts it in the place

@@ -389,6 +389,10 @@ impl Annals {
                 let window = self.windows.load(log, stream, version).await?;
                 world.insert_window(stream, window);
             }
+            Need::TaskText { stream, version } => {
+                let text = self.task_text(stream, version).await?;
+                world.insert_task_text(stream, text);
+            }
         }
         Ok(())
     }

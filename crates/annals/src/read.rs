@@ -343,7 +343,7 @@ impl Annals {
     /// Gives the entries of a stream that are about something to `each`; the
     /// version of the last record that had happened by then. The content of the
     /// others is not fetched.
-    async fn each_entry(
+    pub(crate) async fn each_entry(
         &self,
         stream: StreamRef,
         at: At,

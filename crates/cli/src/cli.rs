@@ -14,7 +14,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
-pub(crate) use intake::Classify;
+pub(crate) use intake::{
+    Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
+    Settings, Submit, Who,
+};
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -102,12 +105,36 @@ pub(crate) enum Command {
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
+    /// Show what an intent refines and what refines it, the newest first
+    Refinements(Refinements),
     /// Try other eviction policies, or policy profiles, on what was recorded
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
     /// Say what kind of work a text asks for, and how risky it is, by rule
     Classify(Classify),
+    /// Propose an intent
+    Submit(Submit),
+    /// Show what waits for a person
+    Inbox(Inbox),
+    /// Record what an analysis of an intent came to
+    Analyze(Analyze),
+    /// Let proposed intents go on
+    Approve(Approve),
+    /// Turn intents down
+    Reject(Reject),
+    /// Answer what is asked about an intent
+    Answer(Answer),
+    /// Have failed tasks tried anew
+    Rerun(Rerun),
+    /// Say more about what to do
+    Instruct(Instruct),
+    /// Judge the type or the risk of intents
+    Judge(Judge),
+    /// Show the tasks of an intent that can be begun
+    Ready(Ready),
+    /// Show or set what the log's decisions go by
+    Settings(Settings),
     /// Show counts and sizes
     Stats(Stats),
     /// Check everything that is stored
@@ -355,6 +382,8 @@ pub(crate) enum Dialect {
     GitInternal,
     /// The JSON of Contracts v1.1: a session's configuration
     Contracts,
+    /// Document 004's words, as JSON: an intent with its tasks, or a task
+    Forge,
 }
 
 /// A system whose format a log can be shown in.
@@ -404,6 +433,7 @@ Examples:
   annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
   annals show 1a2b3c4d --json
   annals show 1a2b3c4d --as git-internal
+  annals show 1a2b3c4d --as forge
   annals show 1a2b3c4d --as git-internal --hash sha256
   annals show 1a2b3c4d --diff | git apply
   annals show 1a2b3c4d --window               what the model saw when it recorded it

@@ -13,6 +13,7 @@ use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
 use annals_dialects::claude::ClaudeImportError;
 use annals_dialects::contracts::ContractsImportError;
+use annals_dialects::forge::ForgeError;
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 
@@ -82,6 +83,10 @@ pub(crate) enum CliError {
     Unreadable { unreadable: u64 },
     #[error("{refused} of {lines} commands were refused; their answers say why")]
     Refused { refused: u64, lines: u64 },
+    #[error("{refused} of {all} were refused, as said{}", if refused < all { "; the others were done" } else { "" })]
+    SomeRefused { refused: usize, all: usize },
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
     #[error("line {line}: {source}. Nothing after it was read; apply the rest from this line on")]
     StoreFailed { line: u64, source: Box<ApplyError> },
     #[error(
@@ -132,6 +137,8 @@ pub(crate) enum ApplyError {
     Execute(#[from] ExecuteError),
     #[error(transparent)]
     View(#[from] ViewError),
+    #[error("the analysis cannot be read: {0}")]
+    Analysis(#[from] ForgeError),
 }
 
 impl From<SealError> for ApplyError {
@@ -201,6 +208,15 @@ impl CliError {
         matches!(self, CliError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// Whether it is about one object alone, so that others can still be done.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            CliError::Apply(source) => !source.is_fatal(),
+            CliError::View(error) => !matches!(error, ViewError::Load(_)),
+            _ => false,
+        }
+    }
+
     pub(crate) fn exit_status(&self) -> u8 {
         let corrupt = match self {
             CliError::Findings { .. } => true,
@@ -210,6 +226,7 @@ impl CliError {
             CliError::Replay(error) => is_corrupt_replay(error),
             CliError::SessionReplay(error) => is_corrupt_session_replay(error),
             CliError::StoreFailed { source, .. } => source.is_corrupt(),
+            CliError::Apply(source) => source.is_corrupt(),
             CliError::Import(error) => is_corrupt_import(error),
             CliError::ImportClaude(error) => is_corrupt_claude_import(error),
             CliError::GitInternalImport(error) => is_corrupt_adoption(error),
@@ -257,7 +274,8 @@ impl CliError {
             CliError::NotInDialect { .. } => "not_in_dialect",
             CliError::Load(error) => load_code(error),
             CliError::Unreadable { .. } => "unreadable",
-            CliError::Refused { .. } => "refused",
+            CliError::Refused { .. } | CliError::SomeRefused { .. } => "refused",
+            CliError::Apply(source) => source.code(),
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
             CliError::Import(_)
@@ -287,6 +305,7 @@ impl ApplyError {
             _ if self.is_corrupt() => "corrupt",
             ApplyError::Execute(error) => error.code(),
             ApplyError::View(error) => view_code(error),
+            ApplyError::Analysis(_) => "invalid",
         }
     }
 
@@ -301,7 +320,7 @@ impl ApplyError {
                 )
             }
             ApplyError::Execute(ExecuteError::Load(_)) => true,
-            ApplyError::Execute(_) => false,
+            ApplyError::Execute(_) | ApplyError::Analysis(_) => false,
             ApplyError::View(error) => matches!(error, ViewError::Load(_)),
         }
     }
@@ -310,6 +329,7 @@ impl ApplyError {
         match self {
             ApplyError::Execute(error) => is_corrupt_execution(error),
             ApplyError::View(error) => is_corrupt_view(error),
+            ApplyError::Analysis(_) => false,
         }
     }
 }

@@ -8,6 +8,7 @@
 pub mod claude;
 pub mod contracts;
 mod diff;
+pub mod forge;
 pub mod git;
 pub mod git_internal;
 pub mod lines;

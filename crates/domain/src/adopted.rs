@@ -109,7 +109,8 @@ impl AnyEvent {
             | AnyEvent::Pipeline(_)
             | AnyEvent::Alias(_)
             | AnyEvent::Session(_)
-            | AnyEvent::Bucket(_) => None,
+            | AnyEvent::Bucket(_)
+            | AnyEvent::Settings(_) => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::event::EventSet;
 use crate::{Kind, StreamKind, Timestamp};
-use crate::{alias, bucket, intent, pipeline, plan, run, session, snapshot, task};
+use crate::{alias, bucket, intent, pipeline, plan, run, session, settings, snapshot, task};
 
 /// Calls an aggregate's fold, with the time where it takes that.
 macro_rules! fold {
@@ -132,4 +132,5 @@ aggregates! {
     Alias => alias,
     Session => session at at,
     Bucket => bucket at at,
+    Settings => settings,
 }

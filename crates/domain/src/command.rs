@@ -5,7 +5,9 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::world::{Decided, World};
-use crate::{Meta, alias, intent, metadata, pipeline, plan, run, session, snapshot, task};
+use crate::{
+    Meta, alias, intent, metadata, pipeline, plan, run, session, settings, snapshot, task,
+};
 
 /// A JSON text that is no command.
 #[derive(Debug, thiserror::Error)]
@@ -164,6 +166,16 @@ commands! {
     RecordCommit(intent::RecordCommit) = "record_commit", intent::decide::record_commit, |c| Some(c.intent.0);
     CompleteIntent(intent::CompleteIntent) = "complete_intent", intent::decide::complete, |c| Some(c.intent.0);
     CancelIntent(intent::CancelIntent) = "cancel_intent", intent::decide::cancel, |c| Some(c.intent.0);
+    SubmitIntent(intent::SubmitIntent) = "submit_intent", intent::intake::submit, |c| c.id.map(Uuid::from), new c.id;
+    JudgeIntent(intent::JudgeIntent) = "judge_intent", intent::intake::judge, |c| Some(c.intent.0);
+    ApproveIntent(intent::ApproveIntent) = "approve_intent", intent::intake::approve, |c| Some(c.intent.0);
+    RejectIntent(intent::RejectIntent) = "reject_intent", intent::intake::reject, |c| Some(c.intent.0);
+    InstructIntent(intent::InstructIntent) = "instruct_intent", intent::intake::instruct, |c| Some(c.intent.0);
+    StartExecution(intent::StartExecution) = "start_execution", intent::intake::start_execution, |c| Some(c.intent.0);
+    RequestClarification(intent::RequestClarification) = "request_clarification", intent::intake::request_clarification, |c| Some(c.intent.0);
+    AnswerClarification(intent::AnswerClarification) = "answer_clarification", intent::intake::answer, |c| Some(c.intent.0);
+    RecordAnalysis(intent::RecordAnalysis) = "record_analysis", intent::analysis::record, |c| Some(c.intent.0);
+    RerunIntent(intent::RerunIntent) = "rerun_intent", intent::rerun::rerun, |c| Some(c.intent.0);
     CreatePlan(plan::CreatePlan) = "create_plan", plan::decide::create, |c| c.intent.map(|id| id.0), new c.id;
     AddStep(plan::AddStep) = "add_step", plan::decide::add_step, |c| Some(c.plan.0);
     SetStepStatus(plan::SetStepStatus) = "set_step_status", plan::decide::set_step_status, |c| Some(c.plan.0);
@@ -174,6 +186,7 @@ commands! {
     AddConstraint(task::AddConstraint) = "add_constraint", task::decide::add_constraint, |c| Some(c.task.0);
     AddAcceptanceCriterion(task::AddAcceptanceCriterion) = "add_acceptance_criterion", task::decide::add_acceptance_criterion, |c| Some(c.task.0);
     AddDependency(task::AddDependency) = "add_dependency", task::decide::add_dependency, |c| Some(c.task.0);
+    RecordReview(task::RecordReview) = "record_review", task::review::record, |c| Some(c.task.0);
     FailTask(task::FailTask) = "fail_task", task::decide::fail, |c| Some(c.task.0);
     CancelTask(task::CancelTask) = "cancel_task", task::decide::cancel, |c| Some(c.task.0);
     CreateRun(run::CreateRun) = "create_run", run::decide::create, |c| Some(c.task.0), new c.id;
@@ -217,6 +230,7 @@ commands! {
     UpdatePlan(session::UpdatePlan) = "update_plan", session::decide::update_plan, |c| Some(c.session.0);
     LinkPlanTask(session::LinkPlanTask) = "link_plan_task", session::decide::link_plan_task, |c| Some(c.session.0);
     AttachRun(session::AttachRun) = "attach_run", session::decide::attach_run, |c| Some(c.session.0);
+    SetSetting(settings::SetSetting) = "set_setting", settings::decide::set, |_c| Some(settings::stream().id);
     SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
     ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);

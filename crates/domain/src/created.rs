@@ -39,7 +39,7 @@ impl AnyEvent {
                 event,
                 session::Event::Created(_) | session::Event::Adopted(_)
             ),
-            AnyEvent::Alias(_) | AnyEvent::Bucket(_) => false,
+            AnyEvent::Alias(_) | AnyEvent::Bucket(_) | AnyEvent::Settings(_) => false,
         }
     }
 }

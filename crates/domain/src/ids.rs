@@ -50,6 +50,8 @@ macro_rules! ids {
 ids! {
     /// The id of an intent.
     IntentId;
+    /// The id of what an agent noticed.
+    ObservationId;
     /// The id of a plan.
     PlanId;
     /// The id of a task.

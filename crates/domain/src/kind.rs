@@ -195,6 +195,8 @@ stream_kinds! {
     Session => "session", Some(Kind::Session);
     /// A token bucket that sessions share. Its id follows from their policy.
     Bucket => "bucket", None;
+    /// What the log's deciders go by. There is one.
+    Settings => "settings", None;
 }
 
 impl fmt::Display for StreamKind {

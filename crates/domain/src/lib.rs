@@ -7,7 +7,7 @@
 //! - A [`Command`] is decided against a [`World`] of loaded states and leads to
 //!   events ([`Emitted`]), or is refused with a [`Refusal`].
 //! - Each aggregate ([`intent`], [`plan`], [`task`], [`run`], [`snapshot`],
-//!   [`pipeline`], [`session`], [`bucket`], [`alias`]) has its events, its state with `evolve`, its commands and its
+//!   [`pipeline`], [`session`], [`bucket`], [`alias`], [`settings`]) has its events, its state with `evolve`, its commands and its
 //!   decider, in files of those names.
 //! - An event is structure and content apart: [`Pieces`].
 
@@ -36,6 +36,7 @@ pub mod plan;
 mod refusal;
 pub mod run;
 pub mod session;
+pub mod settings;
 pub mod snapshot;
 pub mod task;
 #[cfg(test)]

@@ -101,7 +101,7 @@ where
             let reason = "a session is no object of document 000, and has no seal";
             return Err(Refusal::invalid("object", reason));
         }
-        StreamKind::Alias | StreamKind::Bucket => {
+        StreamKind::Alias | StreamKind::Bucket | StreamKind::Settings => {
             return Err(Refusal::Unknown { id: stream.id });
         }
     })

@@ -126,6 +126,8 @@ impl PartialEq for Json {
     }
 }
 
+impl Eq for Json {}
+
 impl JsonSchema for Json {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Json".into()

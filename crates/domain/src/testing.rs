@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use crate::pipeline::{Window, evolve_window};
+use crate::task::TaskText;
 use crate::{
     ActorRef, AnyEvent, AnyState, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta,
     Need, Refusal, StreamKind, StreamRef, Timestamp, World,
@@ -37,6 +38,7 @@ pub(crate) struct Given {
     states: HashMap<StreamRef, Loaded>,
     places: HashMap<Uuid, (Kind, StreamRef)>,
     windows: HashMap<StreamRef, Window<()>>,
+    texts: HashMap<StreamRef, TaskText>,
     commands: u128,
     at: Timestamp,
 }
@@ -48,6 +50,7 @@ impl Given {
             states: HashMap::new(),
             places: HashMap::new(),
             windows: HashMap::new(),
+            texts: HashMap::new(),
             commands: 0,
             at: Timestamp::EPOCH,
         }
@@ -90,6 +93,10 @@ impl Given {
         let emitted = self.decide(command)?;
         self.commands += 1;
         for one in &emitted {
+            if let AnyEvent::Task(event) = &one.event {
+                let text = self.texts.entry(one.stream).or_default();
+                text.apply_decided(event, &one.pieces);
+            }
             self.record(one.stream, &one.event);
         }
         Ok(emitted)
@@ -114,6 +121,11 @@ impl Given {
                 }
                 Err(DecideError::Needs(Need::Place(id))) => {
                     world.insert_place(id, self.places.get(&id).copied());
+                }
+                Err(DecideError::Needs(Need::TaskText { stream, version })) => {
+                    assert_eq!(version, self.loaded(stream).version);
+                    let text = self.texts.get(&stream).cloned().unwrap_or_default();
+                    world.insert_task_text(stream, text);
                 }
                 Err(DecideError::Needs(Need::Window { stream, version })) => {
                     assert_eq!(version, self.loaded(stream).version);

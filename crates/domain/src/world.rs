@@ -12,11 +12,12 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::pipeline::Window;
+use crate::task::TaskText;
 use crate::{
     ActorRef, AnyEvent, AnyState, IntentId, Kind, Pieces, PipelineId, PlanId, Refusal, RunId,
     SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
 };
-use crate::{alias, bucket, intent, pipeline, plan, run, session, snapshot, task};
+use crate::{alias, bucket, intent, pipeline, plan, run, session, settings, snapshot, task};
 
 /// What comes with every command and is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,13 @@ pub enum Need {
     /// The window of this pipeline, as the events up to this version left it.
     Window {
         /// The pipeline's stream.
+        stream: StreamRef,
+        /// The version of the last event in it.
+        version: u64,
+    },
+    /// What this task says, as the events up to this version left it.
+    TaskText {
+        /// The task's stream.
         stream: StreamRef,
         /// The version of the last event in it.
         version: u64,
@@ -114,6 +122,10 @@ pub struct World {
     windows: HashMap<StreamRef, Option<Window<()>>>,
     /// What was decided of pipelines whose window is not here.
     pushed: Vec<(StreamRef, pipeline::Event)>,
+    /// What tasks say, of those that a decision needed it of.
+    task_texts: HashMap<StreamRef, TaskText>,
+    /// What was decided of tasks.
+    task_events: Vec<(StreamRef, task::Event, Pieces)>,
 }
 
 macro_rules! state_of {
@@ -165,6 +177,15 @@ impl World {
                     None => self.pushed.push((emitted.stream, event.clone())),
                 }
             }
+            if let AnyEvent::Task(event) = &emitted.event {
+                let (stream, pieces) = (emitted.stream, &emitted.pieces);
+                match self.task_texts.get_mut(&stream) {
+                    Some(text) => text.apply_decided(event, pieces),
+                    None => self
+                        .task_events
+                        .push((stream, event.clone(), pieces.clone())),
+                }
+            }
             for (kind, id) in emitted.event.touches(emitted.stream.id) {
                 self.places
                     .entry(id)
@@ -187,6 +208,17 @@ impl World {
         let pushed = std::mem::take(&mut self.pushed);
         self.pushed = pushed.into_iter().filter_map(of_others).collect();
         self.windows.insert(stream, window);
+    }
+
+    /// Adds what a task says, as the log has it.
+    pub fn insert_task_text(&mut self, stream: StreamRef, mut text: TaskText) {
+        for (owner, event, pieces) in &self.task_events {
+            if *owner == stream {
+                text.apply_decided(event, pieces);
+            }
+        }
+        self.task_events.retain(|(owner, ..)| *owner != stream);
+        self.task_texts.insert(stream, text);
     }
 
     /// The states that the decisions depended on, as they are after all that
@@ -295,6 +327,17 @@ impl World {
         }
     }
 
+    /// What a task says.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] it, and [`Refusal::NotFound`].
+    pub fn task_text(&mut self, id: TaskId) -> Result<TaskText, DecideError> {
+        let stream = id.stream();
+        let version = self.existing(stream, Dependence::State)?.loaded.version;
+        let text = self.task_texts.get(&stream).cloned();
+        text.ok_or(DecideError::Needs(Need::TaskText { stream, version }))
+    }
+
     /// The state of a task, or `None` where there is no such task: what was
     /// adopted may name tasks that nobody has.
     pub fn task_if_any(&mut self, id: TaskId) -> Result<Option<Arc<task::State>>, DecideError> {
@@ -318,6 +361,27 @@ impl World {
         match &self.depend(stream, Dependence::State)?.loaded.state {
             AnyState::Bucket(state) => Ok(Arc::clone(state)),
             _ => Err(not_found(stream)),
+        }
+    }
+
+    /// The log's settings; those that were never set have their defaults.
+    pub fn settings(&mut self) -> Result<Arc<settings::State>, DecideError> {
+        let stream = settings::stream();
+        match &self.depend(stream, Dependence::State)?.loaded.state {
+            AnyState::Settings(state) => Ok(Arc::clone(state)),
+            _ => Err(not_found(stream)),
+        }
+    }
+
+    /// The state of an intent, or `None` where there is no such intent: what was
+    /// adopted may name intents that nobody has.
+    pub fn intent_if_any(
+        &mut self,
+        id: IntentId,
+    ) -> Result<Option<Arc<intent::State>>, DecideError> {
+        match self.intent(id) {
+            Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
+            found => found.map(Some),
         }
     }
 

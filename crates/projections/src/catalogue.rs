@@ -18,6 +18,7 @@ mod arena;
 mod error;
 mod fold;
 mod generation;
+mod inbox;
 mod keys;
 mod layer;
 mod links;
@@ -52,6 +53,7 @@ use self::sight::Sight;
 use self::state::State;
 
 pub use self::error::CatalogueError;
+pub use self::inbox::{Inbox, InboxEntry, InboxQuery, InboxReason};
 pub use self::links::{LinkRow, Links, LinksQuery};
 pub use self::list::{ListQuery, Listed};
 pub use self::rebuild::Rebuilt;
@@ -220,6 +222,23 @@ impl Catalogue {
     ) -> Result<WorkItems, CatalogueError> {
         let read = |sight| async move { work_items::work_items(&sight, query).await };
         self.ask(log, read).await
+    }
+
+    /// The intents that wait for a person, oldest first, as of the last
+    /// [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn inbox(
+        &self,
+        log: &dyn EventLog,
+        query: &InboxQuery,
+    ) -> Result<Inbox, CatalogueError> {
+        self.ask(
+            log,
+            |sight| async move { inbox::inbox(&sight, query).await },
+        )
+        .await
     }
 
     /// What an object names and what names it; `None` if there is no such

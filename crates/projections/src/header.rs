@@ -171,6 +171,7 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Pipeline(_)
         | AnyEvent::Alias(_)
         | AnyEvent::Session(_)
-        | AnyEvent::Bucket(_) => None,
+        | AnyEvent::Bucket(_)
+        | AnyEvent::Settings(_) => None,
     }
 }

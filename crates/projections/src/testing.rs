@@ -51,6 +51,26 @@ pub(crate) fn examples(kind: StreamKind) -> Vec<Emitted> {
     }
 }
 
+/// Whether document 000 has nothing of an event but that it happened.
+fn is_of_document_004(event: &AnyEvent) -> bool {
+    let what = event.event_type();
+    let intent = [
+        "intent.taken_in",
+        "intent.classified",
+        "intent.approved",
+        "intent.rejected",
+        "intent.instructed",
+        "intent.execution_started",
+        "intent.clarification_requested",
+        "intent.clarification_answered",
+        "intent.decomposed",
+        "intent.task_added",
+        "intent.rerun_requested",
+    ];
+    let task = ["task.planned", "task.review_recorded", "task.superseded"];
+    intent.contains(&what) || task.contains(&what)
+}
+
 /// A log in memory that is filled event by event, one second apart, from
 /// [`time`] 1 on.
 pub(crate) struct Story {
@@ -76,6 +96,13 @@ impl Story {
 
     /// What the examples tell of objects of our own, one after the other.
     pub(crate) fn of_samples(kind: StreamKind) -> Story {
+        Story::of_samples_that(kind, |event| {
+            event.adoption().is_none() && !is_of_document_004(event)
+        })
+    }
+
+    /// The same, with what happened on document 004's axis.
+    pub(crate) fn of_all_samples(kind: StreamKind) -> Story {
         Story::of_samples_that(kind, |event| event.adoption().is_none())
     }
 

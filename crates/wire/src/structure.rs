@@ -34,6 +34,7 @@ pub fn encode_structure(event: &AnyEvent) -> Result<Bytes, EncodeError> {
         AnyEvent::Alias(event) => encode_event(event),
         AnyEvent::Session(event) => encode_event(event),
         AnyEvent::Bucket(event) => encode_event(event),
+        AnyEvent::Settings(event) => encode_event(event),
     }
 }
 
@@ -60,6 +61,7 @@ pub fn decode_structure(
         StreamKind::Alias => decode_event(all, name, version, bytes).map(AnyEvent::Alias),
         StreamKind::Session => decode_event(all, name, version, bytes).map(AnyEvent::Session),
         StreamKind::Bucket => decode_event(all, name, version, bytes).map(AnyEvent::Bucket),
+        StreamKind::Settings => decode_event(all, name, version, bytes).map(AnyEvent::Settings),
     }
 }
 

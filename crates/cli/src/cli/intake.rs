@@ -1,6 +1,7 @@
 //! The arguments of intake.
 
-use annals::domain::intent::{Source, WorkType};
+use annals::domain::intent::{Risk, Source, WorkType};
+use annals::domain::settings::Setting;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -34,4 +35,270 @@ pub(crate) struct Classify {
     /// Say which rules decided
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+/// Who gives a command.
+#[derive(Debug, Args)]
+pub(crate) struct Who {
+    /// Who does it: KIND:ID, or the id of a person; left out, the user's login name
+    #[arg(long, env = "ANNALS_ACTOR", value_name = "[KIND:]ID")]
+    pub(crate) actor: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The title is the text up to its first blank line. The type and the first risk follow by rule
+(`annals classify` shows how), unless you give them. What you call a low risk goes on at once;
+the rest waits in the inbox for `annals approve`.
+
+Examples:
+  annals submit \"Fix the crash at login\"
+  annals submit --risk low --type refactor \"Rename the cache module\"
+  annals submit --alias reset-link --label ui - < draft.txt")]
+pub(crate) struct Submit {
+    /// The text; none, or -, is standard input
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Where it comes from: human, audit, epiphany or reflection
+    #[arg(long, value_name = "SOURCE", default_value = "human")]
+    pub(crate) source: Source,
+    /// Its type: feature, refactor, fix, test or audit
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) work_type: Option<WorkType>,
+    /// Its risk, as you judge: low, med or high
+    #[arg(long, value_name = "RISK")]
+    pub(crate) risk: Option<Risk>,
+    /// A label of it; give it again for more
+    #[arg(long = "label", value_name = "LABEL")]
+    pub(crate) labels: Vec<String>,
+    /// The intent that it is a part of
+    #[arg(long, value_name = "ID")]
+    pub(crate) child_of: Option<String>,
+    /// The intent that it refines
+    #[arg(long, value_name = "ID")]
+    pub(crate) refines: Option<String>,
+    /// An intent that must be done first; give it again for more
+    #[arg(long = "after", value_name = "ID")]
+    pub(crate) depends_on: Vec<String>,
+    /// A name for it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) alias: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+In the inbox is what waits for a person: an approval (a risk that is med, high or not known), an
+answer, or somebody who looks at what failed. The oldest stands first, with why it is there, what
+is asked, what reviewers said of the tasks that failed, and the command that resolves it.
+
+Examples:
+  annals inbox
+  annals inbox --limit 5
+  annals inbox --json | jq -r .id | xargs annals approve")]
+pub(crate) struct Inbox {
+    /// At most N intents
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: usize,
+    /// Only what stands behind this position: where a list before ended
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) after: Option<u64>,
+    #[command(flatten)]
+    pub(crate) floor: super::Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals approve 1a2b3c4d
+  annals approve reset-link 1a2b3c4d --reason \"small enough\"")]
+pub(crate) struct Approve {
+    /// Proposed intents
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What was done stays. Only what is proposed, approved, blocked or in error can be rejected.
+
+Examples:
+  annals reject 1a2b3c4d --reason \"not now\"
+  annals reject 1a2b3c4d 5e6f7a8b")]
+pub(crate) struct Reject {
+    /// Intents
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Questions are numbered from 0. The last answer lets the intent go on.
+
+Examples:
+  annals answer 1a2b3c4d --text \"the settings page\"
+  annals answer 1a2b3c4d --question 2 --text \"English and Japanese\"")]
+pub(crate) struct Answer {
+    /// Intents that ask
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// The answer
+    #[arg(long, value_name = "TEXT", required = true)]
+    pub(crate) text: String,
+    /// The number of the question; left out, the first one without an answer
+    #[arg(long, value_name = "N")]
+    pub(crate) question: Option<u32>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each failed task gets another one in its place, which says the same and begins anew; tasks that
+are done stay as they are.
+
+Examples:
+  annals rerun 1a2b3c4d
+  annals rerun 1a2b3c4d --instruction \"Leave the old endpoint as it is\"")]
+pub(crate) struct Rerun {
+    /// Intents that are blocked or in error
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// What to do otherwise this time
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instruction: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An instruction alone does not begin anything: `annals rerun` does that for what failed.
+
+Examples:
+  annals instruct 1a2b3c4d --text \"Keep the old endpoint for a release\"")]
+pub(crate) struct Instruct {
+    /// Intents
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// What to do
+    #[arg(long, value_name = "TEXT", required = true)]
+    pub(crate) text: String,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What somebody judges counts more than what the rules said. A proposed intent whose risk is low
+goes on at once.
+
+Examples:
+  annals judge 1a2b3c4d --risk low
+  annals judge 1a2b3c4d --type fix --risk med --reason \"touches the login\"")]
+pub(crate) struct Judge {
+    /// Intents
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) ids: Vec<String>,
+    /// The type: feature, refactor, fix, test or audit
+    #[arg(long = "type", value_name = "TYPE", required_unless_present = "risk")]
+    pub(crate) work_type: Option<WorkType>,
+    /// The risk: low, med or high
+    #[arg(long, value_name = "RISK")]
+    pub(crate) risk: Option<Risk>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+autonomy.threshold         up to which judged risk the system approves by itself: none, low,
+                           med or high
+autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false
+review.max_retries         how often a task is tried again after a review rejected it
+
+They are recorded in the log and hold for what is decided from then on.
+
+Examples:
+  annals settings
+  annals settings review.max_retries 1
+  annals settings --at 17")]
+pub(crate) struct Settings {
+    /// A setting
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<Setting>,
+    /// What to set it to
+    #[arg(value_name = "VALUE", requires = "name")]
+    pub(crate) value: Option<String>,
+    #[command(flatten)]
+    pub(crate) moment: super::Moment,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A task can be begun when it was never run and all tasks that it depends on are done.
+
+Examples:
+  annals ready 1a2b3c4d
+  annals ready reset-link --json")]
+pub(crate) struct Ready {
+    /// The intent
+    #[arg(value_name = "ID")]
+    pub(crate) intent: String,
+    #[command(flatten)]
+    pub(crate) moment: super::Moment,
+    #[command(flatten)]
+    pub(crate) floor: super::Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The answer is an agent's: JSON, alone or in prose or in a fence. Its \"outcome\" says what it is:
+child_intents, a list of {title, body}; needs_clarification, with a list of clarifications; anything
+else, or nothing, is tasks, a list of {id, title, plan, complexity, relevant_files,
+implementation_steps, context, depends_on}, or one of them alone. The intent is executing then.
+
+Examples:
+  annals analyze 1a2b3c4d - < answer.md
+  annals analyze reset-link '{\"plan\": \"one line in login.rs\", \"complexity\": \"low\"}'")]
+pub(crate) struct Analyze {
+    /// The intent, approved or executing
+    #[arg(value_name = "ID")]
+    pub(crate) intent: String,
+    /// What the agent answered; none, or -, is standard input
+    #[arg(value_name = "ANSWER")]
+    pub(crate) answer: Vec<String>,
+    #[command(flatten)]
+    pub(crate) who: Who,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An intent that names another one as `parent` refines it (document 000).
+
+Examples:
+  annals refinements 1a2b3c4d
+  annals refinements 1a2b3c4d --json")]
+pub(crate) struct Refinements {
+    /// Any intent of the chain
+    #[arg(value_name = "ID")]
+    pub(crate) intent: String,
+    #[command(flatten)]
+    pub(crate) floor: super::Floor,
 }

@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use annals::domain::intent::{Classification, Proposal, RiskRule, TypeRule, classify};
+use annals::domain::intent::{
+    Classification, Proposal, RiskRule, TypeRule, classify, title_and_body,
+};
 
 use crate::cli::Classify;
 use crate::context::Context;
@@ -12,15 +14,11 @@ use crate::output::Output;
 use crate::small_text::{self, NoText};
 
 pub(crate) fn run(args: &Classify, context: &mut Context) -> Result<(), CliError> {
-    let text = match args.text.as_slice() {
-        [] => read(&context.output)?,
-        [dash] if dash == "-" => read(&context.output)?,
-        words => words.join(" "),
-    };
+    let text = text(&args.text, &context.output)?;
     let (title, body) = title_and_body(&text);
     let found = classify(&Proposal {
-        title: &title,
-        body: &body,
+        title,
+        body,
         labels: &args.labels,
         declared: args.declared,
         source: args.source,
@@ -31,15 +29,13 @@ pub(crate) fn run(args: &Classify, context: &mut Context) -> Result<(), CliError
     print(&found, args.explain, &mut context.output)
 }
 
-/// The title is what stands before the first blank line.
-fn title_and_body(text: &str) -> (String, String) {
-    let mut lines = text.lines().skip_while(|line| line.trim().is_empty());
-    let title: Vec<&str> = lines
-        .by_ref()
-        .take_while(|line| !line.trim().is_empty())
-        .collect();
-    let body: Vec<&str> = lines.collect();
-    (title.join("\n"), body.join("\n"))
+/// The text that words on the command line are, or else standard input.
+pub(crate) fn text(words: &[String], output: &Output) -> Result<String, CliError> {
+    match words {
+        [] => read(output),
+        [dash] if dash == "-" => read(output),
+        words => Ok(words.join(" ")),
+    }
 }
 
 fn read(output: &Output) -> Result<String, CliError> {

@@ -9,7 +9,10 @@ use crate::cli::{List, Listable};
 use crate::commands::work_items;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Column, Rows, short, when};
+use crate::output::{Column, Output, Rows, short, when};
+
+/// Digits of a git commit's id that are shown; git takes them for the id.
+const COMMIT_DIGITS: usize = 12;
 
 pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliError> {
     let Listable::Kind(kind) = args.kind else {
@@ -18,11 +21,19 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
     let annals = context.reader_at(&args.floor).await?;
     let query = query(args, kind, &annals).await?;
     let listed = annals.list(&query).await?;
-    if context.output.is_json() {
-        return listed
-            .rows
-            .iter()
-            .try_for_each(|row| context.output.json(row));
+    print_rows(&listed.rows, &mut context.output)?;
+    if let Some(next) = listed.next {
+        context
+            .output
+            .note(&format!("there are more; they begin with --after {next}"));
+    }
+    Ok(())
+}
+
+/// Objects, one a line.
+pub(super) fn print_rows(listed: &[CatalogueRow], output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        return listed.iter().try_for_each(|row| output.json(row));
     }
     let mut rows = Rows::new([
         Column::left("ID", 8),
@@ -31,13 +42,7 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
         Column::left("WHO", 12),
         Column::left("WHAT", 10),
     ]);
-    rows.print(&mut context.output, listed.rows.iter().map(cells))?;
-    if let Some(next) = listed.next {
-        context
-            .output
-            .note(&format!("there are more; they begin with --after {next}"));
-    }
-    Ok(())
+    rows.print(output, listed.iter().map(cells))
 }
 
 async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, CliError> {
@@ -119,10 +124,19 @@ fn cells(row: &CatalogueRow) -> [String; 5] {
     [
         short(row.id),
         when(row.created_at),
-        row.status.map_or("-", Status::word).to_owned(),
+        status_words(row),
         format!("{} {}", row.created_by.kind, row.created_by.id),
         what(row),
     ]
+}
+
+/// Where an object is in its life; an intent on both axes.
+pub(super) fn status_words(row: &CatalogueRow) -> String {
+    let status = row.status.map_or("-", Status::word);
+    match row.approval {
+        Some(approval) => format!("{status}, {approval}"),
+        None => status.to_owned(),
+    }
 }
 
 /// What an object is called by, and how much there is of it.
@@ -131,6 +145,10 @@ pub(super) fn what(row: &CatalogueRow) -> String {
     parts.extend(row.aliases.first().map(|alias| format!("[{alias}]")));
     parts.extend(row.sort.as_ref().map(|sort| format!("{sort}:")));
     parts.extend(row.title.as_ref().map(ToString::to_string));
+    parts.extend(row.commit.map(|commit| {
+        let short: String = commit.to_string().chars().take(COMMIT_DIGITS).collect();
+        format!("-> commit {short}")
+    }));
     let counts = row.counts.iter().filter(|(_, count)| *count > 0);
     let mut counts: Vec<String> = counts
         .map(|(name, count)| format!("{} {count}", name.replace('_', " ")))

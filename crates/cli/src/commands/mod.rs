@@ -11,14 +11,19 @@ mod follow;
 mod git_internal;
 mod history;
 mod import;
+mod inbox;
 mod init;
+mod intake;
 mod list;
 mod log;
 mod policies;
+mod ready;
 mod rebuild;
+mod refinements;
 mod refs;
 mod replay;
 mod replay_sessions;
+mod settings;
 mod shell;
 mod show;
 mod stats;
@@ -54,6 +59,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
+        Command::Refinements(args) => refinements::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,
         Command::Replay(args) if args.sessions.is_some() => {
@@ -62,6 +68,17 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Replay(args) => replay::run(&args, context).await,
         Command::Policies(args) => policies::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),
+        Command::Submit(args) => intake::submit(&args, context).await,
+        Command::Inbox(args) => inbox::run(&args, context).await,
+        Command::Analyze(args) => intake::analyze(&args, context).await,
+        Command::Approve(args) => intake::approve(&args, context).await,
+        Command::Reject(args) => intake::reject(&args, context).await,
+        Command::Answer(args) => intake::answer(&args, context).await,
+        Command::Rerun(args) => intake::rerun(&args, context).await,
+        Command::Instruct(args) => intake::instruct(&args, context).await,
+        Command::Judge(args) => intake::judge(&args, context).await,
+        Command::Ready(args) => ready::run(&args, context).await,
+        Command::Settings(args) => settings::run(&args, context).await,
         Command::Stats(args) => stats::run(&args, context).await,
         Command::Verify(_) => verify::run(context).await,
         Command::Backup(args) => backup::run(&args, context).await,

@@ -1,11 +1,11 @@
 //! `annals show`: an object as it is, or as it was.
 
-use annals::domain::PlanId;
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
+use annals::domain::{IntentId, Kind, PlanId, TaskId};
 use annals::event_log::ReadError;
 use annals::projections::{ContextPipelineView, ObjectView, PatchSetView, PieceValue};
-use annals::{Annals, FrameWas, LoadError};
+use annals::{Annals, At, FrameWas, LoadError, ObjectRef};
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
@@ -41,6 +41,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
                 dialect: "git-internal",
             });
         }
+        Some(Dialect::Forge) => return forge(&annals, object, at, context).await,
         Some(Dialect::Contracts) => return contracts::show(&view, context),
         None => {}
     }
@@ -80,6 +81,31 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         context.output.line(&visible(&line))?;
     }
     Ok(())
+}
+
+/// An intent or a task in document 004's words.
+async fn forge(
+    annals: &Annals,
+    object: ObjectRef,
+    at: At,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let json = match object.kind {
+        Kind::Intent => serde_json::to_value(annals.forge_view(IntentId(object.id), at).await?),
+        Kind::Task => serde_json::to_value(annals.forge_task(TaskId(object.id), at).await?),
+        _ => {
+            return Err(CliError::NotInDialect {
+                object: object.to_string(),
+                dialect: "forge",
+            });
+        }
+    };
+    let json = json.map_err(LoadError::Render)?;
+    if context.output.is_json() {
+        return context.output.json(&json);
+    }
+    let text = serde_json::to_string_pretty(&json).map_err(LoadError::Render)?;
+    context.output.line(&visible(&text))
 }
 
 /// A policy that is not document 001's, and a limit that is not met.

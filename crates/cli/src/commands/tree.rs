@@ -2,7 +2,7 @@
 
 use annals::projections::{TreeNode, TreeQuery};
 
-use super::list::what;
+use super::list::{status_words, what};
 use crate::cli::Tree;
 use crate::context::Context;
 use crate::error::CliError;
@@ -37,8 +37,10 @@ pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliErr
 
 fn line(node: &TreeNode, kind: &str, id: &str) -> String {
     let indent = "  ".repeat(node.depth);
-    let status = node.row.status.map(|status| format!(" {}", status.word()));
-    let status = status.unwrap_or_default();
+    let status = match node.row.status {
+        Some(_) => format!(" {}", status_words(&node.row)),
+        None => String::new(),
+    };
     let what = visible(&what(&node.row).replace(['\n', '\t'], " "));
     let circle = if node.is_circle {
         " (a circle: it is above, too)"

@@ -1,6 +1,6 @@
 //! Intake: what a text asks for, by rule.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Place;
 
@@ -48,4 +48,375 @@ fn what_is_no_text_and_no_type_is_refused_by_name() {
     place
         .run(&["classify", "--type", "bugfix", "x"])
         .fails(2, &["bugfix", "feature, refactor, fix, test, audit"]);
+}
+
+fn agent() -> Value {
+    json!({ "kind": "agent", "id": "coder" })
+}
+
+/// The id of the intent with an alias.
+fn id_of(place: &Place, alias: &str) -> String {
+    let shown = place.run(&["show", alias, "--json"]).ok().json();
+    shown["object_id"].as_str().unwrap().to_owned()
+}
+
+/// The status on document 004's axis.
+fn status(place: &Place, alias: &str) -> String {
+    let shown = place.run(&["show", alias, "--as", "forge", "--json"]).ok();
+    shown.json()["status"].as_str().unwrap().to_owned()
+}
+
+fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
+    let mut args = vec!["submit", "--alias", alias];
+    args.extend(more);
+    args.push(text);
+    place.run(&args).ok();
+}
+
+#[test]
+fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
+    let place = Place::with_log();
+    submit(&place, "first", &[], "Add a link to the login page");
+    submit(&place, "low", &["--risk", "low"], "Rename the cache module");
+    submit(&place, "second", &[], "認証の設計変更をする");
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    let lines: Vec<&str> = inbox.lines().collect();
+    assert!(
+        lines[0].starts_with("first  approval  risk med  since "),
+        "{inbox}"
+    );
+    assert_eq!(
+        lines[1..3],
+        [
+            "  Add a link to the login page",
+            "  -> annals approve first"
+        ]
+    );
+    assert!(
+        lines[4].starts_with("second  approval  risk high"),
+        "{inbox}"
+    );
+    assert_eq!(lines.len(), 8, "what is low went on by itself: {inbox}");
+    let json = place.run(&["inbox", "--json"]).ok().lines();
+    assert_eq!(json[1]["reasons"], json!(["approval"]));
+    assert_eq!(json[1]["resolve"][0], "annals approve second");
+
+    place.run(&["approve", "first", "second"]).ok();
+    let empty = place.run(&["inbox"]);
+    assert_eq!((empty.status, empty.stdout.as_str()), (0, ""));
+    assert_eq!(status(&place, "second"), "approved");
+    assert_eq!(status(&place, "low"), "approved");
+}
+
+#[test]
+fn of_many_ids_those_that_are_refused_are_said_and_the_others_are_done() {
+    let place = Place::with_log();
+    submit(&place, "a", &[], "Add a page");
+    submit(&place, "b", &[], "Add a page");
+    let ran = place.run(&["approve", "a", "nobody", "a", "b"]);
+    let refused = ran.fails(
+        1,
+        &["nobody: there is no object", "a: approve_intent is refused"],
+    );
+    assert!(
+        refused.stderr.contains("2 of 4 were refused"),
+        "{refused:?}"
+    );
+    assert_eq!(refused.stdout.lines().count(), 2);
+    assert_eq!(status(&place, "b"), "approved");
+}
+
+const ANSWER: &str = r#"I looked at {the code}. Here is the plan:
+
+```json
+{"tasks": [
+  {"id": "form", "title": "Add the form", "depends_on": ["mail"], "complexity": "low"},
+  {"id": "mail", "title": "Send the mail", "plan": "one function", "relevant_files": ["mail.rs"]}
+]}
+```
+Tell me when it may begin."#;
+
+/// A run of a task, up to where it is reviewed.
+fn attempt(place: &Place, task: &str) {
+    let run = json!({ "command": "create_run", "actor": agent(), "task": task });
+    let run = place.accept(&[run]).remove(0);
+    place.accept(&[
+        json!({ "command": "start_patching", "actor": agent(), "run": run }),
+        json!({ "command": "propose_patch_set", "actor": agent(), "run": run, "format": "unified_diff" }),
+        json!({ "command": "start_validation", "actor": agent(), "run": run }),
+    ]);
+}
+
+fn ready(place: &Place, alias: &str) -> Vec<(String, String)> {
+    let lines = place.run(&["ready", alias, "--json"]).ok().lines();
+    let of = |line: &Value| {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&line["view"]["id"]), text(&line["task"]))
+    };
+    lines.iter().map(of).collect()
+}
+
+#[test]
+fn an_intent_goes_from_a_draft_to_what_failed_and_is_tried_anew() {
+    let place = Place::with_log();
+    submit(
+        &place,
+        "reset",
+        &["--risk", "low"],
+        "Reset link\n\nUsers ask for it.",
+    );
+    let analyzed = place
+        .run_with(&["analyze", "reset", "-"], ANSWER)
+        .ok()
+        .stdout;
+    assert!(
+        analyzed.contains("executing (risk low)  Reset link"),
+        "{analyzed}"
+    );
+    let first = ready(&place, "reset");
+    assert_eq!(first.len(), 1, "the form waits for the mail");
+    assert_eq!(first[0].0, "mail");
+
+    for attempt_number in 1..=3 {
+        attempt(&place, &first[0].1);
+        let review = json!({ "command": "record_review", "actor": agent(), "task": first[0].1,
+            "verdict": "rejected", "issues": [format!("no test, {attempt_number}")],
+            "suggestions": ["split it"] });
+        place.accept(&[review]);
+    }
+    assert_eq!(
+        status(&place, "reset"),
+        "error",
+        "the form failed with the mail"
+    );
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    for line in [
+        "Send the mail: review rejected after max retries",
+        "    issue: no test, 3",
+        "    suggestion: split it",
+        "Add the form: dependency failed",
+        "  -> annals rerun reset --instruction TEXT",
+    ] {
+        assert!(inbox.contains(line), "{line:?} is not in {inbox}");
+    }
+
+    place
+        .run(&["rerun", "reset", "--instruction", "write tests first"])
+        .ok();
+    assert_eq!(status(&place, "reset"), "approved");
+    let again = ready(&place, "reset");
+    assert_eq!((again.len(), again[0].0.as_str()), (1, "mail"));
+    assert_ne!(again[0].1, first[0].1);
+    attempt(&place, &again[0].1);
+    assert_eq!(status(&place, "reset"), "executing");
+    let review = json!({ "command": "record_review", "actor": agent(), "task": again[0].1,
+        "verdict": "approved" });
+    place.accept(&[review]);
+    assert_eq!(ready(&place, "reset")[0].0, "form", "the mail is done");
+    let shown = place
+        .run(&["show", "reset", "--as", "forge", "--json"])
+        .ok()
+        .json();
+    assert_eq!(shown["instructions"], json!(["write tests first"]));
+    assert_eq!(shown["tasks"].as_array().unwrap().len(), 2, "{shown}");
+    // What waits stands behind what it waits for.
+    assert_eq!(shown["tasks"][1]["depends_on"], json!(["mail"]), "{shown}");
+    place.run(&["verify"]).ok();
+}
+
+#[test]
+fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
+    let place = Place::with_log();
+    submit(&place, "ask", &["--source", "audit"], "Look into the cache");
+    let id = id_of(&place, "ask");
+    place.run(&["approve", "ask"]).ok();
+    place
+        .run(&[
+            "analyze",
+            "ask",
+            r#"{"outcome":"needs_clarification","clarifications":["which?"]}"#,
+        ])
+        .ok();
+    let forge = |at: &str| {
+        let args = ["show", "ask", "--as", "forge", "--json", "--at", at];
+        place.run(&args).ok().json()
+    };
+    let git_internal = |at: &str| {
+        let args = ["show", "ask", "--as", "git-internal", "--json", "--at", at];
+        let shown = place.run(&args).ok().json();
+        let statuses = shown["statuses"].as_array().unwrap().len();
+        (statuses, shown["content"].is_string())
+    };
+    let end = place.run(&["log", "--json"]).ok().lines().len().to_string();
+    assert_eq!(forge("3")["status"], "proposed");
+    assert_eq!(forge("3")["type"], "audit");
+    assert_eq!(forge("3")["flow"], json!(["audit", "report"]));
+    assert_eq!(forge("5")["status"], "approved");
+    let now = forge(&end);
+    assert_eq!(
+        (&now["status"], &now["needs_clarification"]),
+        (&json!("executing"), &json!(true))
+    );
+    assert_eq!(now["id"], "ask");
+    assert_eq!(
+        (git_internal("3"), git_internal(&end)),
+        ((1, false), (1, true))
+    );
+
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    assert!(
+        inbox.contains("  0? which?\n  -> annals answer ask --question 0 --text TEXT"),
+        "{inbox}"
+    );
+    place
+        .run(&["answer", &id, "--text", "the one of pages"])
+        .ok();
+    assert_eq!(status(&place, "ask"), "approved");
+    place.run(&["reject", "ask", "--reason", "not now"]).ok();
+    let args = ["show", "ask", "--as", "git-internal", "--json"];
+    let shown = place.run(&args).ok().json();
+    assert_eq!(shown["statuses"][1]["status"], "cancelled");
+    assert_eq!(shown["statuses"][1]["reason"], "not now");
+}
+
+#[test]
+fn settings_are_recorded_and_hold_from_then_on() {
+    let place = Place::with_log();
+    submit(&place, "before", &[], "Fix a typo");
+    let note = place.run(&["inbox"]);
+    assert!(
+        note.stderr.contains("1 intent is proposed with a low risk"),
+        "{note:?}"
+    );
+    let args = ["settings", "autonomy.trust_classifier", "true"];
+    assert_eq!(
+        place.run(&args).ok().stdout,
+        "autonomy.trust_classifier  true\n"
+    );
+    submit(&place, "after", &[], "Fix a typo");
+    assert_eq!(
+        (status(&place, "before"), status(&place, "after")),
+        ("proposed".into(), "approved".into())
+    );
+    let args = ["settings", "--at", "3", "--json"];
+    assert_eq!(
+        place.run(&args).ok().json()["autonomy.trust_classifier"],
+        "false"
+    );
+    place
+        .run(&["settings", "autonomy.threshold", "medium"])
+        .fails(1, &["none, low, med or high"]);
+    place
+        .run(&["settings", "autonomy.treshold"])
+        .fails(2, &["autonomy.threshold"]);
+}
+
+#[test]
+fn an_analysis_that_cannot_be_read_or_done_is_refused_and_nothing_is_stored() {
+    let place = Place::with_log();
+    submit(&place, "it", &["--risk", "low"], "Do it");
+    let end = place.run(&["log", "--json"]).ok().lines().len();
+    for (answer, says) in [
+        ("no json at all", "analysis"),
+        (
+            r#"{"tasks":[{"id":"a","title":"A","depends_on":["b"]},{"id":"b","title":"B","depends_on":["a"]}]}"#,
+            "a -> b -> a",
+        ),
+        (
+            r#"{"tasks":[{"id":"a","title":"A","complexity":"huge"}]}"#,
+            "tasks[0].complexity",
+        ),
+        (
+            r#"{"tasks":[{"id":"a","title":"A","depends_on":["z"]}]}"#,
+            "z",
+        ),
+        (
+            r#"{"outcome":"child_intents","child_intents":[]}"#,
+            "child_intents",
+        ),
+    ] {
+        place.run(&["analyze", "it", answer]).fails(1, &[says]);
+        let line = json!({ "command": "record_analysis", "actor": agent(),
+            "intent": id_of(&place, "it"), "analysis": answer });
+        assert_eq!(place.apply(&[line])[0]["ok"], false, "{answer}");
+    }
+    assert_eq!(place.run(&["log", "--json"]).ok().lines().len(), end);
+}
+
+#[test]
+fn a_chain_of_refinements_is_shown_from_any_of_them_the_newest_first() {
+    let place = Place::with_log();
+    let create = |prompt: &str, parent: Option<&str>| {
+        let command = json!({ "command": "create_intent", "actor": agent(), "prompt": prompt,
+            "parent": parent });
+        place.accept(&[command]).remove(0)
+    };
+    let first = create("first", None);
+    let second = create("second", Some(&first));
+    create("another second", Some(&first));
+    let third = create("third", Some(&second));
+    let titles = |id: &str| {
+        let chain = place.run(&["refinements", id, "--json"]).ok().lines();
+        let titles: Vec<String> = chain
+            .iter()
+            .map(|row| row["title"].as_str().unwrap().to_owned())
+            .collect();
+        titles
+    };
+    assert_eq!(titles(&third), ["third", "second", "first"]);
+    assert_eq!(titles(&second), ["third", "second", "first"]);
+    assert_eq!(
+        titles(&first),
+        ["another second", "first"],
+        "the newest goes on"
+    );
+}
+
+#[test]
+fn a_tree_shows_all_that_an_intent_led_to_with_statuses_and_commits() {
+    let place = Place::with_log();
+    submit(&place, "whole", &["--risk", "low"], "Rework the login");
+    let answer =
+        r#"{"outcome":"child_intents","child_intents":[{"title":"Fix the form","body":""}]}"#;
+    place.run(&["analyze", "whole", answer]).ok();
+    let child = place.run(&["list", "intents", "--json"]).ok().lines()[0]["id"].clone();
+    let child = child.as_str().unwrap();
+    place.run(&["approve", child]).ok();
+    place
+        .run(&["analyze", child, r#"{"plan":"one line"}"#])
+        .ok();
+    let task = ready(&place, child).remove(0).1;
+    attempt(&place, &task);
+    let commit = "5a".repeat(20);
+    let review = json!({ "command": "record_review", "actor": agent(), "task": task,
+        "verdict": "approved", "result_commit_sha": commit });
+    place.accept(&[review]);
+    let tree = place.run(&["tree", "whole"]).ok().stdout;
+    let kinds: Vec<&str> = tree
+        .lines()
+        .map(|line| line.trim_start().split(' ').next().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "intent",
+            "intent",
+            "task",
+            "run",
+            "patch_set",
+            "evidence",
+            "decision"
+        ]
+    );
+    let lines: Vec<&str> = tree.lines().collect();
+    assert!(lines[0].contains("draft, done [whole]"), "{tree}");
+    assert!(lines[1].contains("draft, done"), "{tree}");
+    assert!(lines[4].contains("applied"), "{tree}");
+    assert!(
+        lines[6].contains("commit: -> commit 5a5a5a5a5a5a"),
+        "{tree}"
+    );
+    let json = place.run(&["tree", "whole", "--json"]).ok().json();
+    assert_eq!(json["nodes"][6]["commit"], commit.as_str());
+    assert_eq!(json["nodes"][1]["approval"], "done");
 }

@@ -225,6 +225,38 @@ pub fn classify(proposal: &Proposal<'_>) -> Classification {
     }
 }
 
+/// The title of a request, which is its text up to the first blank line, and the
+/// rest (dialects.md C, draft). Line ends are those of any system.
+///
+/// ```
+/// use annals_domain::intent::title_and_body;
+/// assert_eq!(title_and_body("Add a link\n\nUsers ask for it.\n"), ("Add a link", "Users ask for it.\n"));
+/// assert_eq!(title_and_body("Add a link"), ("Add a link", ""));
+/// ```
+pub fn title_and_body(text: &str) -> (&str, &str) {
+    let text = text.trim_start_matches(['\n', '\r']);
+    let mut start = 0;
+    let mut title_end = None;
+    for line in text.split_inclusive('\n') {
+        match title_end {
+            None if line.trim().is_empty() => title_end = Some(start),
+            Some(end) if !line.trim().is_empty() => {
+                return (
+                    cut_end(text.get(..end)),
+                    text.get(start..).unwrap_or_default(),
+                );
+            }
+            None | Some(_) => {}
+        }
+        start += line.len();
+    }
+    (cut_end(text.get(..title_end.unwrap_or(text.len()))), "")
+}
+
+fn cut_end(text: Option<&str>) -> &str {
+    text.unwrap_or_default().trim_end()
+}
+
 /// A text in lower case, and in the form in which wide, narrow and composed letters
 /// are the same: a file system or a keyboard may give any of them.
 fn folded(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 use super::{
     ActivateIntent, Activated, AnalyzeIntent, Analyzed, CancelIntent, Cancelled, CommitRecorded,
-    CompleteIntent, Completed, CreateIntent, Event, PlanSelected, RecordCommit, SelectPlan, State,
+    CompleteIntent, Completed, CreateIntent, Event, Life, PlanSelected, RecordCommit, SelectPlan,
     Submitted,
 };
 use crate::pieces::Pieces;
@@ -18,7 +18,7 @@ pub(crate) fn emit(id: IntentId, event: impl Into<Event>, pieces: Pieces) -> Emi
     }
 }
 
-fn refuse(id: IntentId, state: State, asked: &'static str, allowed: &'static str) -> Refusal {
+fn refuse(id: IntentId, state: Life, asked: &'static str, allowed: &'static str) -> Refusal {
     Refusal::Transition {
         kind: Kind::Intent,
         id: id.0,
@@ -48,8 +48,8 @@ pub(crate) fn create(world: &mut World, command: &CreateIntent, meta: &Meta) -> 
 
 pub(crate) fn analyze(world: &mut World, command: &AnalyzeIntent, _: &Meta) -> Decided {
     not_blank("content", &command.content)?;
-    match *world.intent(command.intent)? {
-        State::Draft { .. } | State::Active => {}
+    match world.intent(command.intent)?.life {
+        Life::Draft { .. } | Life::Active => {}
         state => {
             return Err(refuse(command.intent, state, "analyze_intent", "draft or active").into());
         }
@@ -62,8 +62,8 @@ pub(crate) fn analyze(world: &mut World, command: &AnalyzeIntent, _: &Meta) -> D
 }
 
 pub(crate) fn activate(world: &mut World, command: &ActivateIntent, _: &Meta) -> Decided {
-    match *world.intent(command.intent)? {
-        State::Draft { analyzed: true } => {}
+    match world.intent(command.intent)?.life {
+        Life::Draft { analyzed: true } => {}
         state => {
             let allowed = "draft and has its content (analyze_intent)";
             return Err(refuse(command.intent, state, "activate_intent", allowed).into());
@@ -82,8 +82,8 @@ pub(crate) fn require_active(
     intent: IntentId,
     asked: &'static str,
 ) -> Result<(), crate::DecideError> {
-    match *world.intent(intent)? {
-        State::Active => Ok(()),
+    match world.intent(intent)?.life {
+        Life::Active => Ok(()),
         state => Err(refuse(intent, state, asked, "active").into()),
     }
 }
@@ -119,8 +119,8 @@ pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) ->
 }
 
 pub(crate) fn cancel(world: &mut World, command: &CancelIntent, _: &Meta) -> Decided {
-    match *world.intent(command.intent)? {
-        State::Draft { .. } | State::Active => {}
+    match world.intent(command.intent)?.life {
+        Life::Draft { .. } | Life::Active => {}
         state => {
             return Err(refuse(command.intent, state, "cancel_intent", "draft or active").into());
         }

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::{
+    Approved, ClarificationAnswered, ClarificationRequested, Classified, Decomposed,
+    ExecutionStarted, Instructed, Rejected, RerunRequested, TakenIn, TaskAdded,
+};
 use crate::codes::coded_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
@@ -60,6 +64,28 @@ events! {
         Sealed = "intent.sealed" v 1,
         /// It was taken over from another system.
         Adopted = "intent.adopted" v 1,
+        /// It was put on document 004's axis.
+        TakenIn = "intent.taken_in" v 1,
+        /// What kind of work it is, and how risky.
+        Classified = "intent.classified" v 1,
+        /// It may be worked on.
+        Approved = "intent.approved" v 1,
+        /// It is not wanted.
+        Rejected = "intent.rejected" v 1,
+        /// More was said about what to do.
+        Instructed = "intent.instructed" v 1,
+        /// Work on it began.
+        ExecutionStarted = "intent.execution_started" v 1,
+        /// Somebody has to answer before it goes on.
+        ClarificationRequested = "intent.clarification_requested" v 1,
+        /// A question was answered.
+        ClarificationAnswered = "intent.clarification_answered" v 1,
+        /// It was split into intents of their own.
+        Decomposed = "intent.decomposed" v 1,
+        /// A task belongs to it.
+        TaskAdded = "intent.task_added" v 1,
+        /// What failed is tried anew.
+        RerunRequested = "intent.rerun_requested" v 1,
     }
 }
 
@@ -156,6 +182,8 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
         Event::Sealed(event) => subject(event.kind, event.object),
+        // What belongs to an intent does not change it.
+        Event::TaskAdded(_) => Vec::new(),
         Event::Submitted(_)
         | Event::Analyzed(_)
         | Event::Activated(_)
@@ -163,6 +191,16 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::CommitRecorded(_)
         | Event::Completed(_)
         | Event::Cancelled(_)
-        | Event::Adopted(_) => vec![(Kind::Intent, id)],
+        | Event::Adopted(_)
+        | Event::TakenIn(_)
+        | Event::Classified(_)
+        | Event::Approved(_)
+        | Event::Rejected(_)
+        | Event::Instructed(_)
+        | Event::ExecutionStarted(_)
+        | Event::ClarificationRequested(_)
+        | Event::ClarificationAnswered(_)
+        | Event::Decomposed(_)
+        | Event::RerunRequested(_) => vec![(Kind::Intent, id)],
     }
 }

@@ -1,15 +1,29 @@
-//! Intents: the entry point of every workflow (document 000, Intent).
+//! Intents: the entry point of every workflow (document 000, Intent), and what
+//! people and agents let through to it (document 004).
 
+pub(crate) mod analysis;
+mod approval;
 mod classification;
 pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+pub(crate) mod intake;
+mod intake_command;
+mod intake_event;
+mod parts;
+pub(crate) mod rerun;
 
 #[cfg(test)]
 mod tests;
 
+pub use analysis::{AnalyzedTask, ChildIntent, RecordAnalysis};
+pub use approval::*;
 pub use classification::*;
 pub use command::*;
 pub use event::*;
-pub use evolve::{State, evolve};
+pub use evolve::{Life, State, evolve};
+pub use intake_command::*;
+pub use intake_event::*;
+pub use parts::{approval_status, status_in};
+pub(crate) use parts::{fail_dependents, newest, without_running};

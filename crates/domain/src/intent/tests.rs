@@ -60,7 +60,7 @@ fn intent_event(event: impl Into<Event>) -> AnyEvent {
 }
 
 /// An intent in every state that it can be in, and a plan beside it.
-fn all_states() -> [(State, Given); 5] {
+fn all_states() -> [(Life, Given); 5] {
     let draft = Given::new()
         .command(CreatePlan {
             id: Some(PLAN),
@@ -70,11 +70,11 @@ fn all_states() -> [(State, Given); 5] {
     let analyzed = draft.clone().command(analyze());
     let active = analyzed.clone().command(activate());
     [
-        (State::Draft { analyzed: false }, draft.clone()),
-        (State::Draft { analyzed: true }, analyzed),
-        (State::Active, active.clone()),
-        (State::Completed, active.command(complete())),
-        (State::Cancelled, draft.command(cancel())),
+        (Life::Draft { analyzed: false }, draft.clone()),
+        (Life::Draft { analyzed: true }, analyzed),
+        (Life::Active, active.clone()),
+        (Life::Completed, active.command(complete())),
+        (Life::Cancelled, draft.command(cancel())),
     ]
 }
 
@@ -103,27 +103,27 @@ fn all_commands() -> Vec<Command> {
     ]
 }
 
-const DRAFT: State = State::Draft { analyzed: false };
-const ANALYZED: State = State::Draft { analyzed: true };
+const DRAFT: Life = Life::Draft { analyzed: false };
+const ANALYZED: Life = Life::Draft { analyzed: true };
 
 /// All that is accepted: the command, the state before and the state after.
-const ACCEPTED: &[(&str, State, State)] = &[
+const ACCEPTED: &[(&str, Life, Life)] = &[
     ("analyze_intent", DRAFT, ANALYZED),
     ("analyze_intent", ANALYZED, ANALYZED),
-    ("analyze_intent", State::Active, State::Active),
-    ("activate_intent", ANALYZED, State::Active),
-    ("select_plan", State::Active, State::Active),
-    ("record_commit", State::Active, State::Active),
-    ("complete_intent", State::Active, State::Completed),
-    ("cancel_intent", DRAFT, State::Cancelled),
-    ("cancel_intent", ANALYZED, State::Cancelled),
-    ("cancel_intent", State::Active, State::Cancelled),
-    ("create_plan", State::Active, State::Active),
+    ("analyze_intent", Life::Active, Life::Active),
+    ("activate_intent", ANALYZED, Life::Active),
+    ("select_plan", Life::Active, Life::Active),
+    ("record_commit", Life::Active, Life::Active),
+    ("complete_intent", Life::Active, Life::Completed),
+    ("cancel_intent", DRAFT, Life::Cancelled),
+    ("cancel_intent", ANALYZED, Life::Cancelled),
+    ("cancel_intent", Life::Active, Life::Cancelled),
+    ("create_plan", Life::Active, Life::Active),
 ];
 
-fn state_of(given: &Given) -> State {
+fn state_of(given: &Given) -> Life {
     match given.loaded(stream(StreamKind::Intent, 1)).state {
-        AnyState::Intent(state) => *state,
+        AnyState::Intent(state) => state.life,
         other => panic!("{other:?} is no intent"),
     }
 }

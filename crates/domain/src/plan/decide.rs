@@ -294,6 +294,7 @@ pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: 
         parent: command.parent,
         intent: command.intent,
         dependencies: Vec::new(),
+        plan: None,
     };
     let mut emitted = task::decide::create(world, &create, meta)?;
     let event = StepTaskSpawned {

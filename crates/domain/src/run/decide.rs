@@ -20,7 +20,7 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{
     AnyEvent, ArtifactRef, DecideError, Kind, Meta, PatchSetId, Refusal, RunId, StoredArtifact,
-    StoredEnvironment, StreamKind, TaskId, task,
+    StoredEnvironment, StreamKind, TaskId, intent, task,
 };
 
 pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
@@ -80,7 +80,8 @@ pub(crate) fn fresh_id<T: From<Uuid> + Into<Uuid> + Copy>(
 pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Decided {
     let id = fresh_id(world, command.id, meta)?;
     world.absent(id.stream())?;
-    let status = world.task(command.task)?.status;
+    let of = world.task(command.task)?;
+    let status = of.status;
     match (status, command.reverts) {
         (task::Status::Draft | task::Status::Running, _) | (task::Status::Done, Some(_)) => {}
         (status, _) => {
@@ -88,6 +89,13 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
             return Err(task::decide::refuse(command.task, status, "create_run", allowed).into());
         }
     }
+    if status == task::Status::Draft {
+        task::decide::require_dependencies(world, command.task, &of)?;
+    }
+    let begun = match (of.intent, command.reverts) {
+        (Some(intent), None) => intent::intake::run_begins(world, intent)?,
+        _ => None,
+    };
     if let Some(plan) = command.plan {
         world.require(StreamKind::Plan, plan)?;
     }
@@ -120,6 +128,7 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
             Pieces::new(),
         ));
     }
+    events.extend(begun);
     Ok(events)
 }
 

@@ -177,7 +177,7 @@ fn commit(world: &mut World, command: &Decide, state: &State) -> Result<Vec<Emit
     // that is finished changes the task alone.
     if let (Some(task), Some(commit)) = (state.task, command.result_commit_sha)
         && let Some(intent) = world.task(task)?.intent
-        && *world.intent(intent)? == intent::State::Active
+        && world.intent(intent)?.life == intent::Life::Active
     {
         let recorded = intent::CommitRecorded { commit };
         events.push(intent::decide::emit(intent, recorded, Pieces::new()));
@@ -239,7 +239,10 @@ fn abandon(
         run: Some(command.run),
         reason,
     };
-    Ok(vec![task::decide::emit(task, failed, pieces)])
+    let mut events = vec![task::decide::emit(task, failed, pieces)];
+    let intent = world.task(task)?.intent;
+    events.extend(intent::fail_dependents(world, intent, task)?);
+    Ok(events)
 }
 
 fn roll_back(world: &mut World, run: RunId, state: &State) -> Result<Vec<Emitted>, DecideError> {

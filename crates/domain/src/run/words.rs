@@ -62,6 +62,8 @@ open_enum! {
         Lint = 2 => "lint",
         /// It was built.
         Build = 3 => "build",
+        /// Somebody looked at it (document 004, Review Result).
+        Review = 4 => "review",
     }
 }
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::GoalType;
-use crate::{ActorRef, IntentId, TaskId};
+use super::{Complexity, GoalType, ReviewVerdict};
+use crate::{ActorRef, GitOid, IntentId, Json, PatchSetId, TaskId};
 
 /// Defines a unit of work as a Draft task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +39,61 @@ pub struct CreateTask {
     /// Tasks that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<TaskId>,
+    /// How it is to be done (document 004, Task).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<TaskPlan>,
+}
+
+/// How a task is to be done: what document 004 has of a task beyond document 000.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPlan {
+    /// What the task is called within its intent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// How much work it is: low, med or high.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complexity: Option<Complexity>,
+    /// How it is to be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// The files that matter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relevant_files: Vec<String>,
+    /// What is to be done, one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub implementation_steps: Vec<String>,
+    /// What else there is to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// What else another system knows of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Json>,
+}
+
+/// Records what a reviewer said of a task's work, and decides its run with it: a
+/// rejected one is tried again, until the log's `review.max_retries` is used up
+/// and the task fails; an approved one is committed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordReview {
+    /// The task, whose last run is Validating.
+    pub task: TaskId,
+    /// What it came to.
+    pub verdict: ReviewVerdict,
+    /// What is wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<String>,
+    /// What could be better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    /// The patch set to commit; left out, the only one of the run that is
+    /// proposed or applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_patchset_id: Option<PatchSetId>,
+    /// The git commit that an approved one led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_commit_sha: Option<GitOid>,
 }
 
 impl CreateTask {
@@ -55,6 +110,7 @@ impl CreateTask {
             parent: None,
             intent: None,
             dependencies: Vec::new(),
+            plan: None,
         }
     }
 }

@@ -7,12 +7,13 @@ use uuid::Uuid;
 
 use super::{
     AddAcceptanceCriterion, AddConstraint, AddDependency, CancelTask, Cancelled, ConstraintAdded,
-    CreateTask, Created, CriterionAdded, DependencyAdded, Event, FailTask, Failed, State, Status,
+    CreateTask, Created, CriterionAdded, DependencyAdded, Event, FailTask, Failed, Planned, State,
+    Status, TaskPlan,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId};
+use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, intent};
 
 /// A title has fewer characters than this (document 000, Task.title).
 pub(crate) const TITLE_LIMIT: usize = 100;
@@ -40,7 +41,7 @@ pub(crate) fn refuse(
     }
 }
 
-fn check_title(title: &str) -> Result<(), Refusal> {
+pub(crate) fn check_title(title: &str) -> Result<(), Refusal> {
     not_blank("title", title)?;
     let length = title.chars().count();
     if length >= TITLE_LIMIT {
@@ -67,12 +68,31 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
         world.require(StreamKind::Intent, intent)?;
     }
     let mut dependencies = Vec::new();
+    let mut is_lost = false;
     for dependency in &command.dependencies {
-        world.require(StreamKind::Task, *dependency)?;
+        world.task(*dependency)?;
+        is_lost |= has_failed(world, *dependency)?;
         if !dependencies.contains(dependency) {
             dependencies.push(*dependency);
         }
     }
+    let command = CreateTask {
+        dependencies,
+        ..command.clone()
+    };
+    let mut events = created(&command, id, None);
+    if is_lost {
+        events.push(intent::without_running(id));
+    }
+    Ok(events)
+}
+
+/// A new task; what it names was looked at.
+pub(crate) fn created(
+    command: &CreateTask,
+    id: TaskId,
+    supersedes: Option<TaskId>,
+) -> Vec<Emitted> {
     let mut pieces = Pieces::new();
     let event = Created {
         title: pieces.text(command.title.as_str()),
@@ -86,9 +106,33 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
             .map(|actor| StoredActor::store(actor, &mut pieces)),
         parent: command.parent,
         intent: command.intent,
-        dependencies,
+        dependencies: command.dependencies.clone(),
     };
-    Ok(vec![emit(id, event, pieces)])
+    let mut events = vec![emit(id, event, pieces)];
+    if command.plan.is_some() || supersedes.is_some() {
+        let plan = command.plan.clone().unwrap_or_default();
+        events.push(planned(&plan, id, supersedes));
+    }
+    if let Some(intent) = command.intent {
+        let added = intent::TaskAdded { task: id };
+        events.push(intent::decide::emit(intent, added, Pieces::new()));
+    }
+    events
+}
+
+fn planned(plan: &TaskPlan, id: TaskId, supersedes: Option<TaskId>) -> Emitted {
+    let mut pieces = Pieces::new();
+    let event = Planned {
+        alias: pieces.optional_text(plan.alias.as_deref()),
+        complexity: plan.complexity,
+        plan: pieces.optional_text(plan.plan.as_deref()),
+        relevant_files: pieces.texts(&plan.relevant_files),
+        implementation_steps: pieces.texts(&plan.implementation_steps),
+        context: pieces.optional_text(plan.context.as_deref()),
+        supersedes,
+        extra: pieces.optional_json(plan.extra.as_ref()),
+    };
+    emit(id, event, pieces)
 }
 
 /// Demands that a task is Draft or Running.
@@ -130,7 +174,8 @@ pub(crate) fn add_acceptance_criterion(
 
 pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Meta) -> Decided {
     let state = require_open(world, command.task, "add_dependency")?;
-    world.require(StreamKind::Task, command.dependency)?;
+    world.task(command.dependency)?;
+    let is_lost = has_failed(world, command.dependency)?;
     if state.dependencies.contains(&command.dependency) {
         return Ok(Vec::new());
     }
@@ -149,7 +194,13 @@ pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Met
     let event = DependencyAdded {
         dependency: command.dependency,
     };
-    Ok(vec![emit(command.task, event, Pieces::new())])
+    let mut events = vec![emit(command.task, event, Pieces::new())];
+    if is_lost && state.status == Status::Draft {
+        events.push(intent::without_running(command.task));
+        let intent = state.intent;
+        events.extend(intent::fail_dependents(world, intent, command.task)?);
+    }
+    Ok(events)
 }
 
 /// A way along dependencies from one task to another, both included. Every
@@ -186,13 +237,47 @@ fn dependency_path(
 }
 
 pub(crate) fn fail(world: &mut World, command: &FailTask, _: &Meta) -> Decided {
-    require_open(world, command.task, "fail_task")?;
+    let intent = require_open(world, command.task, "fail_task")?.intent;
     let mut pieces = Pieces::new();
     let event = Failed {
         run: None,
         reason: pieces.optional_text(command.reason.as_deref()),
     };
-    Ok(vec![emit(command.task, event, pieces)])
+    let mut events = vec![emit(command.task, event, pieces)];
+    events.extend(intent::fail_dependents(world, intent, command.task)?);
+    Ok(events)
+}
+
+/// Whether a task failed, or the one that took its place.
+fn has_failed(world: &mut World, task: TaskId) -> Result<bool, DecideError> {
+    let newest = intent::newest(world, task)?;
+    let state = world.task_if_any(newest)?;
+    Ok(state.is_some_and(|state| state.status == Status::Failed))
+}
+
+/// Demands that what a task depends on is done, so that it can run.
+pub(crate) fn require_dependencies(
+    world: &mut World,
+    task: TaskId,
+    state: &State,
+) -> Result<(), DecideError> {
+    for dependency in &state.dependencies {
+        let newest = intent::newest(world, *dependency)?;
+        let status = match world.task_if_any(newest)? {
+            Some(other) if other.status == Status::Done => continue,
+            Some(other) => other.status.name(),
+            None => Status::Absent.name(),
+        };
+        return Err(Refusal::Transition {
+            kind: Kind::Task,
+            id: task.0,
+            state: format!("waiting for task {newest}, which is {status}"),
+            asked: "create_run",
+            allowed: "not waiting for any task",
+        }
+        .into());
+    }
+    Ok(())
 }
 
 pub(crate) fn cancel(world: &mut World, command: &CancelTask, _: &Meta) -> Decided {

@@ -8,7 +8,29 @@ use crate::codes::{coded_enum, open_enum};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
-use crate::{AdoptedHeader, IntentId, Kind, RunId, StoredActor, TaskId};
+use crate::{AdoptedHeader, EvidenceId, IntentId, Kind, RunId, StoredActor, TaskId};
+
+coded_enum! {
+    /// How much work a task is (document 004, Task, complexity).
+    pub enum Complexity {
+        /// Little.
+        Low = 1 => "low",
+        /// More.
+        Med = 2 => "med",
+        /// Much.
+        High = 3 => "high",
+    }
+}
+
+coded_enum! {
+    /// What a review came to (document 004, Review Result, verdict).
+    pub enum ReviewVerdict {
+        /// It is good.
+        Approved = 1 => "approved",
+        /// It is not.
+        Rejected = 2 => "rejected",
+    }
+}
 
 open_enum! {
     /// What kind of work a task is (document 000, GoalType).
@@ -91,6 +113,12 @@ events! {
         Sealed = "task.sealed" v 1,
         /// It was taken over from another system.
         Adopted = "task.adopted" v 1,
+        /// It was said how to do the work.
+        Planned = "task.planned" v 1,
+        /// The work was reviewed.
+        ReviewRecorded = "task.review_recorded" v 1,
+        /// Another task took its place.
+        Superseded = "task.superseded" v 1,
     }
 }
 
@@ -115,6 +143,51 @@ pub struct Created {
     pub intent: Option<IntentId>,
     /// Tasks that must be done first.
     pub dependencies: Vec<TaskId>,
+}
+
+/// It was said how to do the work (document 004, Task).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Planned {
+    /// What the task is called within its intent.
+    pub alias: Option<Slot>,
+    /// How much work it is.
+    pub complexity: Option<Complexity>,
+    /// How it is to be done.
+    pub plan: Option<Slot>,
+    /// The files that matter.
+    pub relevant_files: Vec<Slot>,
+    /// What is to be done, one after the other.
+    pub implementation_steps: Vec<Slot>,
+    /// What else there is to know.
+    pub context: Option<Slot>,
+    /// The failed task whose place it takes.
+    pub supersedes: Option<TaskId>,
+    /// What else another system knows of it, as JSON.
+    pub extra: Option<Slot>,
+}
+
+/// The work was reviewed (document 004, Review Result).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewRecorded {
+    /// The attempt that was reviewed, if it is known.
+    pub run: Option<RunId>,
+    /// The evidence that the run has of it.
+    pub evidence: Option<EvidenceId>,
+    /// What it came to.
+    pub verdict: ReviewVerdict,
+    /// What is wrong.
+    pub issues: Vec<Slot>,
+    /// What could be better.
+    pub suggestions: Vec<Slot>,
+    /// What else another system knows of it, as JSON.
+    pub extra: Option<Slot>,
+}
+
+/// Another task took its place: it does not count any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Superseded {
+    /// The other task.
+    pub by: TaskId,
 }
 
 /// A hard rule was added.
@@ -222,6 +295,9 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::Done(_)
         | Event::Failed(_)
         | Event::Cancelled(_)
-        | Event::Adopted(_) => vec![(Kind::Task, id)],
+        | Event::Adopted(_)
+        | Event::Planned(_)
+        | Event::ReviewRecorded(_)
+        | Event::Superseded(_) => vec![(Kind::Task, id)],
     }
 }

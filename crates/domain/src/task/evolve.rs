@@ -1,7 +1,7 @@
 //! The state of a task: what its decider needs to know.
 
-use super::{Adopted, Event};
-use crate::{IntentId, TaskId};
+use super::{Adopted, Event, GoalType, ReviewVerdict};
+use crate::{IntentId, RunId, TaskId};
 
 /// Where a task is in its life (document 000, Task status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -44,6 +44,16 @@ pub struct State {
     pub intent: Option<IntentId>,
     /// Tasks that must be done first, without repetition.
     pub dependencies: Vec<TaskId>,
+    /// What kind of work it is.
+    pub goal: Option<GoalType>,
+    /// The task that it is a part of.
+    pub parent: Option<TaskId>,
+    /// The attempt that was begun last.
+    pub last_run: Option<RunId>,
+    /// How many reviews rejected the work.
+    pub rejections: u32,
+    /// The task that took its place.
+    pub superseded_by: Option<TaskId>,
 }
 
 impl State {
@@ -59,6 +69,8 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Created(created) => {
             state.status = Status::Draft;
             state.intent = created.intent;
+            state.goal.clone_from(&created.goal);
+            state.parent = created.parent;
             state.dependencies.clone_from(&created.dependencies);
         }
         Event::DependencyAdded(added) => state.dependencies.push(added.dependency),
@@ -67,9 +79,16 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Done(_) => state.status = Status::Done,
         Event::Failed(_) => state.status = Status::Failed,
         Event::Cancelled(_) => state.status = Status::Cancelled,
+        Event::RunAdded(added) => state.last_run = Some(added.run),
+        Event::ReviewRecorded(review) => {
+            if review.verdict == ReviewVerdict::Rejected {
+                state.rejections = state.rejections.saturating_add(1);
+            }
+        }
+        Event::Superseded(superseded) => state.superseded_by = Some(superseded.by),
         Event::ConstraintAdded(_)
         | Event::CriterionAdded(_)
-        | Event::RunAdded(_)
+        | Event::Planned(_)
         | Event::MetadataSet(_)
         | Event::Sealed(_) => {}
     }
@@ -80,9 +99,12 @@ fn adopt(state: &mut State, event: &Adopted) {
         *state = State {
             status: object.status.into(),
             intent: object.intent,
-            dependencies: Vec::new(),
+            goal: object.goal.clone(),
+            parent: object.parent,
+            ..State::default()
         };
     }
+    state.last_run = event.runs.last().copied().or(state.last_run);
     for dependency in &event.dependencies {
         if !state.dependencies.contains(dependency) {
             state.dependencies.push(*dependency);

@@ -4,6 +4,8 @@ pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+pub(crate) mod review;
+mod text;
 
 #[cfg(test)]
 mod tests;
@@ -11,3 +13,4 @@ mod tests;
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};
+pub use text::TaskText;

@@ -5,7 +5,7 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::intent::CreateIntent;
+use crate::intent::{self, CreateIntent};
 use crate::run::{
     ApplyPatchSet, CreateRun, Decide, DecisionType, DiffFormat, ProposePatchSet, StartPatching,
     StartValidation,
@@ -283,9 +283,12 @@ fn a_task_is_created_with_its_content_apart() {
         })
         .expect("accepted");
     assert_eq!(
-        texts(&emitted),
-        [["Paginate GET /users", "more", "c1", "c2", "a1", "Alice"]]
+        texts(&emitted)[0],
+        ["Paginate GET /users", "more", "c1", "c2", "a1", "Alice"]
     );
+    // Its intent knows it.
+    let added = intent::TaskAdded { task: TASK };
+    assert_eq!(events(&emitted)[1], AnyEvent::Intent(added.into()));
     let AnyEvent::Task(Event::Created(created)) = &emitted[0].event else {
         panic!("{emitted:?}");
     };

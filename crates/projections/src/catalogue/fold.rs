@@ -8,11 +8,13 @@
 
 mod adopt;
 mod create;
+mod intake;
 mod plan_steps;
 mod run_children;
 mod session;
 mod work_items;
 
+use annals_domain::intent::Stage;
 use annals_domain::metadata::MetadataSet;
 use annals_domain::pipeline::Tally;
 use annals_domain::{Adoption, AnyEvent, Kind, alias, intent, pipeline, plan, run, snapshot, task};
@@ -26,6 +28,8 @@ use super::status::Status;
 use super::step::Step;
 use crate::Text;
 use crate::header::{Common, common};
+
+pub(super) use intake::{MOST_ANCESTORS, approval, intent_counts};
 
 /// One event about to be folded into the rows.
 pub(super) struct Fold<'a> {
@@ -49,7 +53,7 @@ impl Fold<'_> {
             AnyEvent::Pipeline(event) => self.pipeline(event),
             AnyEvent::Alias(alias::Event::Reserved(event)) => self.reserved(event),
             AnyEvent::Session(event) => self.session(event),
-            AnyEvent::Bucket(_) => {}
+            AnyEvent::Bucket(_) | AnyEvent::Settings(_) => {}
         }
         if let Some(Common::MetadataSet(event)) = common(&step.decoded.event) {
             self.metadata(event);
@@ -221,11 +225,21 @@ impl Fold<'_> {
             Event::Submitted(event) => self.submitted(event),
             Event::Adopted(event) => self.intent_adopted(event),
             Event::PlanSelected(event) => self.link(id, Relation::IntentPlan, event.plan.0),
-            Event::Activated(_) => self.set_status(Kind::Intent, id, Status::Active),
-            Event::Completed(_) => self.set_status(Kind::Intent, id, Status::Completed),
-            Event::Cancelled(_) => self.set_status(Kind::Intent, id, Status::Cancelled),
+            Event::Activated(_) => self.intent_status(Status::Active),
+            Event::Completed(_) => self.intent_status(Status::Completed),
+            Event::Cancelled(_) => self.intent_status(Status::Cancelled),
+            Event::CommitRecorded(event) => self.intent_commit(event.commit),
+            Event::TakenIn(event) => self.taken_in(event),
+            Event::Classified(event) => self.classified(event),
+            Event::Approved(_) | Event::RerunRequested(_) => self.set_stage(Stage::Approved),
+            Event::Rejected(_) => self.intent_rejected(),
+            Event::ExecutionStarted(_) => self.set_stage(Stage::Executing),
+            Event::ClarificationRequested(event) => self.asked(event.questions.len()),
+            Event::ClarificationAnswered(_) => self.answered(),
+            Event::Decomposed(event) => self.decomposed(&event.children),
+            Event::TaskAdded(event) => self.task_added(event.task),
             Event::Analyzed(_)
-            | Event::CommitRecorded(_)
+            | Event::Instructed(_)
             | Event::MetadataSet(_)
             | Event::Sealed(_) => {}
         }
@@ -260,14 +274,26 @@ impl Fold<'_> {
             Event::DependencyAdded(event) => self.dependency(event.dependency.0),
             Event::RunAdded(event) => self.task_run(event.run.0),
             Event::Started(_) => self.set_status(Kind::Task, id, Status::Running),
-            Event::Done(_) => self.set_status(Kind::Task, id, Status::Done),
-            Event::Failed(_) => self.set_status(Kind::Task, id, Status::Failed),
-            Event::Cancelled(_) => self.set_status(Kind::Task, id, Status::Cancelled),
-            Event::ConstraintAdded(_)
+            Event::Done(_) => self.task_status(Status::Done),
+            Event::Failed(_) => self.task_status(Status::Failed),
+            Event::Cancelled(_) => self.task_status(Status::Cancelled),
+            Event::Superseded(_) => self.superseded(),
+            Event::Planned(event) => {
+                if let Some(link) = create::link(Relation::TaskSupersedes, event.supersedes) {
+                    self.link(id, link.relation, link.target);
+                }
+            }
+            Event::ReviewRecorded(_)
+            | Event::ConstraintAdded(_)
             | Event::CriterionAdded(_)
             | Event::MetadataSet(_)
             | Event::Sealed(_) => {}
         }
+    }
+
+    fn task_status(&mut self, status: Status) {
+        let id = self.own();
+        self.move_task(|fold| fold.set_status(Kind::Task, id, status));
     }
 
     fn dependency(&mut self, task: Uuid) {

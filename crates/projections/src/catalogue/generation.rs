@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! model              rows
-//! catalogue.3        "current": u64, the number of the generation
-//! catalogue.3.<n>    the rows of generation n (keys.rs)
+//! catalogue.4        "current": u64, the number of the generation
+//! catalogue.4.<n>    the rows of generation n (keys.rs)
 //! ```
 //!
 //! The 3 is the version of the rows' format. Rows of another format are other
@@ -20,12 +20,12 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-const POINTER: &str = "catalogue.3";
+const POINTER: &str = "catalogue.4";
 const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
 /// Models that name the current generation of an older format.
-const OLDER_POINTERS: &[&str] = &["catalogue.1", "catalogue.2"];
+const OLDER_POINTERS: &[&str] = &["catalogue.1", "catalogue.2", "catalogue.3"];
 /// How often the number is read again because it was changed meanwhile.
 const ATTEMPTS: u32 = 16;
 

@@ -14,6 +14,7 @@
 //! "m", session (16), relation, run or node (16)          u32 number; a node's task
 //! "w", ticket (16)                                       where it was read: work_items.rs
 //! "i", position, number (u32)                            the ticket that was new there
+//! "q", what it waits for (u8), position                  id of an intent in the inbox
 //! ```
 //!
 //! A block is 256 positions. "a" says that among the objects that began within
@@ -32,6 +33,7 @@ use annals_event_log::Digest;
 use bytes::Bytes;
 use uuid::Uuid;
 
+use super::inbox::Waits;
 use super::relation::Relation;
 use super::row::label;
 use super::status::Status;
@@ -58,6 +60,7 @@ const ALIAS: u8 = b'n';
 const MEMBER: u8 = b'm';
 const WORK_ITEM: u8 = b'w';
 const WORK_ITEM_PLACE: u8 = b'i';
+const WAITING: u8 = b'q';
 
 fn key(table: u8, parts: &[&[u8]]) -> Bytes {
     let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
@@ -281,6 +284,16 @@ pub(super) fn work_item_place(position: u64, number: u32) -> Bytes {
         WORK_ITEM_PLACE,
         &[&position.to_be_bytes(), &number.to_be_bytes()],
     )
+}
+
+/// The prefix of the intents that wait for something.
+pub(super) fn all_waiting(waits: Waits) -> Bytes {
+    key(WAITING, &[&[waits.code()]])
+}
+
+/// An intent among those.
+pub(super) fn waiting(waits: Waits, first: u64) -> [u8; 2 + POSITION] {
+    fixed(&[&[WAITING, waits.code()], &first.to_be_bytes()])
 }
 
 /// Whether folds look at rows of this table. The others they only write.

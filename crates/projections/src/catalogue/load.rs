@@ -1,15 +1,18 @@
 //! Reading the rows that events concern, a page of events at once.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use annals_domain::{Adoption, AnyEvent, StreamKind, alias, plan, run, session};
+use annals_domain::{Adoption, AnyEvent, StreamKind, alias, intent, plan, run, session, task};
 use annals_event_log::EventLog;
 use bytes::Bytes;
 use uuid::Uuid;
 
 use super::CatalogueError;
+use super::fold::MOST_ANCESTORS;
 use super::keys;
 use super::layer::{Layer, Loaded, read_object};
+use super::relation::Relation;
 use super::row::ObjectRow;
 use super::step::Step;
 use super::taken::Taken;
@@ -45,6 +48,7 @@ impl Source<'_> {
             .filter_map(|step| self.row(step.decoded.stream.id, &loaded)?.provenance)
             .collect();
         self.load_objects(more, &mut loaded).await?;
+        self.load_ancestors(steps, &mut loaded).await?;
         let mut keys: Vec<Bytes> = steps
             .iter()
             .flat_map(|step| self.keys(step, &loaded))
@@ -53,6 +57,36 @@ impl Source<'_> {
         keys.dedup();
         self.load_rows(keys, &mut loaded).await?;
         Ok(loaded)
+    }
+
+    /// The intents whose status may change with that of a task or of an intent:
+    /// those above it.
+    async fn load_ancestors(
+        &self,
+        steps: &[Step],
+        loaded: &mut Loaded,
+    ) -> Result<(), CatalogueError> {
+        let mut next: Vec<Uuid> = steps.iter().flat_map(with_parts).collect();
+        let mut seen: HashSet<Uuid> = HashSet::new();
+        for _ in 0..=MOST_ANCESTORS {
+            next.retain(|id| seen.insert(*id));
+            if next.is_empty() {
+                break;
+            }
+            self.load_objects(next.clone(), loaded).await?;
+            let above = |id: &Uuid| {
+                let links = self.row(*id, loaded)?.links.iter();
+                let mut up = links.filter(|link| {
+                    matches!(
+                        link.relation,
+                        Relation::TaskIntent | Relation::IntentChildOf
+                    )
+                });
+                up.next().map(|link| link.target)
+            };
+            next = next.iter().filter_map(above).collect();
+        }
+        Ok(())
     }
 
     fn row<'l>(&'l self, id: Uuid, loaded: &'l Loaded) -> Option<&'l ObjectRow> {
@@ -163,6 +197,39 @@ fn concerned(step: &Step) -> impl Iterator<Item = Uuid> + '_ {
     };
     let touched = step.touched.iter().map(|(_, id)| *id);
     touched.chain(run).chain(named)
+}
+
+/// The tasks and intents whose place in an intent a step may change, and those
+/// that it names.
+fn with_parts(step: &Step) -> Vec<Uuid> {
+    let own = step.decoded.stream.id;
+    match &step.decoded.event {
+        AnyEvent::Task(event) => match event {
+            task::Event::Created(event) => event.intent.map(Uuid::from).into_iter().collect(),
+            task::Event::Done(_)
+            | task::Event::Failed(_)
+            | task::Event::Cancelled(_)
+            | task::Event::Superseded(_) => vec![own],
+            _ => Vec::new(),
+        },
+        AnyEvent::Intent(event) => match event {
+            intent::Event::TakenIn(event) => event.child_of.map(Uuid::from).into_iter().collect(),
+            intent::Event::TaskAdded(event) => vec![own, event.task.0],
+            intent::Event::Decomposed(event) => {
+                let children = event.children.iter().map(|child| child.0);
+                children.chain([own]).collect()
+            }
+            intent::Event::Submitted(_)
+            | intent::Event::Analyzed(_)
+            | intent::Event::PlanSelected(_)
+            | intent::Event::CommitRecorded(_)
+            | intent::Event::MetadataSet(_)
+            | intent::Event::Sealed(_)
+            | intent::Event::Instructed(_) => Vec::new(),
+            _ => vec![own],
+        },
+        _ => Vec::new(),
+    }
 }
 
 fn tags(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {

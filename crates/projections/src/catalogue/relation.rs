@@ -1,5 +1,5 @@
 //! The relationships between objects: document 000's "Object Relationship
-//! Summary", in its order, one that it lacks, and those of sessions.
+//! Summary", in its order, one that it lacks, those of sessions and of document 004.
 
 use annals_domain::Kind;
 
@@ -102,6 +102,12 @@ relations! {
     SessionRuns = 23, "session.runs", Session -> Run, many, other;
     /// The tasks that the nodes of a session's plans became.
     SessionTasks = 24, "session.tasks", Session -> Task, many, other;
+    /// The intent that an intent is a part of (document 004).
+    IntentChildOf = 25, "intent.child_of", Intent -> Intent, one, child;
+    /// Intents that must be done first (document 004).
+    IntentDependencies = 26, "intent.depends_on", Intent -> Intent, many, other;
+    /// The failed task whose place a task took.
+    TaskSupersedes = 27, "task.supersedes", Task -> Task, one, other;
 }
 
 impl Relation {
@@ -146,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_relation_has_a_number_and_a_name_of_its_own() {
-        assert_eq!(Relation::ALL.len(), 24);
+        assert_eq!(Relation::ALL.len(), 27);
         for (number, relation) in (1..).zip(Relation::ALL) {
             assert_eq!(Relation::from_code(number), Some(*relation));
             let (source, _) = relation.name().split_once('.').unwrap();

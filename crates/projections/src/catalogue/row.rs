@@ -4,8 +4,9 @@
 //! costs the same however large the object is. What does grow (a task's runs, a
 //! plan's steps, labels) has rows of its own.
 
+use annals_domain::intent::PartsTally;
 use annals_domain::pipeline::Tally;
-use annals_domain::{ActorKind, Kind, StreamKind, StreamRef, Timestamp, Visibility, cut};
+use annals_domain::{ActorKind, GitOid, Kind, StreamKind, StreamRef, Timestamp, Visibility, cut};
 use annals_event_log::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
@@ -87,6 +88,10 @@ pub(super) enum Counts {
     Task {
         runs: u64,
         dependencies: u64,
+        /// Whether its intent counts it among its parts.
+        is_counted: bool,
+        /// Whether another task took its place.
+        is_superseded: bool,
     },
     /// Steps by their status.
     Plan {
@@ -119,6 +124,32 @@ pub(super) enum Counts {
         /// How many of its plans' nodes became tasks.
         tasks: u64,
     },
+    Intent(IntentCounts),
+    Decision {
+        /// The git commit that it led to.
+        commit: Option<GitOid>,
+    },
+}
+
+/// Where an intent is on document 004's axis, and how its parts stand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct IntentCounts {
+    /// How far it was let go, by its number in fold/intake.rs.
+    pub(super) stage: u8,
+    /// How risky it is; 0 if nothing said so.
+    pub(super) risk: u8,
+    /// Whether it was put on that axis.
+    pub(super) is_taken_in: bool,
+    /// Whether the intent above counts it among its parts.
+    pub(super) is_counted: bool,
+    /// Questions without an answer.
+    pub(super) unanswered: u32,
+    /// Intents that must be done first.
+    pub(super) dependencies: u64,
+    /// Its tasks and children.
+    pub(super) parts: PartsTally,
+    /// The git commit that it led to.
+    pub(super) commit: Option<GitOid>,
 }
 
 /// Tokens by what they were, and what they cost.
@@ -195,6 +226,21 @@ impl ObjectRow {
         }
     }
 
+    /// The git commit that it led to, of a decision or an intent.
+    pub(super) fn commit(&self) -> Option<GitOid> {
+        match self.counts {
+            Counts::Intent(counts) => counts.commit,
+            Counts::Decision { commit } => commit,
+            Counts::None
+            | Counts::Run { .. }
+            | Counts::Task { .. }
+            | Counts::Plan { .. }
+            | Counts::Pipeline { .. }
+            | Counts::Snapshot { .. }
+            | Counts::Session { .. } => None,
+        }
+    }
+
     /// Whether it is this object, in this stream.
     pub(super) fn is(&self, kind: Kind, stream: StreamRef) -> bool {
         self.exists() && self.kind == kind && self.stream_ref() == stream
@@ -212,7 +258,12 @@ impl ObjectRow {
     /// How many objects it names in fields that hold many.
     pub(super) fn named(&self) -> Vec<(Relation, u64)> {
         match self.counts {
-            Counts::Task { runs, dependencies } => vec![
+            Counts::Intent(counts) => {
+                vec![(Relation::IntentDependencies, counts.dependencies)]
+            }
+            Counts::Task {
+                runs, dependencies, ..
+            } => vec![
                 (Relation::TaskRuns, runs),
                 (Relation::TaskDependencies, dependencies),
             ],
@@ -224,7 +275,10 @@ impl ObjectRow {
                 (Relation::SessionRuns, runs),
                 (Relation::SessionTasks, tasks),
             ],
-            Counts::None | Counts::Pipeline { .. } | Counts::Snapshot { .. } => Vec::new(),
+            Counts::None
+            | Counts::Pipeline { .. }
+            | Counts::Snapshot { .. }
+            | Counts::Decision { .. } => Vec::new(),
         }
     }
 
@@ -241,6 +295,8 @@ impl ObjectRow {
             Counts::None
             | Counts::Run { .. }
             | Counts::Task { .. }
+            | Counts::Intent(_)
+            | Counts::Decision { .. }
             | Counts::Pipeline { .. }
             | Counts::Snapshot { .. }
             | Counts::Session { .. } => 0,

@@ -181,7 +181,9 @@ fn title_slot(event: &AnyEvent) -> Option<Slot> {
         AnyEvent::Run(event) => run_title(event),
         AnyEvent::Snapshot(event) => snapshot_title(event),
         AnyEvent::Pipeline(event) => pipeline_title(event),
-        AnyEvent::Alias(alias::Event::Reserved(_)) | AnyEvent::Bucket(_) => None,
+        AnyEvent::Alias(alias::Event::Reserved(_))
+        | AnyEvent::Bucket(_)
+        | AnyEvent::Settings(_) => None,
         AnyEvent::Session(event) => session_title(event),
     }
 }
@@ -196,7 +198,8 @@ fn alias_slot(event: &AnyEvent) -> Option<Slot> {
         | AnyEvent::Snapshot(_)
         | AnyEvent::Pipeline(_)
         | AnyEvent::Session(_)
-        | AnyEvent::Bucket(_) => None,
+        | AnyEvent::Bucket(_)
+        | AnyEvent::Settings(_) => None,
     }
 }
 
@@ -205,7 +208,18 @@ fn intent_title(event: &intent::Event) -> Option<Slot> {
     match event {
         Event::Submitted(event) => Some(event.prompt),
         Event::Adopted(event) => Some(event.prompt),
-        Event::Analyzed(_)
+        Event::TakenIn(_)
+        | Event::Classified(_)
+        | Event::Approved(_)
+        | Event::Rejected(_)
+        | Event::Instructed(_)
+        | Event::ExecutionStarted(_)
+        | Event::ClarificationRequested(_)
+        | Event::ClarificationAnswered(_)
+        | Event::Decomposed(_)
+        | Event::TaskAdded(_)
+        | Event::RerunRequested(_)
+        | Event::Analyzed(_)
         | Event::Activated(_)
         | Event::PlanSelected(_)
         | Event::CommitRecorded(_)
@@ -237,7 +251,10 @@ fn task_title(event: &task::Event) -> Option<Slot> {
     match event {
         Event::Created(event) => Some(event.title),
         Event::Adopted(event) => event.object.as_ref().map(|task| task.title),
-        Event::ConstraintAdded(_)
+        Event::Planned(_)
+        | Event::ReviewRecorded(_)
+        | Event::Superseded(_)
+        | Event::ConstraintAdded(_)
         | Event::CriterionAdded(_)
         | Event::DependencyAdded(_)
         | Event::RunAdded(_)

@@ -60,7 +60,7 @@ fn suffix(catalogue: &Catalogue, log: &dyn EventLog, digits: &str) -> Vec<u128> 
 }
 
 /// The model that holds the rows until they are made anew.
-const MODEL: &str = "catalogue.3.1";
+const MODEL: &str = "catalogue.4.1";
 
 type Rows = Vec<(Bytes, Bytes)>;
 
@@ -347,8 +347,13 @@ fn another_generation_takes_the_place_of_the_rows() {
     let before = dump(&log, MODEL);
     // What an interrupted attempt left is not in the way.
     let left = vec![(Bytes::from("left"), Some(Bytes::from("over")))];
-    block_on(log.commit("catalogue.3.2", Position::START, left, Position(3))).unwrap();
-    for older in ["directory.1", "catalogue.1.1", "catalogue.2.1"] {
+    block_on(log.commit("catalogue.4.2", Position::START, left, Position(3))).unwrap();
+    for older in [
+        "directory.1",
+        "catalogue.1.1",
+        "catalogue.2.1",
+        "catalogue.3.1",
+    ] {
         block_on(log.commit(older, Position::START, Vec::new(), Position(3))).unwrap();
     }
     let reader = up_to_date(&log);
@@ -357,9 +362,15 @@ fn another_generation_takes_the_place_of_the_rows() {
     let rebuilt = block_on(catalogue.rebuild(&log, &mut tell)).unwrap();
     assert_eq!(told.last(), Some(&log.watermark()));
     assert!(rebuilt.rows >= before.len() as u64);
-    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.3.2");
-    assert_eq!(dump(&log, "catalogue.3.2"), before);
-    for dropped in [MODEL, "directory.1", "catalogue.1.1", "catalogue.2.1"] {
+    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.4.2");
+    assert_eq!(dump(&log, "catalogue.4.2"), before);
+    for dropped in [
+        MODEL,
+        "directory.1",
+        "catalogue.1.1",
+        "catalogue.2.1",
+        "catalogue.3.1",
+    ] {
         assert_eq!(dump(&log, dropped), [], "{dropped}");
         assert_eq!(block_on(log.checkpoint(dropped)).unwrap(), Position::START);
     }
@@ -376,7 +387,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     for catalogue in [&catalogue, &reader] {
         block_on(catalogue.catch_up(log)).unwrap();
         block_on(catalogue.flush(log)).unwrap();
-        assert_eq!(dump(log, "catalogue.3.2"), anew(log));
+        assert_eq!(dump(log, "catalogue.4.2"), anew(log));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the catalogue shows of an object.
 
-use annals_domain::{Kind, Timestamp, Visibility};
+use annals_domain::intent::{ApprovalStatus, PartsTally, Risk};
+use annals_domain::{GitOid, Kind, Timestamp, Visibility};
 use annals_event_log::{Direction, Position};
 use bytes::Bytes;
 use serde::ser::SerializeMap;
@@ -8,10 +9,10 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::fold::read_tag;
+use super::fold::{approval, intent_counts, read_tag};
 use super::keys;
 use super::relation::Relation;
-use super::row::{Counts, ObjectRow, Usage};
+use super::row::{Counts, IntentCounts, ObjectRow, Usage};
 use super::sight::Sight;
 use super::status::Status;
 use crate::Text;
@@ -40,7 +41,11 @@ pub struct CatalogueRow {
     /// Where it is in its life, if its kind has a life.
     #[serde(serialize_with = "status_word")]
     pub status: Option<Status>,
-    /// What sort of its kind it is: a task's goal, evidence's kind, a decision's
+    /// Of an intent that was put on document 004's axis, its status there.
+    pub approval: Option<ApprovalStatus>,
+    /// Of an intent, how risky it is, if anything said so.
+    pub risk: Option<Risk>,
+    /// What sort of its kind it is: where an intent comes from, a task's goal, evidence's kind, a decision's
     /// type, how a snapshot's items were selected, the name of a session's policy.
     pub sort: Option<String>,
     /// Who caused its first event.
@@ -61,6 +66,8 @@ pub struct CatalogueRow {
     /// How much there is of what it consists of, by name.
     #[serde(serialize_with = "counts")]
     pub counts: Vec<(&'static str, u64)>,
+    /// The git commit that a decision or an intent led to.
+    pub commit: Option<GitOid>,
     /// Tokens that a run used, or that are known to its provenance.
     pub tokens: Option<Tokens>,
     /// How many events there were on it.
@@ -163,7 +170,10 @@ pub(super) async fn view(
             .map(|link| (link.relation, link.target))
             .collect(),
         counts: shown(row.counts),
+        commit: row.commit(),
         tokens: row.tokens().map(Tokens::from),
+        approval: approval(&row).filter(|_| is_taken_in(&row)),
+        risk: intent_counts(&row).and_then(IntentCounts::risk),
         title: row.title,
         status: row.status,
         sort: row.sort,
@@ -183,7 +193,7 @@ pub(super) async fn view(
 
 fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
     match counts {
-        Counts::None => Vec::new(),
+        Counts::None | Counts::Decision { .. } => Vec::new(),
         Counts::Run {
             tool_invocations,
             errors,
@@ -196,7 +206,10 @@ fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
             ("patch_sets", patch_sets),
             ("evidence", evidence),
         ],
-        Counts::Task { runs, dependencies } => vec![("runs", runs), ("dependencies", dependencies)],
+        Counts::Task {
+            runs, dependencies, ..
+        } => vec![("runs", runs), ("dependencies", dependencies)],
+        Counts::Intent(counts) => parts(&counts.parts),
         Counts::Plan {
             pending,
             progressing,
@@ -238,6 +251,22 @@ fn shown(counts: Counts) -> Vec<(&'static str, u64)> {
             ("failed", failed),
         ],
     }
+}
+
+fn is_taken_in(row: &ObjectRow) -> bool {
+    intent_counts(row).is_some_and(|counts| counts.is_taken_in)
+}
+
+/// How many tasks and children an intent has, by how they stand.
+fn parts(parts: &PartsTally) -> Vec<(&'static str, u64)> {
+    let counts = [
+        ("open_parts", parts.open),
+        ("done_parts", parts.done),
+        ("failed_parts", parts.failed),
+        ("blocked_parts", parts.blocked),
+    ];
+    let some = counts.into_iter().filter(|(_, count)| *count > 0);
+    some.map(|(name, count)| (name, u64::from(count))).collect()
 }
 
 pub(super) fn kind_word<S: Serializer>(kind: &Kind, s: S) -> Result<S::Ok, S::Error> {

@@ -1,5 +1,6 @@
 //! What an event changed, in one line.
 
+mod intake;
 mod session;
 
 use annals_domain::metadata::{MetadataSet, Sealed};
@@ -27,6 +28,7 @@ pub(super) fn summary(entry: &Entry) -> String {
         AnyEvent::Alias(event) => alias(event, entry),
         AnyEvent::Session(event) => session::session(event, entry),
         AnyEvent::Bucket(event) => session::bucket(event, entry),
+        AnyEvent::Settings(event) => intake::settings(event),
     }
 }
 
@@ -142,6 +144,26 @@ fn intent(event: &intent::Event, entry: &Entry) -> String {
             format!("status active -> completed{}", because(entry, event.reason))
         }
         Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::TakenIn(event) => intake::taken_in(event),
+        Event::Classified(event) => intake::classified(event, entry),
+        Event::Approved(event) => intake::approved(event, entry),
+        Event::Rejected(event) => format!("rejected{}", because(entry, event.reason)),
+        Event::Instructed(event) => format!("instructed: {}", quoted(entry, event.instruction)),
+        Event::ExecutionStarted(_) => "approved -> executing".to_owned(),
+        Event::ClarificationRequested(event) => intake::asked(event, entry),
+        Event::ClarificationAnswered(event) => {
+            let answer = quoted(entry, event.answer);
+            format!("question {} answered: {answer}", event.question)
+        }
+        Event::Decomposed(event) => {
+            let children: Vec<String> = event.children.iter().map(|id| short(*id)).collect();
+            format!("decomposed into {}", children.join(", "))
+        }
+        Event::TaskAdded(event) => format!("task {} added", short(event.task)),
+        Event::RerunRequested(event) => {
+            let tasks = count(event.superseded.len(), "failed task", "failed tasks");
+            format!("rerun of {tasks}")
+        }
         Event::Adopted(_) => adopted(entry, "intent"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),
@@ -208,6 +230,9 @@ fn task(event: &task::Event, entry: &Entry) -> String {
             format!("status -> failed{}{reason}", run.unwrap_or_default())
         }
         Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::Planned(event) => intake::planned(event, entry),
+        Event::ReviewRecorded(event) => intake::reviewed(event, entry),
+        Event::Superseded(event) => format!("superseded by task {}", short(event.by)),
         Event::Adopted(_) => adopted(entry, "task"),
         Event::MetadataSet(event) => metadata(event),
         Event::Sealed(event) => sealed(event),

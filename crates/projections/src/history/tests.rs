@@ -13,7 +13,7 @@ use crate::testing::{Story, id, redacted, stream};
 
 fn histories() -> Vec<HistoryEntry> {
     let story = |kind: &StreamKind| {
-        let mut entries = Story::of_samples(*kind).entries();
+        let mut entries = Story::of_all_samples(*kind).entries();
         entries.extend(Story::of_adopted(*kind).entries());
         entries
     };

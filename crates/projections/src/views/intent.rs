@@ -131,7 +131,28 @@ impl Project for IntentView {
                     entry,
                 );
             }
-            Event::Submitted(_) | Event::Adopted(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::Rejected(event) => {
+                self.becomes(
+                    IntentStatus::Cancelled,
+                    entry.optional_text(event.reason),
+                    entry,
+                );
+            }
+            // Document 000 has nothing of the other axis (dialects.md D).
+            Event::TakenIn(_)
+            | Event::Classified(_)
+            | Event::Approved(_)
+            | Event::Instructed(_)
+            | Event::ExecutionStarted(_)
+            | Event::ClarificationRequested(_)
+            | Event::ClarificationAnswered(_)
+            | Event::Decomposed(_)
+            | Event::TaskAdded(_)
+            | Event::RerunRequested(_)
+            | Event::Submitted(_)
+            | Event::Adopted(_)
+            | Event::MetadataSet(_)
+            | Event::Sealed(_) => {}
         }
     }
 }

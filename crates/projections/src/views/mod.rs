@@ -6,6 +6,7 @@ mod context_pipeline;
 mod context_snapshot;
 mod decision;
 mod evidence;
+mod forge;
 mod intent;
 mod patch_set;
 mod plan;
@@ -25,6 +26,9 @@ pub use context_pipeline::{
 pub use context_snapshot::{ContextItem, ContextSnapshotView};
 pub use decision::DecisionView;
 pub use evidence::EvidenceView;
+pub use forge::{
+    Clarification, ForgeIntentView, ForgeTaskView, ForgeView, ReviewView, forge_status,
+};
 pub use intent::{IntentStatus, IntentStatusEntry, IntentView};
 pub use patch_set::{PatchSetView, TouchedFileView};
 pub use plan::{PlanStepView, PlanView, StepStatusEntry};

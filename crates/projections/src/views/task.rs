@@ -139,7 +139,13 @@ impl Project for TaskView {
                 self.ends(Status::Cancelled, entry.optional_text(event.reason));
             }
             Event::Adopted(event) => self.adopt_lists(event, entry),
-            Event::Created(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            // Document 000 has nothing of these.
+            Event::Planned(_)
+            | Event::ReviewRecorded(_)
+            | Event::Superseded(_)
+            | Event::Created(_)
+            | Event::MetadataSet(_)
+            | Event::Sealed(_) => {}
         }
     }
 }

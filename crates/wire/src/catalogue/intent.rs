@@ -72,4 +72,91 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event(
+        "intent.taken_in",
+        "The intent was put on document 004's axis: it is proposed, and comes from somewhere.",
+        &[
+            structure("source", "word", "where it comes from"),
+            structure(
+                "child_of",
+                "uuid?",
+                "the intent that it is a part of (document 004: `parent`)",
+            ),
+            structure(
+                "depends_on",
+                "list of uuid",
+                "intents that must be done first",
+            ),
+            structure("observation", "uuid?", "what was noticed that led to it"),
+            content("labels", "list of text", "its labels"),
+            content("extra", "JSON?", "what else another system knows of it"),
+        ],
+    ),
+    event(
+        "intent.classified",
+        "What kind of work it is and how risky, by rule or by somebody's judgement. What is absent \
+         stays as it was.",
+        &[
+            structure("work_type", "word?", "the kind of work"),
+            structure("type_basis", "word?", "what decided that"),
+            content("type_word", "text?", "the label or word that did"),
+            structure("flow", "list of word", "the steps that it goes through"),
+            structure("risk", "word?", "how risky it is"),
+            structure("risk_basis", "word?", "what decided that"),
+            content("risk_word", "text?", "the word that did"),
+            content("reason", "text?", "why"),
+        ],
+    ),
+    event(
+        "intent.approved",
+        "The intent may be worked on.",
+        &[
+            structure("by", "word", "who let it go on"),
+            content("reason", "text?", "why"),
+        ],
+    ),
+    event(
+        "intent.rejected",
+        "The intent is not wanted; in document 000's words it is Cancelled.",
+        &[content("reason", "text?", "why")],
+    ),
+    event(
+        "intent.instructed",
+        "More was said about what to do.",
+        &[content("instruction", "text", "what was said")],
+    ),
+    event("intent.execution_started", "Work on the intent began.", &[]),
+    event(
+        "intent.clarification_requested",
+        "Somebody has to answer before it goes on. Questions are numbered from 0 in the order in \
+         which they are asked.",
+        &[content("questions", "list of text", "what is asked")],
+    ),
+    event(
+        "intent.clarification_answered",
+        "A question was answered. The last answer lets an executing intent go back to approved.",
+        &[
+            structure("question", "u32", "the number of the question"),
+            content("answer", "text", "the answer"),
+        ],
+    ),
+    event(
+        "intent.decomposed",
+        "The intent was split into intents of their own.",
+        &[structure("children", "list of uuid", "the children")],
+    ),
+    event(
+        "intent.task_added",
+        "A task belongs to the intent.",
+        &[structure("task", "uuid", "the task")],
+    ),
+    event(
+        "intent.rerun_requested",
+        "What failed is tried anew: each failed task has a new one in its place.",
+        &[structure(
+            "superseded",
+            "list of uuid",
+            "the tasks that failed",
+        )],
+    ),
 ];

@@ -14,6 +14,7 @@ mod plan;
 mod run;
 mod session;
 mod sets;
+mod settings;
 mod snapshot;
 mod task;
 pub mod words;
@@ -129,6 +130,7 @@ pub fn events(kind: StreamKind) -> &'static [EventDoc] {
         StreamKind::Alias => alias::EVENTS,
         StreamKind::Session => session::EVENTS,
         StreamKind::Bucket => bucket::EVENTS,
+        StreamKind::Settings => settings::EVENTS,
     }
 }
 
@@ -154,6 +156,10 @@ pub fn stream_meaning(kind: StreamKind) -> &'static str {
         StreamKind::Bucket => {
             "A token bucket that sessions share whose policy profiles have the same name and \
              limits. The UUID is of version 5, over both and the kind of command."
+        }
+        StreamKind::Settings => {
+            "What the log's deciders go by. There is one such stream in a log; its UUID is of \
+             version 5, over \"settings.annals\"."
         }
         StreamKind::Alias => {
             "A name for people, which stands for an object. The UUID is of version 5, over the name."

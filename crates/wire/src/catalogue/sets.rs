@@ -44,7 +44,7 @@ fn intent(event: &str) -> Sets {
     match event {
         "submitted" => &[(Kind::Intent, &["prompt", "parent", "statuses"])],
         "analyzed" => &[(Kind::Intent, &["content"])],
-        "activated" | "completed" | "cancelled" => &[(Kind::Intent, &["statuses"])],
+        "activated" | "completed" | "cancelled" | "rejected" => &[(Kind::Intent, &["statuses"])],
         "plan_selected" => &[(Kind::Intent, &["plan"])],
         "commit_recorded" => &[(Kind::Intent, &["commit"])],
         "metadata_set" => &[(Kind::Intent, METADATA)],

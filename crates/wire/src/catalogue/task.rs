@@ -124,4 +124,51 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event(
+        "task.planned",
+        "It was said how to do the work (document 004).",
+        &[
+            content(
+                "alias",
+                "text?",
+                "what the task is called within its intent",
+            ),
+            structure("complexity", "word?", "how much work it is"),
+            content("plan", "text?", "how it is to be done"),
+            content("relevant_files", "list of text", "the files that matter"),
+            content(
+                "implementation_steps",
+                "list of text",
+                "what is to be done, one after the other",
+            ),
+            content("context", "text?", "what else there is to know"),
+            structure(
+                "supersedes",
+                "uuid?",
+                "the failed task whose place it takes",
+            ),
+            content("extra", "JSON?", "what else another system knows of it"),
+        ],
+    ),
+    event(
+        "task.review_recorded",
+        "The work was reviewed (document 004).",
+        &[
+            structure(
+                "run",
+                "uuid?",
+                "the attempt that was reviewed, if it is known",
+            ),
+            structure("evidence", "uuid?", "the evidence that the run has of it"),
+            structure("verdict", "word", "what it came to"),
+            content("issues", "list of text", "what is wrong"),
+            content("suggestions", "list of text", "what could be better"),
+            content("extra", "JSON?", "what else another system knows of it"),
+        ],
+    ),
+    event(
+        "task.superseded",
+        "Another task took its place: it does not count any more.",
+        &[structure("by", "uuid", "the other task")],
+    ),
 ];

@@ -1,6 +1,8 @@
 //! The enums of all events: their words and the numbers that are stored.
 
-use annals_domain::intent::IntentStatus;
+use annals_domain::intent::{
+    Approver, FlowStep, IntentStatus, Risk, RiskBasis, Source, TypeBasis, WorkType,
+};
 use annals_domain::pipeline::{FrameKind, PolicyRule};
 use annals_domain::plan::StepStatus;
 use annals_domain::run::{
@@ -9,8 +11,9 @@ use annals_domain::run::{
 use annals_domain::session::{
     ArtifactKind, CommandKind, CommandResult, RejectionRule, SessionStatus, TokenSource,
 };
+use annals_domain::settings::Setting;
 use annals_domain::snapshot::{ContextItemKind, SelectionStrategy};
-use annals_domain::task::{GoalType, TaskStatus};
+use annals_domain::task::{Complexity, GoalType, ReviewVerdict, TaskStatus};
 use annals_domain::{ActorKind, Dialect, Visibility};
 
 /// One enum.
@@ -81,5 +84,15 @@ pub fn vocabularies() -> Vec<Vocabulary> {
         closed!(SessionStatus, "`status` of a session, as recorded"),
         open!(RejectionRule, "`rule` of a rejection"),
         closed!(TokenSource, "`token` of an accepted command"),
+        closed!(Source, "`source` of an intent"),
+        closed!(WorkType, "`work_type`"),
+        closed!(Risk, "`risk`"),
+        closed!(FlowStep, "`flow`"),
+        closed!(TypeBasis, "`type_basis`"),
+        closed!(RiskBasis, "`risk_basis`"),
+        closed!(Approver, "`by` of an approval"),
+        closed!(ReviewVerdict, "`verdict` of a review"),
+        closed!(Complexity, "`complexity`"),
+        closed!(Setting, "`setting`"),
     ]
 }

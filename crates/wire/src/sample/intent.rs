@@ -1,14 +1,76 @@
 //! Examples of the events of an intent.
 
 use annals_domain::intent::{
-    Activated, Adopted, AdoptedStatus, Analyzed, Cancelled, CommitRecorded, Completed, Event,
-    IntentStatus, PlanSelected, Submitted,
+    Activated, Adopted, AdoptedStatus, Analyzed, Approved, Approver, Cancelled,
+    ClarificationAnswered, ClarificationRequested, Classified, CommitRecorded, Completed,
+    Decomposed, Event, ExecutionStarted, FlowStep, Instructed, IntentStatus, PlanSelected,
+    Rejected, RerunRequested, Risk, RiskBasis, Source, Submitted, TakenIn, TaskAdded, TypeBasis,
+    WorkType,
 };
-use annals_domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, PlanId, StreamKind};
+use annals_domain::{
+    AnyEvent, Emitted, IntentId, Kind, ObservationId, Pieces, PlanId, StreamKind, TaskId,
+};
 
 use super::{adopted, emitted, id, metadata_set, sealed, sha1, sha256, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
+    let mut samples = life();
+    samples.extend(intake());
+    samples
+}
+
+/// Document 004's axis.
+fn intake() -> Vec<Emitted> {
+    vec![
+        sample(|pieces| TakenIn {
+            source: Source::Reflection,
+            child_of: Some(IntentId(id(2))),
+            depends_on: vec![IntentId(id(4)), IntentId(id(5))],
+            observation: Some(ObservationId(id(30))),
+            labels: vec![pieces.text("ログイン"), pieces.text("ui")],
+            extra: Some(pieces.text(r#"{"owner":"zoë"}"#)),
+        }),
+        sample(|pieces| Classified {
+            work_type: Some(WorkType::Fix),
+            type_basis: Some(TypeBasis::Keyword),
+            type_word: Some(pieces.text("不具合")),
+            flow: vec![FlowStep::Analyze, FlowStep::Implement, FlowStep::Review],
+            risk: Some(Risk::High),
+            risk_basis: Some(RiskBasis::HighWord),
+            risk_word: Some(pieces.text("認証")),
+            reason: Some(pieces.text("betrifft die Anmeldung")),
+        }),
+        sample(|pieces| Approved {
+            by: Approver::System,
+            reason: Some(pieces.text("давно пора")),
+        }),
+        sample(|pieces| Rejected {
+            reason: Some(pieces.text("passt nicht — später")),
+        }),
+        sample(|pieces| Instructed {
+            instruction: pieces.text("Leave the old endpoint as it is — ハンドラも"),
+        }),
+        sample(|_| ExecutionStarted {}),
+        sample(|pieces| ClarificationRequested {
+            questions: vec![pieces.text("Which page?"), pieces.text("どの言語で？")],
+        }),
+        sample(|pieces| ClarificationAnswered {
+            question: 1,
+            answer: pieces.text("日本語と英語"),
+        }),
+        sample(|_| Decomposed {
+            children: vec![IntentId(id(6)), IntentId(id(7))],
+        }),
+        sample(|_| TaskAdded {
+            task: TaskId(id(8)),
+        }),
+        sample(|_| RerunRequested {
+            superseded: vec![TaskId(id(8)), TaskId(id(9))],
+        }),
+    ]
+}
+
+fn life() -> Vec<Emitted> {
     vec![
         sample(|pieces| Submitted {
             refines: Some(IntentId(id(2))),

@@ -12,6 +12,7 @@ mod pipeline;
 mod plan;
 mod run;
 mod session;
+mod settings;
 mod snapshot;
 mod task;
 
@@ -36,6 +37,7 @@ pub fn samples() -> Vec<Emitted> {
     all.extend(alias::samples());
     all.extend(session::samples());
     all.extend(bucket::samples());
+    all.extend(settings::samples());
     all
 }
 

@@ -1,10 +1,13 @@
 //! Examples of the events of a task.
 
 use annals_domain::task::{
-    Adopted, AdoptedTask, Cancelled, ConstraintAdded, Created, CriterionAdded, DependencyAdded,
-    Done, Event, Failed, GoalType, RunAdded, Started, TaskStatus,
+    Adopted, AdoptedTask, Cancelled, Complexity, ConstraintAdded, Created, CriterionAdded,
+    DependencyAdded, Done, Event, Failed, GoalType, Planned, ReviewRecorded, ReviewVerdict,
+    RunAdded, Started, Superseded, TaskStatus,
 };
-use annals_domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, RunId, StreamKind, TaskId};
+use annals_domain::{
+    AnyEvent, Emitted, EvidenceId, IntentId, Kind, Pieces, RunId, StreamKind, TaskId,
+};
 
 use super::{actor, adopted, emitted, id, metadata_set, sealed};
 
@@ -33,6 +36,25 @@ pub(super) fn samples() -> Vec<Emitted> {
         sample(|pieces| metadata_set(StreamKind::Task, pieces)),
         sample(|_| sealed(Kind::Task)),
         sample(adopted_task),
+        sample(|pieces| Planned {
+            alias: Some(pieces.text("t1-見直し")),
+            complexity: Some(Complexity::Med),
+            plan: Some(pieces.text("Erst die Tabelle, dann JSON.")),
+            relevant_files: vec![pieces.text("src/list.rs"), pieces.text("docs/список.md")],
+            implementation_steps: vec![pieces.text("read"), pieces.text("écrire")],
+            context: Some(pieces.text("the table stays — immer")),
+            supersedes: Some(TaskId(id(9))),
+            extra: Some(pieces.text(r#"{"owner":"zoë"}"#)),
+        }),
+        sample(|pieces| ReviewRecorded {
+            run: Some(RunId(id(7))),
+            evidence: Some(EvidenceId(id(10))),
+            verdict: ReviewVerdict::Rejected,
+            issues: vec![pieces.text("no test — wieder"), pieces.text("命名")],
+            suggestions: vec![pieces.text("разделить функцию")],
+            extra: Some(pieces.text(r#"{"score":0.5}"#)),
+        }),
+        sample(|_| Superseded { by: TaskId(id(11)) }),
     ]
 }
 

@@ -234,6 +234,7 @@ fn every_type_is_made_up() {
             made.len()
         );
         let empty = [
+            "intent.execution_started",
             "task.started",
             "run.patching_started",
             "run.validation_started",

@@ -5,6 +5,7 @@
 //! objects of the right kind, and sometimes of others or of nothing.
 
 mod any;
+mod intake;
 mod sessions;
 
 use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
@@ -192,13 +193,14 @@ impl Draw<'_> {
     // A step on.
 
     fn step_on(&mut self) -> Command {
-        match self.dice.roll(18) {
-            14..18 => self.step_session_on(),
-            0..2 => self.step_intent_on(),
-            2..4 => self.step_plan_on(),
-            5..9 => self.step_revert_on(),
-            9 => self.step_pipeline_on(),
-            4 if self.model.tasks.len() < 4 => self.new_task().into(),
+        match self.dice.roll(27) {
+            0..3 => self.step_intent_on(),
+            3..5 => self.step_plan_on(),
+            6..11 => self.step_revert_on(),
+            11 => self.step_pipeline_on(),
+            12..16 => self.step_session_on(),
+            16..22 => self.step_intake_on(),
+            5 if self.model.tasks.len() < 4 => self.new_task().into(),
             _ => self.step_run_on(),
         }
     }
@@ -377,6 +379,7 @@ impl Draw<'_> {
                 self.patch_set(run_id).into()
             }
             ("patching", _) => StartValidation { run: run_id }.into(),
+            ("validating", _) if self.dice.once_in(4) => self.review_of(run.task).into(),
             ("validating", _) if self.dice.once_in(3) => {
                 match statuses.iter().find(|(_, status)| *status == "proposed") {
                     Some((id, _)) => ApplyPatchSet {

@@ -1,5 +1,8 @@
 //! The state machine: random histories, judged by the model and by the facade.
 
+use std::collections::BTreeMap;
+
+use annals::At;
 use annals::domain::session::State;
 use annals::domain::{
     AnyState, Command, CommandId, IntentId, PatchSetId, PipelineId, PlanId, RunId, SnapshotId,
@@ -76,13 +79,36 @@ impl StateMachineTest for Facade {
 
 /// Everything is as the model has it.
 fn compare(history: &History, model: &Model) {
-    for (id, intent) in &model.intents {
+    let inbox = block_on(history.annals.inbox(None, 1_000)).expect("an inbox");
+    let waiting: BTreeMap<Uuid, &str> = inbox
+        .entries
+        .iter()
+        .map(|entry| (entry.id(), entry.reasons[0].as_str()))
+        .collect();
+    assert_eq!(inbox.total, waiting.len() as u64);
+    let known = |id: &Uuid| !Model::is_own(*id);
+    for (id, intent) in model.intents.iter().filter(|(id, _)| known(id)) {
+        let status = block_on(history.annals.approval_status(IntentId(*id), At::Now));
+        assert_eq!(
+            status.expect("a status").as_str(),
+            model.approval(*id),
+            "{id}"
+        );
+        assert_eq!(waiting.get(id).copied(), model.inbox_reason(*id), "{id}");
+        if intent.taken_in {
+            let row = block_on(history.annals.row(*id)).expect("a row");
+            assert_eq!(
+                row.approval.map(|it| it.as_str()),
+                Some(model.approval(*id)),
+                "{id}"
+            );
+        }
         compare_intent(&get(history, IntentId(*id)), intent);
     }
     for (id, plan) in &model.plans {
         compare_plan(&get(history, PlanId(*id)), plan);
     }
-    for (id, task) in &model.tasks {
+    for (id, task) in model.tasks.iter().filter(|(id, _)| known(id)) {
         let view: TaskView = get(history, TaskId(*id));
         let dependencies = view.dependencies.iter().map(|id| id.0).collect();
         assert_eq!(

@@ -3,11 +3,13 @@
 //! It shares nothing with the deciders but the commands. Statuses are words in
 //! maps; every rule stands where the command that it is about is judged.
 
+mod intake;
 mod session;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use annals::domain::intent::Risk;
 use annals::domain::run::DecisionType;
 use annals::domain::{Command, FrameId, GitOid, Kind};
 use annals::domain::{alias, intent, metadata, pipeline, plan, run, snapshot, task};
@@ -33,6 +35,14 @@ pub struct Intent {
     pub analyzed: bool,
     pub plan: Option<Uuid>,
     pub commit: Option<GitOid>,
+    pub stage: &'static str,
+    pub taken_in: bool,
+    pub risk: Option<Risk>,
+    pub questions: u32,
+    pub unanswered: BTreeSet<u32>,
+    pub depends_on: BTreeSet<Uuid>,
+    pub tasks: Vec<Uuid>,
+    pub children: Vec<Uuid>,
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +65,10 @@ pub struct Task {
     pub status: &'static str,
     pub intent: Option<Uuid>,
     pub dependencies: BTreeSet<Uuid>,
+    pub last_run: Option<Uuid>,
+    pub rejections: u32,
+    pub superseded: bool,
+    pub successor: Option<Uuid>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -100,6 +114,9 @@ pub struct Model {
     pub sessions: BTreeMap<Uuid, Session>,
     /// The verdict on the last command that was given to a session.
     pub verdict: Option<&'static str>,
+    pub settings: intake::Settings,
+    /// How many objects the log gave ids that are not known here.
+    own_ids: u128,
     shared: session::Shared,
 }
 
@@ -178,6 +195,7 @@ impl Model {
             Command::AddDependency(c) => self.add_dependency(c),
             Command::FailTask(c) => {
                 self.open_task(c.task.0)?.status = "failed";
+                self.fail_dependents(c.task.0);
                 Some(true)
             }
             Command::CancelTask(c) => {
@@ -320,6 +338,7 @@ impl Model {
             id,
             Intent {
                 status: "draft",
+                stage: "proposed",
                 ..Intent::default()
             },
         );
@@ -476,13 +495,19 @@ impl Model {
             c.intent
                 .is_none_or(|intent| self.intents.contains_key(&intent.0)),
         )?;
+        let mut needs = c.dependencies.iter().map(|task| self.newest(task.0));
+        let lost = needs.any(|task| self.tasks[&task].status == "failed");
         let task = Task {
-            status: "draft",
+            status: if lost { "failed" } else { "draft" },
             intent: c.intent.map(Uuid::from),
             dependencies: c.dependencies.iter().map(|task| task.0).collect(),
+            ..Task::default()
         };
         let id = c.id?.0;
         self.tasks.insert(id, task);
+        if let Some(intent) = c.intent {
+            self.intents.get_mut(&intent.0)?.tasks.push(id);
+        }
         self.place(Some(id), Kind::Task)
     }
 
@@ -491,7 +516,14 @@ impl Model {
         self.open_task(task)?;
         demand(self.tasks.contains_key(&dependency))?;
         demand(!self.waits_for(dependency, task))?;
-        Some(self.open_task(task)?.dependencies.insert(dependency))
+        let is_new = self.open_task(task)?.dependencies.insert(dependency);
+        let lost = self.tasks[&self.newest(dependency)].status == "failed";
+        let found = self.open_task(task)?;
+        if is_new && lost && found.status == "draft" {
+            found.status = "failed";
+            self.fail_dependents(task);
+        }
+        Some(is_new)
     }
 
     /// Whether a task is another one or depends on it, however indirectly.
@@ -528,6 +560,14 @@ impl Model {
             c.snapshot
                 .is_none_or(|snapshot| self.snapshots.contains_key(&snapshot.0)),
         )?;
+        let task = self.tasks.get(&c.task.0)?;
+        if task.status == "draft" {
+            let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
+            demand(needs.all(|id| self.tasks[&id].status == "done"))?;
+        }
+        if let Some(intent) = task.intent.filter(|_| reverts.is_none()) {
+            self.run_begins(intent)?;
+        }
         let task = self.tasks.get_mut(&c.task.0)?;
         match task.status {
             "draft" => task.status = "running",
@@ -543,6 +583,7 @@ impl Model {
             ..Run::default()
         };
         let id = c.id?.0;
+        self.tasks.get_mut(&c.task.0)?.last_run = Some(id);
         self.runs.insert(id, run);
         self.place(Some(id), Kind::Run)
     }
@@ -659,6 +700,9 @@ impl Model {
             let task = self.tasks.get_mut(&run.task)?;
             demand(task.status == "running")?;
             task.status = status;
+            if status == "failed" {
+                self.fail_dependents(run.task);
+            }
         }
         Some(())
     }

@@ -8,12 +8,13 @@ use std::path::Path;
 
 use annals::domain::session::Verdict;
 use annals::domain::{Command, CommandId, FrameId};
-use annals::{Annals, Outcome};
+use annals::{Annals, Outcome, Request};
 use annals_dialects::lines::{Line, LineError, Lines};
 use serde::Serialize;
 use uuid::Uuid;
 
 use self::line::{BadLine, Parsed};
+use super::intake::analyzed;
 use crate::cli::Apply;
 use crate::context::Context;
 use crate::error::{ApplyError, CliError};
@@ -180,6 +181,12 @@ async fn execute(annals: &Annals, parsed: Parsed) -> Result<Outcome, ApplyError>
         Command::Seal(seal) if seal.checksum.is_none() => {
             let object = seal.object;
             Ok(annals.seal(object, request).await?)
+        }
+        // What the agent answered is read here, where its format is known.
+        Command::RecordAnalysis(analysis) if analysis.is_unread() => {
+            let read = analyzed(annals, analysis).await?;
+            let command = read.into();
+            Ok(annals.execute(Request { command, ..request }).await?)
         }
         _ => Ok(annals.execute(request).await?),
     }

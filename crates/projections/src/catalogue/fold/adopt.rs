@@ -10,10 +10,11 @@ use annals_domain::{AdoptedHeader, Kind, intent, pipeline, plan, run, snapshot, 
 use uuid::Uuid;
 
 use super::create::{Beginning, keep_children, link};
+use super::intake::intent_counts;
 use super::{Fold, in_window};
 use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::{Counts, ObjectRow, Usage};
+use crate::catalogue::row::{Counts, IntentCounts, ObjectRow, Usage};
 use crate::catalogue::status::Status;
 
 /// How an object came to be adopted.
@@ -106,12 +107,23 @@ impl Fold<'_> {
             link(Relation::IntentParent, event.parent),
             link(Relation::IntentPlan, event.plan),
         ];
+        let id = self.own();
+        // What happened to it here stays.
+        let known = self.objects.known(id).flatten();
+        let counts = known.and_then(intent_counts).copied();
+        let counts = IntentCounts {
+            commit: event.commit,
+            ..counts.unwrap_or_default()
+        };
         let beginning = Beginning {
             status: Some(event.status().into()),
             links: links.into_iter().flatten().collect(),
+            counts: Counts::Intent(counts),
             ..Beginning::default()
         };
-        self.adopt(Kind::Intent, self.own(), &event.header, beginning);
+        self.move_intent(id, |fold| {
+            fold.adopt(Kind::Intent, id, &event.header, beginning);
+        });
     }
 
     pub(super) fn plan_adopted(&mut self, event: &plan::Adopted) {
@@ -159,6 +171,8 @@ impl Fold<'_> {
                 counts: Counts::Task {
                     runs: 0,
                     dependencies: 0,
+                    is_counted: false,
+                    is_superseded: false,
                 },
             };
             self.adopt(Kind::Task, task, &object.header, beginning);
@@ -231,6 +245,9 @@ impl Fold<'_> {
             links: link(Relation::DecisionPatchSet, decision.chosen_patch_set)
                 .into_iter()
                 .collect(),
+            counts: Counts::Decision {
+                commit: decision.result_commit,
+            },
             ..Beginning::default()
         };
         let id = decision.decision.0;

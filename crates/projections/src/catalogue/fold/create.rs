@@ -104,6 +104,7 @@ impl Fold<'_> {
             links: link(Relation::IntentParent, event.refines)
                 .into_iter()
                 .collect(),
+            counts: super::intake::NO_PARTS,
             ..Beginning::default()
         };
         self.create(Kind::Intent, self.own(), beginning);
@@ -139,6 +140,8 @@ impl Fold<'_> {
             counts: Counts::Task {
                 runs: 0,
                 dependencies: 0,
+                is_counted: false,
+                is_superseded: false,
             },
         };
         if self.create(Kind::Task, self.own(), beginning) {

@@ -129,6 +129,9 @@ impl Fold<'_> {
             links: link(Relation::DecisionPatchSet, event.chosen_patch_set)
                 .into_iter()
                 .collect(),
+            counts: Counts::Decision {
+                commit: event.result_commit,
+            },
             ..Beginning::default()
         };
         self.create(Kind::Decision, event.decision.0, beginning);

@@ -272,6 +272,31 @@ fn the_full_json_is_the_golden_one() {
     }
 }
 
+/// Document 000 shows nothing of the other axis but when something happened, and
+/// that what was rejected is cancelled (dialects.md D).
+#[test]
+fn what_document_004_adds_changes_no_field_of_document_000() {
+    for kind in [Kind::Intent, Kind::Task] {
+        let json = |story: &Story| {
+            let view = story.view(kind, sampled(kind)).unwrap();
+            let mut json: Value = serde_json::from_str(&view.to_json().unwrap()).unwrap();
+            for set_by_any_event in ["updated_at", "checksum"] {
+                json[set_by_any_event] = Value::Null;
+            }
+            json
+        };
+        let without = json(&Story::of_samples(kind.stream_kind()));
+        let mut with = json(&Story::of_all_samples(kind.stream_kind()));
+        if kind == Kind::Intent {
+            let statuses = with["statuses"].as_array_mut().unwrap();
+            let last = statuses.pop().unwrap();
+            assert_eq!(last["status"], "cancelled");
+            assert_eq!(last["reason"], "passt nicht — später");
+        }
+        assert_eq!(with, without, "{kind}");
+    }
+}
+
 #[test]
 fn the_json_of_what_was_adopted_is_the_golden_one() {
     for kind in Kind::ALL {

@@ -8,6 +8,8 @@ use annals::projections::{
     PlanView, ProvenanceView, RunView, TaskView,
 };
 
+use uuid::Uuid;
+
 use super::Audit;
 
 impl Audit {
@@ -22,7 +24,7 @@ impl Audit {
             AnyEvent::Pipeline(event) => self.check_pipeline(entry, event),
             AnyEvent::Session(event) => self.check_session(entry, event),
             AnyEvent::Bucket(event) => self.check_bucket(entry, event),
-            AnyEvent::Alias(_) => {}
+            AnyEvent::Alias(_) | AnyEvent::Settings(_) => {}
         }
     }
 
@@ -48,7 +50,34 @@ impl Audit {
                     "active"
                 );
             }
-            intent::Event::Analyzed(_)
+            intent::Event::TakenIn(event) => {
+                assert_eq!(entry.version.0, 2, "an intent is taken in once");
+                for other in event.depends_on.iter().chain(&event.child_of) {
+                    self.the::<IntentView>(*other);
+                }
+            }
+            intent::Event::Decomposed(event) => {
+                for child in &event.children {
+                    self.the::<IntentView>(*child);
+                }
+            }
+            intent::Event::TaskAdded(event) => {
+                let task: TaskView = self.the(event.task);
+                assert_eq!(task.intent.map(Uuid::from), Some(entry.stream.id));
+            }
+            intent::Event::RerunRequested(event) => {
+                for task in &event.superseded {
+                    assert_eq!(self.the::<TaskView>(*task).status.name(), "failed");
+                }
+            }
+            intent::Event::Classified(_)
+            | intent::Event::Approved(_)
+            | intent::Event::Rejected(_)
+            | intent::Event::Instructed(_)
+            | intent::Event::ExecutionStarted(_)
+            | intent::Event::ClarificationRequested(_)
+            | intent::Event::ClarificationAnswered(_)
+            | intent::Event::Analyzed(_)
             | intent::Event::Activated(_)
             | intent::Event::Completed(_)
             | intent::Event::Cancelled(_)
@@ -144,7 +173,20 @@ impl Audit {
             task::Event::Done(event) => {
                 assert_eq!(self.the::<RunView>(event.run).task.0, entry.stream.id);
             }
-            task::Event::ConstraintAdded(_)
+            task::Event::Superseded(event) => {
+                let newer: TaskView = self.the(event.by);
+                let older: TaskView = self.the(entry.stream.id);
+                assert_eq!(
+                    (newer.intent, older.status.name()),
+                    (older.intent, "failed")
+                );
+            }
+            task::Event::ReviewRecorded(event) => {
+                let run: RunView = self.the(event.run.expect("a run that was reviewed"));
+                assert_eq!(run.task.0, entry.stream.id);
+            }
+            task::Event::Planned(_)
+            | task::Event::ConstraintAdded(_)
             | task::Event::CriterionAdded(_)
             | task::Event::Started(_)
             | task::Event::Failed(_)

@@ -107,7 +107,7 @@ fn story() -> Vec<Command> {
         ..CreateTask::new("work")
     });
     story.extend(tasks.map(Command::from));
-    let [task, dependency] = TASKS.map(Into::into);
+    let [dependency, task] = TASKS.map(Into::into);
     story.push(AddDependency { task, dependency }.into());
     story.extend(runs());
     story.extend(session::story());
@@ -255,7 +255,7 @@ fn wrong_references_are_noticed() {
         Some(nothing.into()));
     wrong!("a cycle", Task, task::DependencyAdded, |event| event
         .dependency =
-        TASKS[0].into());
+        TASKS[1].into());
     wrong!("a run", Task, task::RunAdded, |event| event.run =
         nothing.into());
     wrong!("a task", Run, run::Created, |event| event.task =

@@ -18,15 +18,16 @@ use super::Draw;
 
 impl Draw<'_> {
     pub(super) fn any_command(&mut self) -> Command {
-        match self.dice.roll(22) {
-            0..2 => self.intent_command(),
-            2..5 => self.plan_command(),
-            5..7 => self.task_command(),
-            7..11 => self.run_command(),
-            11..13 => self.snapshot_command(),
-            13..16 => self.pipeline_command(),
-            16..21 => self.session_command(),
-            _ => self.metadata_command(),
+        match self.dice.roll(27) {
+            0..4 => self.intent_command(),
+            4..7 => self.plan_command(),
+            7..9 => self.task_command(),
+            9..13 => self.run_command(),
+            13..15 => self.snapshot_command(),
+            15..18 => self.pipeline_command(),
+            18..23 => self.session_command(),
+            23 => self.metadata_command(),
+            _ => self.intake_command(),
         }
     }
 

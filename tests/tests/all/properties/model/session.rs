@@ -236,7 +236,7 @@ impl Model {
             Command::UpdatePlan(c) => self.update_plan(c),
             Command::LinkPlanTask(c) => self.link_plan_task(c),
             Command::AttachRun(c) => self.attach_run(c),
-            other => panic!("{} has no reference", other.name()),
+            other => self.judge_intake(other),
         }
     }
 

@@ -1,0 +1,182 @@
+//! `annals inbox`: what waits for a person, why, and how to resolve it.
+
+use annals::InboxDetails;
+use annals::domain::intent::ApprovalStatus;
+use annals::event_log::Position;
+use annals::projections::{ForgeTaskView, Inbox, InboxEntry, InboxReason};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::cli;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Output, Style, counted, short, visible, when};
+
+pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader_at(&args.floor).await?;
+    let inbox = annals.inbox(args.after.map(Position), args.limit).await?;
+    for entry in &inbox.entries {
+        let details = annals.inbox_details(entry).await?;
+        if context.output.is_json() {
+            context.output.json(&as_json(entry, &details))?;
+        } else {
+            print(entry, &details, &mut context.output)?;
+        }
+    }
+    summary(&inbox, context)
+}
+
+/// How much there is, and where it goes on.
+fn summary(inbox: &Inbox, context: &Context) -> Result<(), CliError> {
+    let output = &context.output;
+    if inbox.total == 0 {
+        output.note("nothing waits for a person");
+    }
+    if let Some(next) = inbox.next {
+        let total = counted(inbox.total, "intent waits", "intents wait");
+        output.note(&format!(
+            "{total} in all; there are more with --after {next}"
+        ));
+    }
+    if inbox.unjudged > 0 {
+        let some = counted(inbox.unjudged, "intent is", "intents are");
+        output.note(&format!(
+            "{some} proposed with a low risk that only the rules gave: judge it with `annals judge \
+             ID --risk low`, or let the rules approve with `annals settings \
+             autonomy.trust_classifier true`"
+        ));
+    }
+    Ok(())
+}
+
+fn words(entry: &InboxEntry) -> Vec<&'static str> {
+    entry.reasons.iter().map(|reason| reason.as_str()).collect()
+}
+
+/// What an intent is called.
+fn name(entry: &InboxEntry) -> String {
+    match entry.row.aliases.first() {
+        Some(alias) => alias.clone(),
+        None => short(entry.id()),
+    }
+}
+
+/// The commands that take an intent out of the inbox, the likeliest first.
+fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
+    let name = name(entry);
+    let reason = entry.reasons.first().copied();
+    match reason {
+        Some(InboxReason::Approval) => vec![
+            format!("annals approve {name}"),
+            format!("annals reject {name} --reason TEXT"),
+        ],
+        Some(InboxReason::Clarification) => details
+            .questions
+            .iter()
+            .map(|(number, _)| format!("annals answer {name} --question {number} --text TEXT"))
+            .collect(),
+        Some(InboxReason::Blocked | InboxReason::Error) => {
+            let mut commands = Vec::new();
+            if !details.failed_tasks.is_empty() {
+                commands.push(format!("annals rerun {name} --instruction TEXT"));
+            }
+            for (child, _) in &details.failed_children {
+                commands.push(format!("annals rerun {}", short(child.0)));
+            }
+            commands.push(format!("annals reject {name} --reason TEXT"));
+            commands
+        }
+        None => Vec::new(),
+    }
+}
+
+fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
+    let questions: Vec<Value> = details
+        .questions
+        .iter()
+        .map(|(number, text)| json!({ "question": number, "text": text }))
+        .collect();
+    let failed = details.failed_tasks.iter().zip(&details.failed_ids);
+    let failed: Vec<Value> = failed
+        .map(|(task, id)| json!({ "task": id, "view": task }))
+        .collect();
+    let children: Vec<Value> = details
+        .failed_children
+        .iter()
+        .map(|(child, status)| json!({ "intent": child, "status": status }))
+        .collect();
+    json!({
+        "id": entry.id(),
+        "alias": entry.row.aliases.first(),
+        "reasons": entry.reasons,
+        "title": entry.row.title,
+        "status": entry.row.approval,
+        "risk": entry.row.risk,
+        "source": entry.row.sort,
+        "since": entry.since(),
+        "questions": questions,
+        "failed_tasks": failed,
+        "failed_children": children,
+        "resolve": resolving(entry, details),
+        "first_position": entry.row.first_position.0,
+    })
+}
+
+fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Result<(), CliError> {
+    let title = entry
+        .row
+        .title
+        .as_ref()
+        .map_or_else(String::new, ToString::to_string);
+    let risk = match entry.row.risk {
+        Some(risk) => format!("risk {risk}"),
+        None => "risk not known".to_owned(),
+    };
+    let head = format!(
+        "{}  {}  {risk}  since {}",
+        name(entry),
+        words(entry).join(", "),
+        when(entry.since()),
+    );
+    let head = output.style(Style::Bold, &visible(&head));
+    output.line(&head)?;
+    output.line(&format!("  {}", visible(&title)))?;
+    for (number, question) in &details.questions {
+        output.line(&format!("  {number}? {}", visible(&question.to_string())))?;
+    }
+    for (task, id) in details.failed_tasks.iter().zip(&details.failed_ids) {
+        failed(task, id.0, output)?;
+    }
+    for (child, status) in &details.failed_children {
+        child_line(child.0, *status, output)?;
+    }
+    for command in resolving(entry, details) {
+        output.line(&format!("  -> {}", visible(&command)))?;
+    }
+    Ok(())
+}
+
+fn failed(task: &ForgeTaskView, id: Uuid, output: &mut Output) -> Result<(), CliError> {
+    let reason = task.reason.as_ref().map(|reason| format!(": {reason}"));
+    let line = format!(
+        "  failed task {} {}{}",
+        short(id),
+        task.title,
+        reason.unwrap_or_default()
+    );
+    output.line(&visible(&line))?;
+    let Some(review) = task.reviews.last() else {
+        return Ok(());
+    };
+    for issue in &review.issues {
+        output.line(&visible(&format!("    issue: {issue}")))?;
+    }
+    for suggestion in &review.suggestions {
+        output.line(&visible(&format!("    suggestion: {suggestion}")))?;
+    }
+    Ok(())
+}
+
+fn child_line(child: Uuid, status: ApprovalStatus, output: &mut Output) -> Result<(), CliError> {
+    output.line(&format!("  child {} is {status}", short(child)))
+}

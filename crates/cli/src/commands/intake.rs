@@ -1,0 +1,303 @@
+//! `annals submit`, `approve`, `reject`, `answer`, `rerun`, `instruct`, `judge`:
+//! what people do with intents, many at once.
+
+use annals::domain::alias::ReserveAlias;
+use annals::domain::intent::{
+    AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
+    RerunIntent, SubmitIntent,
+};
+use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind};
+use annals::{Annals, At, Outcome, Request};
+use annals_dialects::forge::analysis::Analyzed;
+use annals_dialects::forge::record_analysis;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::cli::{Analyze, Answer, Approve, Instruct, Judge, Reject, Rerun, Submit, Who};
+use crate::commands::{classify, of_kind};
+use crate::context::Context;
+use crate::error::{ApplyError, CliError};
+use crate::output::{Output, short};
+
+/// The actor of somebody of whom nothing is known.
+const NOBODY: &str = "unknown";
+
+impl Who {
+    /// The actor that was given, or the user.
+    pub(crate) fn actor(&self) -> ActorRef {
+        let Some(actor) = &self.actor else {
+            let name = ["USER", "LOGNAME", "USERNAME"]
+                .iter()
+                .find_map(|name| std::env::var(name).ok());
+            let name = name.filter(|name| !name.trim().is_empty());
+            return ActorRef::human(name.unwrap_or_else(|| NOBODY.to_owned()));
+        };
+        match actor.split_once(':') {
+            Some((kind, id)) if ActorKind::LISTED.iter().any(|it| it.as_str() == kind) => {
+                ActorRef {
+                    kind: ActorKind::from_word(kind),
+                    ..ActorRef::human(id)
+                }
+            }
+            _ => ActorRef::human(actor.as_str()),
+        }
+    }
+}
+
+pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), CliError> {
+    let prompt = classify::text(&args.text, &context.output)?;
+    let annals = context.writer()?;
+    let done = submitted(&annals, args, prompt).await;
+    let shown = match done {
+        Ok((id, outcome)) => show(&annals, id, &outcome, &mut context.output).await,
+        Err(error) => Err(error),
+    };
+    annals.close().await;
+    shown
+}
+
+async fn submitted(
+    annals: &Annals,
+    args: &Submit,
+    prompt: String,
+) -> Result<(IntentId, Outcome), CliError> {
+    let mut depends_on = Vec::new();
+    for other in &args.depends_on {
+        depends_on.push(intent(annals, other).await?);
+    }
+    let child_of = match &args.child_of {
+        Some(parent) => Some(intent(annals, parent).await?),
+        None => None,
+    };
+    let refines = match &args.refines {
+        Some(refined) => Some(intent(annals, refined).await?),
+        None => None,
+    };
+    let id = IntentId(Uuid::now_v7());
+    let command = SubmitIntent {
+        id: Some(id),
+        work_type: args.work_type,
+        risk: args.risk,
+        labels: args.labels.clone(),
+        refines,
+        child_of,
+        depends_on,
+        ..SubmitIntent::new(args.source, prompt)
+    };
+    let actor = args.who.actor();
+    let mut requests = vec![Request::new(actor.clone(), command)];
+    if let Some(alias) = &args.alias {
+        let reserve = ReserveAlias {
+            object: id.0,
+            alias: alias.clone(),
+        };
+        requests.push(Request::new(actor, reserve));
+    }
+    let batch = annals.execute_batch(None, requests).await;
+    let batch = batch.map_err(ApplyError::from).map_err(CliError::from)?;
+    let first = batch.outcomes.into_iter().next();
+    let outcome = first.ok_or(ApplyError::Execute(annals::ExecuteError::Empty))?;
+    Ok((id, outcome))
+}
+
+/// An intent by its id.
+pub(crate) async fn intent(annals: &Annals, id: &str) -> Result<IntentId, CliError> {
+    let object = annals.resolve(id).await?;
+    of_kind(object, Kind::Intent).map(IntentId)
+}
+
+/// An analysis with what the agent answered read into it.
+pub(crate) async fn analyzed(
+    annals: &Annals,
+    asked: &RecordAnalysis,
+) -> Result<RecordAnalysis, ApplyError> {
+    let Some(answer) = &asked.analysis else {
+        return Ok(asked.clone());
+    };
+    let intent = annals.forge_intent(asked.intent, At::Now).await?;
+    let title = intent.title.to_string();
+    let known = Analyzed {
+        id: &intent.id,
+        title: &title,
+    };
+    Ok(record_analysis(asked.intent, known, answer)?)
+}
+
+pub(crate) async fn analyze(args: &Analyze, context: &mut Context) -> Result<(), CliError> {
+    let answer = classify::text(&args.answer, &context.output)?;
+    let answer = Json::from_value(&answer).map_err(CliError::Json)?;
+    let annals = context.writer()?;
+    let done = analysis_of(&annals, args, answer, &mut context.output).await;
+    annals.close().await;
+    done
+}
+
+async fn analysis_of(
+    annals: &Annals,
+    args: &Analyze,
+    answer: Json,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let id = intent(annals, &args.intent).await?;
+    let asked = RecordAnalysis {
+        analysis: Some(answer),
+        ..RecordAnalysis::new(id)
+    };
+    let command = analyzed(annals, &asked).await?;
+    let request = Request::new(args.who.actor(), command);
+    let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
+    show(annals, id, &outcome, output).await
+}
+
+pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(), CliError> {
+    let command = |intent| {
+        let reason = args.reason.clone();
+        ApproveIntent { intent, reason }.into()
+    };
+    each(&args.ids, &args.who, command, context).await
+}
+
+pub(crate) async fn reject(args: &Reject, context: &mut Context) -> Result<(), CliError> {
+    let command = |intent| {
+        let reason = args.reason.clone();
+        RejectIntent { intent, reason }.into()
+    };
+    each(&args.ids, &args.who, command, context).await
+}
+
+pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), CliError> {
+    let command = |intent| {
+        let answer = AnswerClarification {
+            intent,
+            question: args.question,
+            answer: args.text.clone(),
+        };
+        answer.into()
+    };
+    each(&args.ids, &args.who, command, context).await
+}
+
+pub(crate) async fn rerun(args: &Rerun, context: &mut Context) -> Result<(), CliError> {
+    let command = |intent| {
+        let instruction = args.instruction.clone();
+        RerunIntent {
+            intent,
+            instruction,
+        }
+        .into()
+    };
+    each(&args.ids, &args.who, command, context).await
+}
+
+pub(crate) async fn instruct(args: &Instruct, context: &mut Context) -> Result<(), CliError> {
+    let command = |intent| {
+        let instruction = args.text.clone();
+        InstructIntent {
+            intent,
+            instruction,
+        }
+        .into()
+    };
+    each(&args.ids, &args.who, command, context).await
+}
+
+pub(crate) async fn judge(args: &Judge, context: &mut Context) -> Result<(), CliError> {
+    let command = |intent| {
+        let judge = JudgeIntent {
+            intent,
+            work_type: args.work_type,
+            risk: args.risk,
+            reason: args.reason.clone(),
+        };
+        judge.into()
+    };
+    each(&args.ids, &args.who, command, context).await
+}
+
+/// Gives a command to each of several intents, one by one. What is refused is
+/// said, and the others are done.
+async fn each(
+    ids: &[String],
+    who: &Who,
+    command: impl Fn(IntentId) -> Command,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let annals = context.writer()?;
+    let actor = who.actor();
+    let (mut refused, mut ended) = (Vec::new(), Ok(()));
+    for id in ids {
+        let done = one(&annals, id, &actor, &command, &mut context.output).await;
+        match done {
+            Ok(()) => {}
+            Err(error) if error.is_refusal() => refused.push(error),
+            Err(error) => {
+                ended = Err(error);
+                break;
+            }
+        }
+        if let Some(error) = refused.last().filter(|_| ids.len() > 1) {
+            said(id, error, &mut context.output)?;
+        }
+    }
+    annals.close().await;
+    ended?;
+    match (refused.pop(), ids.len()) {
+        (None, _) => Ok(()),
+        (Some(only), 1) => Err(only),
+        (Some(_), all) => Err(CliError::SomeRefused {
+            refused: refused.len() + 1,
+            all,
+        }),
+    }
+}
+
+async fn one(
+    annals: &Annals,
+    id: &str,
+    actor: &ActorRef,
+    command: &impl Fn(IntentId) -> Command,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let intent = intent(annals, id).await?;
+    let request = Request::new(actor.clone(), command(intent));
+    let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
+    show(annals, intent, &outcome, output).await
+}
+
+/// What is refused of several, each where it stands.
+fn said(id: &str, error: &CliError, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        let error = json!({ "code": error.code(), "message": error.to_string() });
+        return output.json(&json!({ "ok": false, "asked": id, "error": error }));
+    }
+    output.note(&format!("{id}: {error}"));
+    Ok(())
+}
+
+/// Where an intent is now.
+async fn show(
+    annals: &Annals,
+    intent: IntentId,
+    outcome: &Outcome,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let row = annals.row(intent).await?;
+    let status = row.approval.map_or_else(String::new, |it| it.to_string());
+    if output.is_json() {
+        return output.json(&json!({
+            "ok": true,
+            "id": intent,
+            "position": outcome.position.0,
+            "status": status,
+            "risk": row.risk.map(|risk| risk.to_string()),
+        }));
+    }
+    let title = row
+        .title
+        .map_or_else(String::new, |title| title.to_string());
+    let risk = row
+        .risk
+        .map_or_else(String::new, |risk| format!(" (risk {risk})"));
+    let line = format!("{}  {status}{risk}  {title}", short(intent.0));
+    output.line(&crate::output::visible(&line))
+}

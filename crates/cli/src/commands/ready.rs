@@ -1,0 +1,36 @@
+//! `annals ready`: the tasks of an intent that can be begun.
+
+use annals::domain::TaskId;
+
+use crate::cli::Ready;
+use crate::commands::intake::intent;
+use crate::context::{Context, reached};
+use crate::error::CliError;
+use crate::output::{short, visible};
+
+pub(crate) async fn run(args: &Ready, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader_at(&args.floor).await?;
+    let at = args.moment.at();
+    reached(&annals, at)?;
+    let intent = intent(&annals, &args.intent).await?;
+    let ready: Vec<TaskId> = annals.ready_tasks(intent, at).await?;
+    for task in &ready {
+        let view = annals.forge_task(*task, at).await?;
+        if context.output.is_json() {
+            let line = serde_json::json!({ "task": task, "view": view });
+            context.output.json(&line)?;
+        } else {
+            let name = if view.id == task.to_string() {
+                ""
+            } else {
+                &view.id
+            };
+            let line = format!("{}  {name}  {}", short(task.0), view.title);
+            context.output.line(&visible(&line))?;
+        }
+    }
+    if ready.is_empty() {
+        context.output.note("no task of it can be begun now");
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! `annals settings`: what the log's deciders go by.
+
+use annals::domain::settings::{SetSetting, Setting, State};
+use annals::{Annals, Request};
+use serde_json::{Map, Value, json};
+
+use crate::cli;
+use crate::context::{Context, reached};
+use crate::error::{ApplyError, CliError};
+use crate::output::Output;
+
+pub(crate) async fn run(args: &cli::Settings, context: &mut Context) -> Result<(), CliError> {
+    if let (Some(setting), Some(value)) = (args.name, &args.value) {
+        let annals = context.writer()?;
+        let done = set(&annals, setting, value, args, &mut context.output).await;
+        annals.close().await;
+        return done;
+    }
+    let annals = context.reader()?;
+    let at = args.moment.at();
+    reached(&annals, at)?;
+    let state = annals.settings_at(at).await?;
+    let shown: Vec<Setting> = match args.name {
+        Some(setting) => vec![setting],
+        None => Setting::ALL.to_vec(),
+    };
+    show(&state, &shown, &mut context.output)
+}
+
+async fn set(
+    annals: &Annals,
+    setting: Setting,
+    value: &str,
+    args: &cli::Settings,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let command = SetSetting {
+        setting,
+        value: value.to_owned(),
+    };
+    let request = Request::new(args.who.actor(), command);
+    annals.execute(request).await.map_err(ApplyError::from)?;
+    show(&annals.settings().await?, &[setting], output)
+}
+
+fn show(state: &State, shown: &[Setting], output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        let fields = shown
+            .iter()
+            .map(|it| (it.to_string(), json!(state.value(*it))));
+        return output.json(&Value::Object(fields.collect::<Map<String, Value>>()));
+    }
+    let fields: Vec<(&str, String)> = shown
+        .iter()
+        .map(|it| (it.as_str(), state.value(*it)))
+        .collect();
+    output.fields(&fields)
+}

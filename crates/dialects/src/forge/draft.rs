@@ -1,0 +1,151 @@
+//! A draft: `.forge/intent-drafts/{stem}.md`, in which a person writes down what
+//! they want (document 004, Human input; dialects.md C). Its source is `human`.
+//!
+//! Frontmatter between two lines `---` may say the type, the labels and the risk.
+//! What follows is the title, up to the first blank line, and the body.
+
+use super::error::{ForgeError, Place, Read};
+use super::fields::Fields;
+use super::text::{check_size, without_mark};
+use super::yaml;
+use annals_domain::intent::{Risk, WorkType};
+
+/// What stands around the frontmatter.
+const FENCE: &str = "---";
+
+/// A draft as its file has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgeDraft {
+    /// The text up to the first blank line: perhaps several lines, kept as they
+    /// are.
+    pub title: String,
+    /// The rest, from its first line that is not blank; not empty. Lines end in
+    /// `\n`, whatever ends them in the file.
+    pub body: String,
+    /// The kind of work, where its author has said it.
+    pub work_type: Option<WorkType>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// How much can go wrong, where its author has said it.
+    pub risk: Option<Risk>,
+}
+
+/// Reads a draft.
+pub fn read(text: &str) -> Read<ForgeDraft> {
+    check_size(text.len())?;
+    let text = without_mark(text).replace("\r\n", "\n");
+    let parts = split(&text)?;
+    let mut draft = match parts.frontmatter {
+        Some((line, yaml)) => frontmatter(line, yaml)?,
+        None => nothing_said(),
+    };
+    let (title, body) = title_and_body(parts.rest);
+    if body.is_empty() {
+        return Err(ForgeError::NoBody {
+            line: text.lines().count().max(1) as u64,
+        });
+    }
+    title.clone_into(&mut draft.title);
+    body.clone_into(&mut draft.body);
+    Ok(draft)
+}
+
+fn nothing_said() -> ForgeDraft {
+    ForgeDraft {
+        title: String::new(),
+        body: String::new(),
+        work_type: None,
+        labels: Vec::new(),
+        risk: None,
+    }
+}
+
+/// A draft's text in its parts.
+struct Parts<'a> {
+    /// The frontmatter without its fences, and the line of the first fence.
+    frontmatter: Option<(u64, &'a str)>,
+    rest: &'a str,
+}
+
+fn split(text: &str) -> Read<Parts<'_>> {
+    let (mut begin, mut offset) = (None, 0);
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        let end = offset + line.len();
+        let is_fence = line.trim_end() == FENCE;
+        match begin {
+            None if is_fence => begin = Some((number, end)),
+            None if !line.trim().is_empty() => break,
+            Some((first, start)) if is_fence => {
+                return Ok(Parts {
+                    frontmatter: Some((first, text.get(start..offset).unwrap_or_default())),
+                    rest: text.get(end..).unwrap_or_default(),
+                });
+            }
+            None | Some(_) => {}
+        }
+        offset = end;
+    }
+    match begin {
+        Some((line, _)) => Err(ForgeError::UnclosedFrontmatter { line }),
+        None => Ok(Parts {
+            frontmatter: None,
+            rest: text,
+        }),
+    }
+}
+
+/// Reads what a frontmatter says that begins after this line.
+fn frontmatter(fence: u64, text: &str) -> Read<ForgeDraft> {
+    let invalid = |error: ForgeError| match error {
+        // A word is as wrong here as in an intent's file.
+        ForgeError::Word { .. } => error,
+        other => ForgeError::InvalidFrontmatter {
+            line: other.line().unwrap_or(fence),
+            reason: other.to_string(),
+        },
+    };
+    said(fence, text).map_err(invalid)
+}
+
+fn said(fence: u64, text: &str) -> Read<ForgeDraft> {
+    // Blank lines in the place of those before it: so its lines are the draft's.
+    let before = usize::try_from(fence).unwrap_or_default();
+    let Some(node) = yaml::read(&("\n".repeat(before) + text))? else {
+        return Ok(nothing_said());
+    };
+    let place = Place {
+        line: node.line,
+        path: String::new(),
+    };
+    let mut fields = Fields::of(place, node)?;
+    Ok(ForgeDraft {
+        work_type: fields.optional_word("type")?,
+        labels: fields.labels("labels")?,
+        risk: fields.optional_word("risk")?,
+        ..nothing_said()
+    })
+}
+
+/// The text up to the first blank line, and from the next one that is not blank.
+/// Blank lines before the title do not count.
+fn title_and_body(text: &str) -> (&str, &str) {
+    let mut offset = 0;
+    let (mut title, mut title_end) = (None, None);
+    for line in text.split_inclusive('\n') {
+        let blank = line.trim().is_empty();
+        match (title, title_end) {
+            (None, _) if !blank => title = Some(offset),
+            (Some(_), None) if blank => title_end = Some(offset),
+            (Some(start), Some(end)) if !blank => {
+                let title = text.get(start..end).unwrap_or_default();
+                return (title.trim(), text.get(offset..).unwrap_or_default());
+            }
+            _ => {}
+        }
+        offset += line.len();
+    }
+    (text.trim(), "")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! In which order tasks can be done (dialects.md C: an unknown id is refused, the
+//! order in the file does not matter, a cycle is refused).
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::error::{ForgeError, Place, shown};
+use super::task::Placed;
+use super::words::nearest;
+
+/// The tasks' indices in an order in which each comes after those that it waits
+/// for, and otherwise as they stand. Where there is none, everything that is wrong.
+pub fn order(tasks: &[Placed]) -> Result<Vec<usize>, Vec<ForgeError>> {
+    let (ids, mut errors) = ids(tasks);
+    let needs: Vec<Vec<usize>> = (0..)
+        .zip(tasks)
+        .map(|(index, placed)| needs(index, placed, &ids, &mut errors))
+        .collect();
+    let done = sorted(&needs);
+    if done.len() < tasks.len() {
+        errors.extend(cycles(tasks, &needs, &done));
+    }
+    if errors.is_empty() {
+        Ok(done)
+    } else {
+        Err(errors)
+    }
+}
+
+fn ids(tasks: &[Placed]) -> (HashMap<&str, usize>, Vec<ForgeError>) {
+    let (mut ids, mut errors) = (HashMap::new(), Vec::new());
+    for (index, Placed { at, task }) in tasks.iter().enumerate() {
+        let Some(&first) = ids.get(task.id.as_str()) else {
+            ids.insert(task.id.as_str(), index);
+            continue;
+        };
+        errors.push(ForgeError::DuplicateId {
+            at: inside(at, "id"),
+            id: shown(&task.id),
+            first: tasks.get(first).and_then(|placed| placed.at.line),
+        });
+    }
+    (ids, errors)
+}
+
+fn inside(at: &Place, name: &str) -> Place {
+    let path = if at.path.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{}.{name}", at.path)
+    };
+    Place {
+        line: at.line,
+        path,
+    }
+}
+
+/// The indices of the tasks that a task waits for.
+fn needs(
+    index: usize,
+    Placed { at, task }: &Placed,
+    ids: &HashMap<&str, usize>,
+    errors: &mut Vec<ForgeError>,
+) -> Vec<usize> {
+    let mut needs = Vec::new();
+    for (place, dependency) in task.depends_on.iter().enumerate() {
+        let at = || inside(at, &format!("depends_on[{place}]"));
+        match ids.get(dependency.as_str()) {
+            // Of two tasks with one id the second does not wait for the first.
+            _ if *dependency == task.id => errors.push(ForgeError::SelfDependency {
+                at: at(),
+                task: shown(&task.id),
+            }),
+            Some(&other) if other != index => needs.push(other),
+            Some(_) => {}
+            None => errors.push(ForgeError::UnknownDependency {
+                at: at(),
+                task: shown(&task.id),
+                dependency: shown(dependency),
+                nearest: nearest(dependency, sorted_ids(ids)).map(str::to_owned),
+            }),
+        }
+    }
+    needs.sort_unstable();
+    needs.dedup();
+    needs
+}
+
+/// The same file gives the same suggestion.
+fn sorted_ids<'a>(ids: &HashMap<&'a str, usize>) -> Vec<&'a str> {
+    let mut ids: Vec<(usize, &str)> = ids.iter().map(|(id, index)| (*index, *id)).collect();
+    ids.sort_unstable();
+    ids.into_iter().map(|(_, id)| id).collect()
+}
+
+/// The indices that can be sorted, sorted; of those that can go next the first one
+/// goes. Those that are in a cycle or wait for one are left out.
+fn sorted(needs: &[Vec<usize>]) -> Vec<usize> {
+    let mut waiting: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let mut waiters = vec![Vec::new(); needs.len()];
+    for (index, needed) in needs.iter().enumerate() {
+        for &other in needed {
+            if let Some(list) = waiters.get_mut(other) {
+                list.push(index);
+            }
+        }
+    }
+    let free = waiting.iter().enumerate().filter(|(_, count)| **count == 0);
+    let mut ready: BinaryHeap<_> = free.map(|(index, _)| Reverse(index)).collect();
+    let mut done = Vec::with_capacity(needs.len());
+    while let Some(Reverse(index)) = ready.pop() {
+        done.push(index);
+        for &waiter in waiters.get(index).into_iter().flatten() {
+            if let Some(count) = waiting.get_mut(waiter) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(Reverse(waiter));
+                }
+            }
+        }
+    }
+    done
+}
+
+/// One error for each cycle that is found by going from task to task, along the
+/// first one that each waits for among those that could not be sorted.
+fn cycles(tasks: &[Placed], needs: &[Vec<usize>], done: &[usize]) -> Vec<ForgeError> {
+    const UNSEEN: usize = 0;
+    let mut sorted = vec![false; tasks.len()];
+    for &index in done {
+        if let Some(sorted) = sorted.get_mut(index) {
+            *sorted = true;
+        }
+    }
+    let is_left = |index: &usize| sorted.get(*index) == Some(&false);
+    // The walk that has come by each task, by its number.
+    let mut seen = vec![UNSEEN; tasks.len()];
+    let mut errors = Vec::new();
+    for (walk, start) in (1..).zip((0..tasks.len()).filter(is_left)) {
+        let mut path = Vec::new();
+        let mut here = start;
+        while seen.get(here) == Some(&UNSEEN) {
+            if let Some(mark) = seen.get_mut(here) {
+                *mark = walk;
+            }
+            path.push(here);
+            let next = needs
+                .get(here)
+                .and_then(|needed| needed.iter().find(|it| is_left(it)));
+            let Some(&next) = next else { break };
+            here = next;
+        }
+        // A walk that ends in an older one has found nothing new.
+        if seen.get(here) == Some(&walk)
+            && let Some(begin) = path.iter().position(|&index| index == here)
+        {
+            errors.extend(cycle(tasks, path.get(begin..).unwrap_or_default()));
+        }
+    }
+    errors
+}
+
+fn cycle(tasks: &[Placed], path: &[usize]) -> Option<ForgeError> {
+    // It begins with the one that stands first in the file.
+    let (turn, _) = path.iter().enumerate().min_by_key(|(_, index)| **index)?;
+    let around = path.iter().cycle().skip(turn).take(path.len() + 1);
+    let placed: Vec<&Placed> = around.filter_map(|&index| tasks.get(index)).collect();
+    Some(ForgeError::Cycle {
+        at: inside(&placed.first()?.at, "depends_on"),
+        path: placed.iter().map(|placed| shown(&placed.task.id)).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! An intent's second axis (document 004): whether somebody let it go on, and
+//! how the work on it stands. No status of it is stored. What happened is, and
+//! the status is a fold of that and of the tasks and children.
+
+use crate::codes::coded_enum;
+use crate::task;
+
+/// How far an intent was let go (dialects.md E, approval axis).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// Somebody wants it.
+    #[default]
+    Proposed,
+    /// It may be worked on.
+    Approved,
+    /// It is worked on.
+    Executing,
+    /// It is not wanted.
+    Rejected,
+}
+
+coded_enum! {
+    /// The status that document 004 shows of an intent. `rejected` is not among
+    /// its words; it is what an intent has become that a person turned down.
+    pub enum ApprovalStatus {
+        /// Somebody wants it.
+        Proposed = 1 => "proposed",
+        /// It may be worked on.
+        Approved = 2 => "approved",
+        /// It is worked on.
+        Executing = 3 => "executing",
+        /// All of it is done.
+        Done = 4 => "done",
+        /// Some of it failed.
+        Blocked = 5 => "blocked",
+        /// All of it failed.
+        Error = 6 => "error",
+        /// It is not wanted.
+        Rejected = 7 => "rejected",
+        /// It was abandoned.
+        Cancelled = 8 => "cancelled",
+    }
+}
+
+impl ApprovalStatus {
+    /// Whether nothing more happens to it by itself: what its parent waits for.
+    pub fn is_settled(self) -> bool {
+        match self {
+            ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing => {
+                false
+            }
+            ApprovalStatus::Done
+            | ApprovalStatus::Blocked
+            | ApprovalStatus::Error
+            | ApprovalStatus::Rejected
+            | ApprovalStatus::Cancelled => true,
+        }
+    }
+
+    /// How it counts to the intent that it is a part of; not at all, if it is not
+    /// wanted any more.
+    pub fn standing(self) -> Option<Standing> {
+        match self {
+            ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing => {
+                Some(Standing::Open)
+            }
+            ApprovalStatus::Done => Some(Standing::Done),
+            ApprovalStatus::Error => Some(Standing::Failed),
+            ApprovalStatus::Blocked => Some(Standing::Blocked),
+            ApprovalStatus::Rejected | ApprovalStatus::Cancelled => None,
+        }
+    }
+}
+
+/// How a part of an intent, a task or a child, counts to the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Standing {
+    /// It is not settled.
+    Open,
+    /// It is done.
+    Done,
+    /// It failed, all of it.
+    Failed,
+    /// It failed in part.
+    Blocked,
+}
+
+impl task::State {
+    /// How the task counts to its intent; not at all, if another one took its
+    /// place or it was called off.
+    pub fn standing(&self) -> Option<Standing> {
+        if self.superseded_by.is_some() {
+            return None;
+        }
+        match self.status {
+            task::Status::Draft | task::Status::Running => Some(Standing::Open),
+            task::Status::Done => Some(Standing::Done),
+            task::Status::Failed => Some(Standing::Failed),
+            task::Status::Cancelled | task::Status::Absent => None,
+        }
+    }
+}
+
+/// How the parts of an intent stand, counted (document 004, Intent, status).
+///
+/// ```
+/// use annals_domain::intent::{ApprovalStatus, PartsTally, Standing};
+/// let mut parts = PartsTally::default();
+/// parts.add(Some(Standing::Done));
+/// parts.add(Some(Standing::Failed));
+/// assert_eq!(parts.status(), ApprovalStatus::Blocked);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PartsTally {
+    /// Parts that are not settled.
+    pub open: u32,
+    /// Parts that are done.
+    pub done: u32,
+    /// Parts that failed.
+    pub failed: u32,
+    /// Parts that failed in part.
+    pub blocked: u32,
+    /// Whether it was ever split into intents of their own.
+    pub is_decomposed: bool,
+}
+
+impl PartsTally {
+    fn count(&mut self, standing: Standing) -> &mut u32 {
+        match standing {
+            Standing::Open => &mut self.open,
+            Standing::Done => &mut self.done,
+            Standing::Failed => &mut self.failed,
+            Standing::Blocked => &mut self.blocked,
+        }
+    }
+
+    /// Counts a part in, unless it does not count.
+    pub fn add(&mut self, standing: Option<Standing>) {
+        if let Some(standing) = standing {
+            let count = self.count(standing);
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Counts a part out, unless it does not count.
+    pub fn remove(&mut self, standing: Option<Standing>) {
+        if let Some(standing) = standing {
+            let count = self.count(standing);
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// The status of an executing intent with these parts (dialects.md C): while
+    /// there are none, or any is open, it is executing; else done, if all of them
+    /// are; error, if all failed; and blocked otherwise. One whose children were
+    /// all turned down is blocked: nobody will go on with it by himself.
+    pub fn status(&self) -> ApprovalStatus {
+        let settled = [self.done, self.failed, self.blocked];
+        if self.open > 0 || (settled == [0; 3] && !self.is_decomposed) {
+            return ApprovalStatus::Executing;
+        }
+        match settled.map(|count| count > 0) {
+            [true, false, false] => ApprovalStatus::Done,
+            [false, true, false] => ApprovalStatus::Error,
+            _ => ApprovalStatus::Blocked,
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What is accepted of an intent on its second axis, and what happens then.
+
+use std::sync::Arc;
+
+use super::decide::emit;
+use super::parts::status_in;
+use super::{
+    AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver, ClarificationAnswered,
+    ClarificationRequested, Classification, Classified, Decomposed, ExecutionStarted,
+    InstructIntent, Instructed, JudgeIntent, Proposal, RejectIntent, Rejected,
+    RequestClarification, Risk, RiskBasis, RiskRule, Stage, StartExecution, State, SubmitIntent,
+    Submitted, TakenIn, TypeBasis, TypeRule, classify, title_and_body,
+};
+use crate::pieces::Pieces;
+use crate::refusal::not_blank;
+use crate::world::{Decided, Emitted, World};
+use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind};
+
+/// More questions than this nobody asks at once.
+const MOST_QUESTIONS: usize = 100;
+
+pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> Decided {
+    let id = command.id.unwrap_or(IntentId(meta.new_id));
+    not_blank("prompt", &command.prompt)?;
+    for label in &command.labels {
+        not_blank("labels", label)?;
+    }
+    if let Some(asked) = command.id {
+        world.unused(asked.0)?;
+    }
+    world.absent(id.stream())?;
+    if let Some(refined) = command.refines {
+        world.require(StreamKind::Intent, refined)?;
+    }
+    let mut depends_on = Vec::new();
+    for other in &command.depends_on {
+        world.require(StreamKind::Intent, *other)?;
+        if !depends_on.contains(other) {
+            depends_on.push(*other);
+        }
+    }
+    let mut events = propose(
+        world,
+        id,
+        &SubmitIntent {
+            depends_on,
+            ..command.clone()
+        },
+    )?;
+    if let Some(parent) = command.child_of {
+        let state = world.intent(parent)?;
+        require_open(parent, &state, "submit_intent with it as child_of")?;
+        events.push(decomposed(parent, vec![id]));
+    }
+    Ok(events)
+}
+
+/// That an intent was split.
+pub(super) fn decomposed(parent: IntentId, children: Vec<IntentId>) -> Emitted {
+    emit(parent, Decomposed { children }, Pieces::new())
+}
+
+/// A new intent on the axis, classified, and approved where its risk allows it.
+/// What it names was looked at.
+pub(super) fn propose(
+    world: &mut World,
+    id: IntentId,
+    command: &SubmitIntent,
+) -> Result<Vec<Emitted>, DecideError> {
+    let mut pieces = Pieces::new();
+    let submitted = Submitted {
+        refines: command.refines,
+        prompt: pieces.text(command.prompt.as_str()),
+    };
+    let mut events = vec![emit(id, submitted, pieces)];
+    let mut pieces = Pieces::new();
+    let taken_in = TakenIn {
+        source: command.source,
+        child_of: command.child_of,
+        depends_on: command.depends_on.clone(),
+        observation: command.observation,
+        labels: pieces.texts(&command.labels),
+        extra: pieces.optional_json(command.extra.as_ref()),
+    };
+    events.push(emit(id, taken_in, pieces));
+    let (title, body) = title_and_body(&command.prompt);
+    let found = classify(&Proposal {
+        title,
+        body,
+        labels: &command.labels,
+        declared: command.work_type,
+        source: command.source,
+    });
+    let (classified, pieces) = by_rule(&found, command.risk);
+    let (risk, basis) = match command.risk {
+        Some(risk) => (risk, RiskBasis::Declared),
+        None => (found.risk, risk_basis(&found.risk_rule)),
+    };
+    events.push(emit(id, classified, pieces));
+    events.extend(let_go(world, id, risk, basis)?);
+    Ok(events)
+}
+
+/// What the rules say, but for a risk that the author gave.
+fn by_rule(found: &Classification, declared: Option<Risk>) -> (Classified, Pieces) {
+    let mut pieces = Pieces::new();
+    let (type_basis, type_word) = match &found.type_rule {
+        TypeRule::Declared => (TypeBasis::Declared, None),
+        TypeRule::Label(word) => (TypeBasis::Label, Some(pieces.text(word.as_str()))),
+        TypeRule::Keyword(word) => (TypeBasis::Keyword, Some(pieces.text(word.as_str()))),
+        TypeRule::Source => (TypeBasis::Source, None),
+        TypeRule::Default => (TypeBasis::Default, None),
+    };
+    let risk_word = match &found.risk_rule {
+        RiskRule::HighWord(word) if declared.is_none() => Some(pieces.text(word.as_str())),
+        RiskRule::HighWord(_) | RiskRule::Type => None,
+    };
+    let classified = Classified {
+        work_type: Some(found.work_type),
+        type_basis: Some(type_basis),
+        type_word,
+        flow: found.flow.clone(),
+        risk: Some(declared.unwrap_or(found.risk)),
+        risk_basis: Some(match declared {
+            Some(_) => RiskBasis::Declared,
+            None => risk_basis(&found.risk_rule),
+        }),
+        risk_word,
+        reason: None,
+    };
+    (classified, pieces)
+}
+
+fn risk_basis(rule: &RiskRule) -> RiskBasis {
+    match rule {
+        RiskRule::HighWord(_) => RiskBasis::HighWord,
+        RiskRule::Type => RiskBasis::Type,
+    }
+}
+
+/// The system's own approval, where the log's settings allow it at this risk.
+fn let_go(
+    world: &mut World,
+    id: IntentId,
+    risk: Risk,
+    basis: RiskBasis,
+) -> Result<Option<Emitted>, DecideError> {
+    let approves = world.settings()?.approves(risk, basis);
+    let approved = Approved {
+        by: Approver::System,
+        reason: None,
+    };
+    Ok(approves.then(|| emit(id, approved, Pieces::new())))
+}
+
+fn refuse(
+    id: IntentId,
+    state: impl Into<String>,
+    asked: &'static str,
+    allowed: &'static str,
+) -> DecideError {
+    let refusal = Refusal::Transition {
+        kind: Kind::Intent,
+        id: id.0,
+        state: state.into(),
+        asked,
+        allowed,
+    };
+    refusal.into()
+}
+
+/// Demands that an intent is neither finished nor given up.
+fn require_open(id: IntentId, state: &State, asked: &'static str) -> Result<(), DecideError> {
+    if state.stage == Stage::Rejected {
+        return Err(refuse(id, "rejected", asked, "not yet settled"));
+    }
+    if !state.life.is_open() {
+        return Err(refuse(id, state.life.name(), asked, "not yet settled"));
+    }
+    Ok(())
+}
+
+/// An intent that is neither finished nor given up.
+pub(super) fn open_intent(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<Arc<State>, DecideError> {
+    let state = world.intent(id)?;
+    require_open(id, &state, asked)?;
+    Ok(state)
+}
+
+pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decided {
+    if command.work_type.is_none() && command.risk.is_none() {
+        let reason = "at least one of them must be given";
+        return Err(Refusal::invalid("type, risk", reason).into());
+    }
+    let id = command.intent;
+    let state = open_intent(world, id, "judge_intent")?;
+    let mut pieces = Pieces::new();
+    let classified = Classified {
+        work_type: command.work_type,
+        type_basis: command.work_type.map(|_| TypeBasis::Judged),
+        type_word: None,
+        flow: command
+            .work_type
+            .map(|it| it.flow().to_vec())
+            .unwrap_or_default(),
+        risk: command.risk,
+        risk_basis: command.risk.map(|_| RiskBasis::Judged),
+        risk_word: None,
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    let mut events = vec![emit(id, classified, pieces)];
+    if let Some(risk) = command.risk.filter(|_| state.stage == Stage::Proposed) {
+        events.extend(let_go(world, id, risk, RiskBasis::Judged)?);
+    }
+    Ok(events)
+}
+
+pub(crate) fn approve(world: &mut World, command: &ApproveIntent, _: &Meta) -> Decided {
+    let id = command.intent;
+    let state = open_intent(world, id, "approve_intent")?;
+    if state.stage != Stage::Proposed {
+        let status = status_in(world, id)?;
+        return Err(refuse(id, status.as_str(), "approve_intent", "proposed"));
+    }
+    let mut pieces = Pieces::new();
+    let approved = Approved {
+        by: Approver::Actor,
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    Ok(vec![emit(id, approved, pieces)])
+}
+
+pub(crate) fn reject(world: &mut World, command: &RejectIntent, _: &Meta) -> Decided {
+    let id = command.intent;
+    open_intent(world, id, "reject_intent")?;
+    let status = status_in(world, id)?;
+    match status {
+        ApprovalStatus::Proposed
+        | ApprovalStatus::Approved
+        | ApprovalStatus::Blocked
+        | ApprovalStatus::Error => {}
+        ApprovalStatus::Executing
+        | ApprovalStatus::Done
+        | ApprovalStatus::Rejected
+        | ApprovalStatus::Cancelled => {
+            let allowed = "proposed, approved, blocked or in error";
+            return Err(refuse(id, status.as_str(), "reject_intent", allowed));
+        }
+    }
+    let mut pieces = Pieces::new();
+    let rejected = Rejected {
+        reason: pieces.optional_text(command.reason.as_deref()),
+    };
+    Ok(vec![emit(id, rejected, pieces)])
+}
+
+pub(crate) fn instruct(world: &mut World, command: &InstructIntent, _: &Meta) -> Decided {
+    open_intent(world, command.intent, "instruct_intent")?;
+    Ok(vec![instructed(command.intent, &command.instruction)?])
+}
+
+/// That more was said.
+pub(super) fn instructed(id: IntentId, instruction: &str) -> Result<Emitted, Refusal> {
+    not_blank("instruction", instruction)?;
+    let mut pieces = Pieces::new();
+    let instruction = pieces.text(instruction);
+    Ok(emit(id, Instructed { instruction }, pieces))
+}
+
+pub(crate) fn start_execution(world: &mut World, command: &StartExecution, _: &Meta) -> Decided {
+    let (id, asked) = (command.intent, "start_execution");
+    let state = open_intent(world, id, asked)?;
+    require_ready(world, id, &state, asked)?;
+    if state.stage != Stage::Approved {
+        let status = status_in(world, id)?;
+        return Err(refuse(id, status.as_str(), asked, "approved"));
+    }
+    Ok(vec![started(id)])
+}
+
+/// That work began.
+pub(crate) fn started(id: IntentId) -> Emitted {
+    emit(id, ExecutionStarted {}, Pieces::new())
+}
+
+/// Demands that nothing is left to be answered, and that what the intent depends
+/// on is done.
+pub(super) fn require_ready(
+    world: &mut World,
+    id: IntentId,
+    state: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    if state.needs_clarification() {
+        let allowed = "approved, and its questions have answers (answer_clarification)";
+        return Err(refuse(id, "waiting for an answer", asked, allowed));
+    }
+    for other in &state.depends_on {
+        let status = status_in(world, *other)?;
+        if status != ApprovalStatus::Done {
+            let waits = format!("waiting for intent {other}, which is {status}");
+            let allowed = "approved, and what it depends on is done";
+            return Err(refuse(id, waits, asked, allowed));
+        }
+    }
+    Ok(())
+}
+
+/// What beginning a run of a task means for its intent: that work began, if it
+/// was approved. One that waits for an approval has no runs.
+pub(crate) fn run_begins(world: &mut World, id: IntentId) -> Result<Option<Emitted>, DecideError> {
+    let Some(state) = world.intent_if_any(id)? else {
+        return Ok(None);
+    };
+    match state.stage {
+        Stage::Approved => Ok(Some(started(id))),
+        Stage::Proposed if state.is_taken_in => {
+            let allowed = "approved or executing (approve_intent)";
+            Err(refuse(
+                id,
+                "proposed",
+                "create_run of a task of it",
+                allowed,
+            ))
+        }
+        Stage::Rejected => {
+            let allowed = "approved or executing";
+            Err(refuse(
+                id,
+                "rejected",
+                "create_run of a task of it",
+                allowed,
+            ))
+        }
+        Stage::Proposed | Stage::Executing => Ok(None),
+    }
+}
+
+pub(crate) fn request_clarification(
+    world: &mut World,
+    command: &RequestClarification,
+    _: &Meta,
+) -> Decided {
+    open_intent(world, command.intent, "request_clarification")?;
+    Ok(vec![asked(command.intent, &command.questions)?])
+}
+
+/// That somebody is asked.
+pub(super) fn asked(id: IntentId, questions: &[String]) -> Result<Emitted, Refusal> {
+    if questions.is_empty() || questions.len() > MOST_QUESTIONS {
+        let reason = format!(
+            "1 to {MOST_QUESTIONS} are expected, not {}",
+            questions.len()
+        );
+        return Err(Refusal::invalid("questions", reason));
+    }
+    for question in questions {
+        not_blank("questions", question)?;
+    }
+    let mut pieces = Pieces::new();
+    let questions = pieces.texts(questions);
+    Ok(emit(id, ClarificationRequested { questions }, pieces))
+}
+
+pub(crate) fn answer(world: &mut World, command: &AnswerClarification, _: &Meta) -> Decided {
+    let id = command.intent;
+    not_blank("answer", &command.answer)?;
+    let state = open_intent(world, id, "answer_clarification")?;
+    let Some(first) = state.unanswered.first().copied() else {
+        let allowed = "waiting for an answer";
+        let asked = "answer_clarification";
+        return Err(refuse(id, "without an open question", asked, allowed));
+    };
+    let question = command.question.unwrap_or(first);
+    if question >= state.questions {
+        let reason = format!(
+            "there is no question {question}; the last one is {}",
+            state.questions.saturating_sub(1)
+        );
+        return Err(Refusal::invalid("question", reason).into());
+    }
+    if !state.unanswered.contains(&question) {
+        let reason = format!("question {question} has its answer; the next without one is {first}");
+        return Err(Refusal::invalid("question", reason).into());
+    }
+    let mut pieces = Pieces::new();
+    let answered = ClarificationAnswered {
+        question,
+        answer: pieces.text(command.answer.as_str()),
+    };
+    Ok(vec![emit(id, answered, pieces)])
+}

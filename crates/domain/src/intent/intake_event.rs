@@ -1,0 +1,164 @@
+//! What happens to an intent on its second axis (document 004).
+
+use serde::{Deserialize, Serialize};
+
+use super::{FlowStep, Risk, Source, WorkType};
+use crate::codes::coded_enum;
+use crate::pieces::Slot;
+use crate::{IntentId, ObservationId, TaskId};
+
+coded_enum! {
+    /// What decided the type of an intent.
+    pub enum TypeBasis {
+        /// Who proposed it said so.
+        Declared = 1 => "declared",
+        /// A label names it.
+        Label = 2 => "label",
+        /// A word of the text stands for it.
+        Keyword = 3 => "keyword",
+        /// Its source.
+        Source = 4 => "source",
+        /// Nothing did.
+        Default = 5 => "default",
+        /// An agent or a person who looked at it.
+        Judged = 6 => "judged",
+    }
+}
+
+coded_enum! {
+    /// What decided the risk of an intent.
+    pub enum RiskBasis {
+        /// A word of the text or of a label stands for a high one.
+        HighWord = 1 => "high_word",
+        /// The type has it.
+        Type = 2 => "type",
+        /// Who proposed it said so.
+        Declared = 3 => "declared",
+        /// An agent or a person who looked at it.
+        Judged = 4 => "judged",
+    }
+}
+
+impl RiskBasis {
+    /// Whether an agent or a person said it, and not a rule.
+    pub fn is_judgement(self) -> bool {
+        matches!(self, RiskBasis::Declared | RiskBasis::Judged)
+    }
+}
+
+coded_enum! {
+    /// Who let an intent go on.
+    pub enum Approver {
+        /// Whoever gave the command.
+        Actor = 1 => "actor",
+        /// The system itself, since the risk asks for nobody.
+        System = 2 => "system",
+    }
+}
+
+/// The intent was put on document 004's axis: it is proposed, and comes from
+/// somewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenIn {
+    /// Where it comes from.
+    pub source: Source,
+    /// The intent that it is a part of (document 004 calls it `parent`).
+    pub child_of: Option<IntentId>,
+    /// Intents that must be done first.
+    pub depends_on: Vec<IntentId>,
+    /// What was noticed that led to it.
+    pub observation: Option<ObservationId>,
+    /// Its labels.
+    pub labels: Vec<Slot>,
+    /// What else another system knows of it, as JSON.
+    pub extra: Option<Slot>,
+}
+
+/// What kind of work it is and how risky, by rule or by somebody's judgement.
+/// What is `None` stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classified {
+    /// The kind of work.
+    pub work_type: Option<WorkType>,
+    /// What decided that.
+    pub type_basis: Option<TypeBasis>,
+    /// The label or word that did.
+    pub type_word: Option<Slot>,
+    /// The steps that it goes through.
+    pub flow: Vec<FlowStep>,
+    /// How risky it is.
+    pub risk: Option<Risk>,
+    /// What decided that.
+    pub risk_basis: Option<RiskBasis>,
+    /// The word that did.
+    pub risk_word: Option<Slot>,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// It may be worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Approved {
+    /// Who let it go on.
+    pub by: Approver,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// It is not wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejected {
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// More was said about what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instructed {
+    /// What was said.
+    pub instruction: Slot,
+}
+
+/// Work on it began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutionStarted {}
+
+/// Somebody has to answer before it goes on. Questions are numbered from 0 in
+/// the order in which they are asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClarificationRequested {
+    /// What is asked.
+    pub questions: Vec<Slot>,
+}
+
+/// A question was answered. The last answer lets an executing intent go back to
+/// approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClarificationAnswered {
+    /// The number of the question.
+    pub question: u32,
+    /// The answer.
+    pub answer: Slot,
+}
+
+/// It was split into intents of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decomposed {
+    /// The children.
+    pub children: Vec<IntentId>,
+}
+
+/// A task belongs to it. It stands here so that a decision that depends on all
+/// tasks of an intent is guarded against another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskAdded {
+    /// The task.
+    pub task: TaskId,
+}
+
+/// What failed is tried anew: each failed task has a new one in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RerunRequested {
+    /// The tasks that failed.
+    pub superseded: Vec<TaskId>,
+}

@@ -1,0 +1,44 @@
+//! What happens to the settings of a log.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::Kind;
+use crate::codes::coded_enum;
+use crate::event::events;
+
+coded_enum! {
+    /// A setting of the log.
+    pub enum Setting {
+        /// Up to which judged risk the system approves intents itself: `none`,
+        /// `low`, `med` or `high`.
+        AutonomyThreshold = 1 => "autonomy.threshold",
+        /// Whether the risk that Quick Classification gives approves, too.
+        TrustClassifier = 2 => "autonomy.trust_classifier",
+        /// How often a task is tried anew after a review rejected it.
+        MaxReviewRetries = 3 => "review.max_retries",
+    }
+}
+
+events! {
+    /// An event of the settings' stream.
+    pub enum Event {
+        /// A setting was set.
+        Set = "settings.set" v 1,
+    }
+}
+
+/// A setting was set. It holds for decisions from now on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Set {
+    /// Which one.
+    pub setting: Setting,
+    /// Its value: of a threshold 0 for none, 1 low, 2 med, 3 high; of a switch 0
+    /// or 1; of a count the count.
+    pub value: u32,
+}
+
+/// Settings are no object.
+fn touches(_: &Event, _: Uuid) -> Vec<(Kind, Uuid)> {
+    Vec::new()
+}

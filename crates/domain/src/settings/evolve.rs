@@ -1,0 +1,73 @@
+//! The settings as they are: what deciders go by.
+
+use super::{Event, Setting};
+use crate::intent::{Risk, RiskBasis};
+
+/// The settings of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    /// The highest risk that asks for nobody's approval, if there is one.
+    pub threshold: Option<Risk>,
+    /// Whether that also counts for a risk that nobody judged, which Quick
+    /// Classification gave.
+    pub trust_classifier: bool,
+    /// How often a task is tried anew after a review rejected it.
+    pub max_review_retries: u32,
+}
+
+impl Default for State {
+    /// What dialects.md C has where nothing was set.
+    fn default() -> State {
+        State {
+            threshold: Some(Risk::Low),
+            trust_classifier: false,
+            max_review_retries: 2,
+        }
+    }
+}
+
+impl State {
+    /// Never: there are always settings.
+    pub fn is_absent(&self) -> bool {
+        false
+    }
+
+    /// Whether the system itself approves an intent of this risk.
+    pub fn approves(&self, risk: Risk, basis: RiskBasis) -> bool {
+        let is_low_enough = self.threshold.is_some_and(|highest| risk <= highest);
+        is_low_enough && (self.trust_classifier || basis.is_judgement())
+    }
+
+    /// The number that stands for a setting's value in events.
+    pub(super) fn number(&self, setting: Setting) -> u32 {
+        match setting {
+            Setting::AutonomyThreshold => self.threshold.map_or(0, |risk| u32::from(risk.code())),
+            Setting::TrustClassifier => u32::from(self.trust_classifier),
+            Setting::MaxReviewRetries => self.max_review_retries,
+        }
+    }
+
+    /// The value of a setting, as it is set.
+    pub fn value(&self, setting: Setting) -> String {
+        match setting {
+            Setting::AutonomyThreshold => self
+                .threshold
+                .map_or_else(|| "none".to_owned(), |risk| risk.to_string()),
+            Setting::TrustClassifier => self.trust_classifier.to_string(),
+            Setting::MaxReviewRetries => self.max_review_retries.to_string(),
+        }
+    }
+}
+
+/// Folds one event into the state.
+pub fn evolve(state: &mut State, event: &Event) {
+    let Event::Set(set) = event;
+    match set.setting {
+        Setting::AutonomyThreshold => {
+            let with_code = |risk: &&Risk| u32::from(risk.code()) == set.value;
+            state.threshold = Risk::ALL.iter().find(with_code).copied();
+        }
+        Setting::TrustClassifier => state.trust_classifier = set.value != 0,
+        Setting::MaxReviewRetries => state.max_review_retries = set.value,
+    }
+}

@@ -1,0 +1,129 @@
+//! What a review means: evidence of the run, a fact of the task, and the verdict
+//! that drives the run's decision (document 004, Review Result).
+
+use uuid::Uuid;
+
+use super::decide::{emit, refuse};
+use super::{RecordReview, ReviewRecorded, ReviewVerdict, State, Status};
+use crate::pieces::Pieces;
+use crate::refusal::not_blank;
+use crate::run::{self, ApplyStatus, Decide, DecisionType, EvidenceKind, RecordEvidence};
+use crate::world::{Decided, World};
+use crate::{DecideError, EvidenceId, Meta, PatchSetId, Refusal, RunId};
+
+/// Why a task fails whose work was rejected once too often (dialects.md C).
+const NO_MORE_RETRIES: &str = "review rejected after max retries";
+
+pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> Decided {
+    check(command)?;
+    let state = world.task(command.task)?;
+    let run = match (state.status, state.last_run) {
+        (Status::Running, Some(run)) => run,
+        (status, _) => {
+            let allowed = "running, and its last run is validating";
+            return Err(refuse(command.task, status, "record_review", allowed).into());
+        }
+    };
+    let verdict = match command.verdict {
+        ReviewVerdict::Approved => commit(world, command, run)?,
+        ReviewVerdict::Rejected => again_or_never(world, &state, run)?,
+    };
+    let evidence_meta = Meta {
+        new_id: Uuid::new_v5(&meta.new_id, b"evidence"),
+        ..meta.clone()
+    };
+    let mut pieces = Pieces::new();
+    let reviewed = ReviewRecorded {
+        run: Some(run),
+        evidence: Some(EvidenceId(evidence_meta.new_id)),
+        verdict: command.verdict,
+        issues: pieces.texts(&command.issues),
+        suggestions: pieces.texts(&command.suggestions),
+        extra: None,
+    };
+    let mut events = vec![emit(command.task, reviewed, pieces)];
+    let evidence = evidence(command, run);
+    events.extend(run::decide::record_evidence(
+        world,
+        &evidence,
+        &evidence_meta,
+    )?);
+    events.extend(run::decide::decide(world, &verdict, meta)?);
+    Ok(events)
+}
+
+fn check(command: &RecordReview) -> Result<(), Refusal> {
+    for issue in &command.issues {
+        not_blank("issues", issue)?;
+    }
+    for suggestion in &command.suggestions {
+        not_blank("suggestions", suggestion)?;
+    }
+    let names_a_commit =
+        command.chosen_patchset_id.is_some() || command.result_commit_sha.is_some();
+    if command.verdict == ReviewVerdict::Rejected && names_a_commit {
+        let reason = "only an approved review leads to a commit";
+        return Err(Refusal::invalid(
+            "chosen_patchset_id, result_commit_sha",
+            reason,
+        ));
+    }
+    Ok(())
+}
+
+/// The review as the run's evidence.
+fn evidence(command: &RecordReview, run: RunId) -> RecordEvidence {
+    let said = command.issues.iter().chain(&command.suggestions);
+    let said: Vec<&str> = said.map(String::as_str).collect();
+    RecordEvidence {
+        run,
+        id: None,
+        patchset_id: command.chosen_patchset_id,
+        kind: EvidenceKind::Review,
+        tool: "review".to_owned(),
+        command_line: None,
+        exit_code: Some(i32::from(command.verdict == ReviewVerdict::Rejected)),
+        summary: (!said.is_empty()).then(|| said.join("\n")),
+        report_artifacts: Vec::new(),
+    }
+}
+
+fn commit(world: &mut World, command: &RecordReview, run: RunId) -> Result<Decide, DecideError> {
+    let chosen = match command.chosen_patchset_id {
+        Some(chosen) => chosen,
+        None => only_patch_set(world, run)?,
+    };
+    Ok(Decide {
+        chosen_patchset_id: Some(chosen),
+        result_commit_sha: command.result_commit_sha,
+        ..Decide::new(run, DecisionType::Commit)
+    })
+}
+
+fn only_patch_set(world: &mut World, run: RunId) -> Result<PatchSetId, DecideError> {
+    let state = world.run(run)?;
+    let fits =
+        |status: &ApplyStatus| matches!(status, ApplyStatus::Proposed | ApplyStatus::Applied);
+    let mut fitting = state.patch_sets.iter().filter(|(_, status)| fits(status));
+    match (fitting.next(), fitting.next()) {
+        (Some((only, _)), None) => Ok(*only),
+        (None, _) => {
+            let reason = format!("run {run} has none to commit; propose_patch_set first");
+            Err(Refusal::invalid("chosen_patchset_id", reason).into())
+        }
+        (Some(_), Some(_)) => {
+            let reason = format!("run {run} has several; say which one is committed");
+            Err(Refusal::invalid("chosen_patchset_id", reason).into())
+        }
+    }
+}
+
+fn again_or_never(world: &mut World, state: &State, run: RunId) -> Result<Decide, DecideError> {
+    if state.rejections < world.settings()?.max_review_retries {
+        return Ok(Decide::new(run, DecisionType::Retry));
+    }
+    Ok(Decide {
+        rationale: Some(NO_MORE_RETRIES.to_owned()),
+        ..Decide::new(run, DecisionType::Abandon)
+    })
+}

@@ -1,0 +1,334 @@
+//! What happens to an intent on document 004's axis, and to the tasks and
+//! children by which it stands.
+//!
+//! An intent's status is computed from its parts, so what happens to a task can
+//! move its intent into the inbox or out of it, and the intents above that. The
+//! rows count the parts; nothing is looked through to know where an intent is.
+
+use annals_domain::intent::{
+    self, ApprovalStatus, Classified, PartsTally, Risk, Stage, Standing, TakenIn, approval_status,
+};
+use annals_domain::{GitOid, IntentId, Kind, TaskId};
+use uuid::Uuid;
+
+use super::Fold;
+use super::create::link;
+use crate::catalogue::inbox::{Waits, waits};
+use crate::catalogue::keys;
+use crate::catalogue::relation::Relation;
+use crate::catalogue::row::{Counts, IntentCounts, ObjectRow};
+use crate::catalogue::status::Status;
+
+/// Intents above one another; deeper nobody splits.
+pub(in crate::catalogue) const MOST_ANCESTORS: usize = 1_000;
+
+/// Where an intent stands, as far as others depend on it.
+struct Place {
+    waits: Option<Waits>,
+    first: u64,
+    status: ApprovalStatus,
+    /// The intent that counts it among its parts.
+    above: Option<Uuid>,
+}
+
+/// What the row of an intent counts.
+pub(in crate::catalogue) fn intent_counts(row: &ObjectRow) -> Option<&IntentCounts> {
+    match &row.counts {
+        Counts::Intent(counts) => Some(counts),
+        _ => None,
+    }
+}
+
+fn intent_counts_mut(row: &mut ObjectRow) -> Option<&mut IntentCounts> {
+    match &mut row.counts {
+        Counts::Intent(counts) => Some(counts),
+        _ => None,
+    }
+}
+
+/// The status of an intent on document 004's axis.
+pub(in crate::catalogue) fn approval(row: &ObjectRow) -> Option<ApprovalStatus> {
+    let counts = intent_counts(row)?;
+    let life = match row.status {
+        Some(Status::Active) => intent::Life::Active,
+        Some(Status::Completed) => intent::Life::Completed,
+        Some(Status::Cancelled) => intent::Life::Cancelled,
+        _ => intent::Life::Draft { analyzed: false },
+    };
+    Some(approval_status(life, counts.stage(), &counts.parts))
+}
+
+/// How a task counts to its intent.
+fn standing(row: &ObjectRow) -> Option<Standing> {
+    let Counts::Task { is_superseded, .. } = row.counts else {
+        return None;
+    };
+    match row.status {
+        _ if is_superseded => None,
+        Some(Status::Draft | Status::Running) => Some(Standing::Open),
+        Some(Status::Done) => Some(Standing::Done),
+        Some(Status::Failed) => Some(Standing::Failed),
+        _ => None,
+    }
+}
+
+impl Fold<'_> {
+    fn place(&self, id: Uuid) -> Option<Place> {
+        let row = self.objects.known(id).flatten()?;
+        let counts = intent_counts(row)?;
+        let status = approval(row)?;
+        let above = row
+            .links
+            .iter()
+            .find(|link| link.relation == Relation::IntentChildOf);
+        Some(Place {
+            waits: waits(counts, status),
+            first: row.first,
+            status,
+            above: above.map(|link| link.target).filter(|_| counts.is_counted),
+        })
+    }
+
+    /// Makes a change to an intent, and what follows for the inbox and for the
+    /// intents that it is a part of.
+    pub(super) fn move_intent(&mut self, id: Uuid, change: impl FnOnce(&mut Self)) {
+        let mut before = self.place(id);
+        change(self);
+        let mut moved = id;
+        // Nobody's children go in circles; if they did, this would end all the same.
+        for _ in 0..MOST_ANCESTORS {
+            let after = self.place(moved);
+            self.list_waiting(moved, before.as_ref(), after.as_ref());
+            let standing = |place: &Option<Place>| {
+                place
+                    .as_ref()
+                    .map(|place| (place.above, place.status.standing()))
+            };
+            let (was, is) = (standing(&before), standing(&after));
+            let Some(above) = is.and_then(|(above, _)| above).filter(|_| was != is) else {
+                return;
+            };
+            let counted = was.filter(|(known, _)| *known == Some(above));
+            before = self.place(above);
+            if let Some(counts) = self.intent_row(above) {
+                counts
+                    .parts
+                    .remove(counted.and_then(|(_, standing)| standing));
+                counts.parts.add(is.and_then(|(_, standing)| standing));
+            }
+            moved = above;
+        }
+    }
+
+    fn list_waiting(&mut self, id: Uuid, before: Option<&Place>, after: Option<&Place>) {
+        let key = |place: Option<&Place>| {
+            let place = place?;
+            place.waits.map(|waits| keys::waiting(waits, place.first))
+        };
+        let (before, after) = (key(before), key(after));
+        if before == after {
+            return;
+        }
+        if let Some(before) = before {
+            self.rows.delete(&before);
+        }
+        if let Some(after) = after {
+            self.rows.put(&after, id.as_bytes());
+        }
+    }
+
+    /// What the row of any intent counts, whose stream it may be.
+    fn intent_row(&mut self, id: Uuid) -> Option<&mut IntentCounts> {
+        let known = self.objects.known(id).flatten();
+        known.filter(|row| row.exists() && row.kind == Kind::Intent)?;
+        intent_counts_mut(self.objects.get_mut(id)?)
+    }
+
+    fn change_intent(&mut self, change: impl FnOnce(&mut IntentCounts)) {
+        let id = self.own();
+        self.move_intent(id, |fold| {
+            if let Some(row) = fold.row(Kind::Intent, id).and_then(intent_counts_mut) {
+                change(row);
+            }
+        });
+    }
+
+    /// The status of the first axis, on which the second depends.
+    pub(super) fn intent_status(&mut self, status: Status) {
+        let id = self.own();
+        self.move_intent(id, |fold| fold.set_status(Kind::Intent, id, status));
+    }
+
+    pub(super) fn intent_commit(&mut self, commit: GitOid) {
+        self.change_intent(|counts| counts.commit = Some(commit));
+    }
+
+    pub(super) fn set_stage(&mut self, stage: Stage) {
+        self.change_intent(|counts| counts.set_stage(stage));
+    }
+
+    /// What is turned down is Cancelled in document 000's words.
+    pub(super) fn intent_rejected(&mut self) {
+        self.set_stage(Stage::Rejected);
+        self.intent_status(Status::Cancelled);
+    }
+
+    pub(super) fn taken_in(&mut self, event: &TakenIn) {
+        let id = self.own();
+        self.change_intent(|counts| counts.is_taken_in = true);
+        if let Some(row) = self.row(Kind::Intent, id) {
+            row.sort = Some(event.source.as_str().to_owned());
+        }
+        if let Some(link) = link(Relation::IntentChildOf, event.child_of) {
+            self.link(id, link.relation, link.target);
+        }
+        for (number, other) in (0..).zip(&event.depends_on) {
+            self.append(id, Relation::IntentDependencies, number, other.0);
+        }
+        if let Some(row) = self.row(Kind::Intent, id).and_then(intent_counts_mut) {
+            row.dependencies = event.depends_on.len() as u64;
+        }
+    }
+
+    pub(super) fn classified(&mut self, event: &Classified) {
+        if let Some(risk) = event.risk {
+            self.change_intent(|counts| counts.set_risk(risk));
+        }
+    }
+
+    pub(super) fn asked(&mut self, questions: usize) {
+        let more = u32::try_from(questions).unwrap_or(u32::MAX);
+        self.change_intent(|counts| counts.unanswered = counts.unanswered.saturating_add(more));
+    }
+
+    /// The last answer lets an executing intent go back to approved.
+    pub(super) fn answered(&mut self) {
+        self.change_intent(|counts| {
+            counts.unanswered = counts.unanswered.saturating_sub(1);
+            if counts.unanswered == 0 && counts.stage() == Stage::Executing {
+                counts.set_stage(Stage::Approved);
+            }
+        });
+    }
+
+    pub(super) fn decomposed(&mut self, children: &[IntentId]) {
+        self.change_intent(|counts| counts.parts.is_decomposed = true);
+        for child in children {
+            let standing = self
+                .place(child.0)
+                .and_then(|place| place.status.standing());
+            let is_new = match self.intent_row(child.0) {
+                Some(row) => !std::mem::replace(&mut row.is_counted, true),
+                None => false,
+            };
+            if is_new {
+                self.change_intent(|counts| counts.parts.add(standing));
+            }
+        }
+    }
+
+    pub(super) fn task_added(&mut self, task: TaskId) {
+        let known = self.objects.known(task.0).flatten();
+        let Some(standing) = known.filter(|row| row.exists()).map(standing) else {
+            return;
+        };
+        if let Some(row) = self.objects.get_mut(task.0)
+            && let Counts::Task { is_counted, .. } = &mut row.counts
+            && !std::mem::replace(is_counted, true)
+        {
+            self.change_intent(|counts| counts.parts.add(standing));
+        }
+    }
+
+    /// Makes a change to the task of this stream, and what follows for its intent.
+    pub(super) fn move_task(&mut self, change: impl FnOnce(&mut Self)) {
+        let id = self.own();
+        let standing_of = |fold: &Self| fold.objects.known(id).flatten().and_then(standing);
+        let before = standing_of(self);
+        change(self);
+        let after = standing_of(self);
+        let Some(intent) = self.counting_intent(id).filter(|_| before != after) else {
+            return;
+        };
+        self.move_intent(intent, |fold| {
+            if let Some(counts) = fold.intent_row(intent) {
+                counts.parts.remove(before);
+                counts.parts.add(after);
+            }
+        });
+    }
+
+    /// The intent that counts a task among its parts.
+    fn counting_intent(&self, task: Uuid) -> Option<Uuid> {
+        let row = self.objects.known(task).flatten()?;
+        let Counts::Task {
+            is_counted: true, ..
+        } = row.counts
+        else {
+            return None;
+        };
+        let links = &mut row.links.iter();
+        let link = links.find(|link| link.relation == Relation::TaskIntent);
+        link.map(|link| link.target)
+    }
+
+    pub(super) fn superseded(&mut self) {
+        let id = self.own();
+        self.move_task(|fold| {
+            if let Some(row) = fold.row(Kind::Task, id)
+                && let Counts::Task { is_superseded, .. } = &mut row.counts
+            {
+                *is_superseded = true;
+            }
+        });
+    }
+}
+
+impl IntentCounts {
+    /// How far the intent was let go.
+    pub(in crate::catalogue) fn stage(&self) -> Stage {
+        match self.stage {
+            1 => Stage::Approved,
+            2 => Stage::Executing,
+            3 => Stage::Rejected,
+            _ => Stage::Proposed,
+        }
+    }
+
+    fn set_stage(&mut self, stage: Stage) {
+        self.stage = match stage {
+            Stage::Proposed => 0,
+            Stage::Approved => 1,
+            Stage::Executing => 2,
+            Stage::Rejected => 3,
+        };
+    }
+
+    /// How risky it is, if anything said so.
+    pub(in crate::catalogue) fn risk(&self) -> Option<Risk> {
+        let with_code = |risk: &&Risk| risk.code() == u16::from(self.risk);
+        Risk::ALL.iter().find(with_code).copied()
+    }
+
+    fn set_risk(&mut self, risk: Risk) {
+        self.risk = u8::try_from(risk.code()).unwrap_or(0);
+    }
+}
+
+/// What a new intent counts.
+pub(super) const NO_PARTS: Counts = Counts::Intent(IntentCounts {
+    stage: 0,
+    risk: 0,
+    is_taken_in: false,
+    is_counted: false,
+    unanswered: 0,
+    dependencies: 0,
+    parts: PartsTally {
+        open: 0,
+        done: 0,
+        failed: 0,
+        blocked: 0,
+        is_decomposed: false,
+    },
+    commit: None,
+});

@@ -1,0 +1,271 @@
+//! The inbox: the intents that wait for a person (document 004, Inbox).
+//!
+//! An intent that waits stands in one list, by what it waits for. So what the
+//! inbox costs does not depend on how many intents there are.
+
+use annals_domain::Timestamp;
+use annals_domain::intent::{ApprovalStatus, Risk};
+use annals_event_log::{Direction, Position};
+use bytes::Bytes;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::CatalogueError;
+use super::fold::intent_counts;
+use super::keys;
+use super::row::IntentCounts;
+use super::sight::Sight;
+use super::view::{CatalogueRow, view};
+use super::walk::{Walk, next_of_all};
+
+/// Rows that are looked at at once.
+const PAGE: usize = 256;
+
+/// What an intent waits for. Each is a list of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Waits {
+    /// An approval; with the risk that asks for it, or none if nobody knows it.
+    Approval(Option<Risk>),
+    /// An answer.
+    Answer,
+    /// Somebody who looks at what failed in part.
+    Blocked,
+    /// Somebody who looks at what failed.
+    Error,
+}
+
+impl Waits {
+    /// All of them.
+    const ALL: [Waits; 7] = [
+        Waits::Approval(None),
+        Waits::Approval(Some(Risk::Low)),
+        Waits::Approval(Some(Risk::Med)),
+        Waits::Approval(Some(Risk::High)),
+        Waits::Answer,
+        Waits::Blocked,
+        Waits::Error,
+    ];
+
+    /// The number in keys.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Waits::Approval(None) => 1,
+            Waits::Approval(Some(Risk::Low)) => 2,
+            Waits::Approval(Some(Risk::Med)) => 3,
+            Waits::Approval(Some(Risk::High)) => 4,
+            Waits::Answer => 5,
+            Waits::Blocked => 6,
+            Waits::Error => 7,
+        }
+    }
+
+    /// Whether it waits for a person. What the rules alone call a low risk waits
+    /// for somebody's judgement of it, unless nothing runs without a person.
+    fn is_in_inbox(self, low_waits: bool) -> bool {
+        low_waits || self != Waits::Approval(Some(Risk::Low))
+    }
+}
+
+/// What an intent waits for, if it does: the rule of the inbox (dialects.md C).
+pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Waits> {
+    if !counts.is_taken_in {
+        return None;
+    }
+    let asked = counts.unanswered > 0;
+    match status {
+        ApprovalStatus::Blocked => Some(Waits::Blocked),
+        ApprovalStatus::Error => Some(Waits::Error),
+        ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing
+            if asked =>
+        {
+            Some(Waits::Answer)
+        }
+        ApprovalStatus::Proposed => Some(Waits::Approval(counts.risk())),
+        ApprovalStatus::Approved
+        | ApprovalStatus::Executing
+        | ApprovalStatus::Done
+        | ApprovalStatus::Rejected
+        | ApprovalStatus::Cancelled => None,
+    }
+}
+
+/// Why an intent is in the inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InboxReason {
+    /// Its risk asks for an approval.
+    Approval,
+    /// A question has no answer.
+    Clarification,
+    /// Some of its tasks failed, or some of its children.
+    Blocked,
+    /// All of them failed.
+    Error,
+}
+
+impl InboxReason {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            InboxReason::Approval => "approval",
+            InboxReason::Clarification => "clarification",
+            InboxReason::Blocked => "blocked",
+            InboxReason::Error => "error",
+        }
+    }
+}
+
+/// Which of the inbox to show: the oldest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InboxQuery {
+    /// Only those behind the intent that began at this position; an inbox's
+    /// `next` goes on where it ended.
+    pub after: Option<Position>,
+    /// At most so many; 0 counts as 1.
+    pub limit: usize,
+    /// Whether what is a low risk waits for a person, too.
+    pub low_waits: bool,
+}
+
+impl Default for InboxQuery {
+    /// The oldest 100.
+    fn default() -> InboxQuery {
+        InboxQuery {
+            after: None,
+            limit: 100,
+            low_waits: false,
+        }
+    }
+}
+
+/// Part of the inbox.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Inbox {
+    /// The intents, oldest first.
+    pub entries: Vec<InboxEntry>,
+    /// How many there are in all.
+    pub total: u64,
+    /// How many more are proposed with a low risk that nobody judged; they wait
+    /// for a judgement, and not for an approval.
+    pub unjudged: u64,
+    /// Where the inbox goes on, if there is more of it.
+    #[serde(skip)]
+    pub next: Option<Position>,
+}
+
+/// An intent in the inbox.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct InboxEntry {
+    /// Why it is there; the first reason is what it waits for most.
+    pub reasons: Vec<InboxReason>,
+    /// How many questions have no answer.
+    pub unanswered: u32,
+    /// The intent.
+    #[serde(flatten)]
+    pub row: CatalogueRow,
+}
+
+impl InboxEntry {
+    /// The intent's id.
+    pub fn id(&self) -> Uuid {
+        self.row.id
+    }
+
+    /// When it was proposed.
+    pub fn since(&self) -> Timestamp {
+        self.row.created_at
+    }
+}
+
+/// The intents that wait for a person.
+pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox, CatalogueError> {
+    let limit = query.limit.max(1);
+    let (forward, after) = (Direction::Forward, query.after.map(|after| after.0));
+    let shown = Waits::ALL
+        .iter()
+        .filter(|it| it.is_in_inbox(query.low_waits));
+    let lists: Vec<Bytes> = shown.map(|it| keys::all_waiting(*it)).collect();
+    let mut walks = [Walk::new(lists.clone(), forward, after)];
+    let mut ids: Vec<Uuid> = Vec::new();
+    while ids.len() <= limit
+        && let Some((_, id)) = next_of_all(&mut walks, sight).await?
+    {
+        ids.push(id);
+    }
+    let more = ids.len() > limit;
+    ids.truncate(limit);
+    let mut entries = Vec::with_capacity(ids.len());
+    for page in ids.chunks(PAGE) {
+        for row in sight.objects(page).await?.into_iter().flatten() {
+            let counts = intent_counts(&row).copied();
+            let row = view(sight, row).await?;
+            entries.push(entry(row, counts));
+        }
+    }
+    let last = entries.last().filter(|_| more);
+    let next = last.map(|entry| entry.row.first_position);
+    let low = keys::all_waiting(Waits::Approval(Some(Risk::Low)));
+    Ok(Inbox {
+        total: count(sight, &lists).await?,
+        unjudged: match query.low_waits {
+            true => 0,
+            false => count(sight, &[low]).await?,
+        },
+        entries,
+        next,
+    })
+}
+
+fn entry(row: CatalogueRow, counts: Option<IntentCounts>) -> InboxEntry {
+    let unanswered = counts.map_or(0, |counts| counts.unanswered);
+    let mut reasons = Vec::new();
+    match row.approval {
+        Some(ApprovalStatus::Blocked) => reasons.push(InboxReason::Blocked),
+        Some(ApprovalStatus::Error) => reasons.push(InboxReason::Error),
+        _ => {}
+    }
+    if unanswered > 0 {
+        reasons.push(InboxReason::Clarification);
+    }
+    if row.approval == Some(ApprovalStatus::Proposed) {
+        reasons.push(InboxReason::Approval);
+    }
+    InboxEntry {
+        reasons,
+        unanswered,
+        row,
+    }
+}
+
+/// How many rows lists have.
+async fn count(sight: &Sight<'_>, lists: &[Bytes]) -> Result<u64, CatalogueError> {
+    let mut count = 0;
+    for list in lists {
+        let mut cursor: Option<Bytes> = None;
+        loop {
+            let rows = sight
+                .scan(list, cursor.as_deref(), Direction::Forward, PAGE)
+                .await?;
+            count += rows.len() as u64;
+            if rows.len() < PAGE {
+                break;
+            }
+            cursor = rows.into_iter().next_back().map(|(key, _)| key);
+        }
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_intent_waits_for_has_a_number_of_its_own() {
+        for (number, waits) in (1..).zip(Waits::ALL) {
+            assert_eq!(waits.code(), number);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What happened on document 004's axis, in one line.
+
+use annals_domain::intent::{
+    Approved, Approver, ClarificationRequested, Classified, RiskBasis, TakenIn, TypeBasis,
+};
+use annals_domain::settings;
+use annals_domain::task::{Planned, ReviewRecorded};
+
+use super::{because, count, excerpt, quoted, short};
+use crate::Entry;
+
+pub(super) fn settings(event: &settings::Event) -> String {
+    let settings::Event::Set(set) = event;
+    let mut state = settings::State::default();
+    settings::evolve(&mut state, event);
+    format!("{} -> {}", set.setting, state.value(set.setting))
+}
+
+pub(super) fn taken_in(event: &TakenIn) -> String {
+    let child = event.child_of.map(|id| format!(", part of {}", short(id)));
+    let after = match event.depends_on.as_slice() {
+        [] => String::new(),
+        others => {
+            let ids: Vec<String> = others.iter().map(|id| short(*id)).collect();
+            format!(", after {}", ids.join(", "))
+        }
+    };
+    format!(
+        "proposed by {}{}{after}",
+        event.source,
+        child.unwrap_or_default()
+    )
+}
+
+/// The type and the risk, each with what decided it.
+pub(super) fn classified(event: &Classified, entry: &Entry) -> String {
+    let mut parts = Vec::new();
+    if let Some(work_type) = event.work_type {
+        let word = event.type_word.map(|slot| quoted(entry, slot));
+        let by = match event.type_basis {
+            Some(TypeBasis::Label) => format!(" (label {})", word.unwrap_or_default()),
+            Some(TypeBasis::Keyword) => format!(" (word {})", word.unwrap_or_default()),
+            Some(basis) => format!(" ({basis})"),
+            None => String::new(),
+        };
+        parts.push(format!("type {work_type}{by}"));
+    }
+    if let Some(risk) = event.risk {
+        let word = event.risk_word.map(|slot| quoted(entry, slot));
+        let by = match event.risk_basis {
+            Some(RiskBasis::HighWord) => format!(" (word {})", word.unwrap_or_default()),
+            Some(basis) => format!(" ({basis})"),
+            None => String::new(),
+        };
+        parts.push(format!("risk {risk}{by}"));
+    }
+    format!("{}{}", parts.join(", "), because(entry, event.reason))
+}
+
+pub(super) fn approved(event: &Approved, entry: &Entry) -> String {
+    let by = match event.by {
+        Approver::Actor => "",
+        Approver::System => " by the system, as its risk asks for nobody",
+    };
+    format!("approved{by}{}", because(entry, event.reason))
+}
+
+pub(super) fn asked(event: &ClarificationRequested, entry: &Entry) -> String {
+    let questions = entry.texts(&event.questions);
+    let shown: Vec<String> = questions.iter().map(excerpt).collect();
+    format!("asked: {}", shown.join(" "))
+}
+
+pub(super) fn planned(event: &Planned, entry: &Entry) -> String {
+    let mut parts = Vec::new();
+    parts.extend(event.alias.map(|alias| quoted(entry, alias)));
+    parts.extend(event.complexity.map(|it| format!("complexity {it}")));
+    let steps = event.implementation_steps.len();
+    parts.extend((steps > 0).then(|| count(steps, "step", "steps")));
+    let instead = event
+        .supersedes
+        .map(|id| format!("instead of task {}", short(id)));
+    parts.extend(instead);
+    match parts.is_empty() {
+        true => "planned".to_owned(),
+        false => format!("planned: {}", parts.join(", ")),
+    }
+}
+
+pub(super) fn reviewed(event: &ReviewRecorded, entry: &Entry) -> String {
+    let issues: Vec<String> = entry.texts(&event.issues).iter().map(excerpt).collect();
+    match issues.is_empty() {
+        true => format!("review {}", event.verdict),
+        false => format!("review {}: {}", event.verdict, issues.join(" ")),
+    }
+}

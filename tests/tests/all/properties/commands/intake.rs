@@ -1,0 +1,290 @@
+//! Commands on document 004's axis.
+
+use annals::domain::intent::*;
+use annals::domain::run::{ProposePatchSet, StartPatching, StartValidation};
+use annals::domain::settings::{SetSetting, Setting};
+use annals::domain::task::{CreateTask, FailTask, RecordReview, ReviewVerdict};
+use annals::domain::{Command, IntentId, Kind};
+use uuid::Uuid;
+
+use super::Draw;
+
+impl Draw<'_> {
+    fn risk(&mut self) -> Option<Risk> {
+        self.dice.pick(&[
+            None,
+            None,
+            Some(Risk::Low),
+            Some(Risk::Med),
+            Some(Risk::High),
+        ])?
+    }
+
+    fn work_type(&mut self) -> Option<WorkType> {
+        let all = WorkType::ALL;
+        if self.dice.once_in(2) {
+            self.dice.pick(all)
+        } else {
+            None
+        }
+    }
+
+    /// A list that sometimes holds an object of a kind.
+    fn some<T: From<Uuid>>(&mut self, kind: Kind) -> Vec<T> {
+        match self.dice.once_in(4) {
+            true => self.optional(kind).into_iter().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    pub(super) fn proposal(&mut self) -> SubmitIntent {
+        let sources = Source::ALL;
+        let source = self.dice.pick(sources).unwrap_or(Source::Human);
+        SubmitIntent {
+            id: Some(self.new_id().into()),
+            work_type: self.work_type(),
+            risk: self.risk(),
+            labels: (0..self.dice.roll(3)).map(|_| self.text()).collect(),
+            refines: self.some(Kind::Intent).pop(),
+            child_of: self.some(Kind::Intent).pop(),
+            depends_on: self.some(Kind::Intent),
+            ..SubmitIntent::new(source, self.text())
+        }
+    }
+
+    pub(super) fn intake_command(&mut self) -> Command {
+        let intent = self.id(Kind::Intent);
+        match self.one_of(12, Kind::Intent) {
+            0 => self.proposal().into(),
+            1 => JudgeIntent {
+                intent,
+                work_type: self.work_type(),
+                risk: self.risk(),
+                reason: self.reason(),
+            }
+            .into(),
+            2 => ApproveIntent {
+                intent,
+                reason: self.reason(),
+            }
+            .into(),
+            3 => RejectIntent {
+                intent,
+                reason: self.reason(),
+            }
+            .into(),
+            4 => InstructIntent {
+                intent,
+                instruction: self.text(),
+            }
+            .into(),
+            5 => StartExecution { intent }.into(),
+            6 => RequestClarification {
+                intent,
+                questions: (0..self.dice.roll(3)).map(|_| self.text()).collect(),
+            }
+            .into(),
+            7 => self.reply(intent).into(),
+            8 => self.analysis(intent).into(),
+            9 => self.rerun(intent).into(),
+            10 => self.review().into(),
+            _ => self.setting().into(),
+        }
+    }
+
+    fn reply(&mut self, intent: IntentId) -> AnswerClarification {
+        AnswerClarification {
+            intent,
+            question: self.dice.once_in(3).then(|| self.number(3)),
+            answer: self.text(),
+        }
+    }
+
+    fn rerun(&mut self, intent: IntentId) -> RerunIntent {
+        RerunIntent {
+            intent,
+            instruction: self.dice.once_in(3).then(|| self.text()),
+        }
+    }
+
+    fn setting(&mut self) -> SetSetting {
+        let (setting, values): (_, &[&str]) = match self.dice.roll(3) {
+            0 => (
+                Setting::AutonomyThreshold,
+                &["low", "none", "med", "high", "all"],
+            ),
+            1 => (Setting::TrustClassifier, &["false", "true", "maybe"]),
+            _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
+        };
+        SetSetting {
+            setting,
+            value: self.dice.pick(values).unwrap_or("low").to_owned(),
+        }
+    }
+
+    fn analysis(&mut self, intent: IntentId) -> RecordAnalysis {
+        let mut analysis = RecordAnalysis::new(intent);
+        match self.dice.roll(5) {
+            0..3 => {
+                for number in 0..=self.dice.roll(3) {
+                    let name = match self.dice.once_in(16) {
+                        true => "t0".to_owned(),
+                        false => format!("t{number}"),
+                    };
+                    let depends_on = match self.dice.once_in(2) {
+                        true => vec![format!("t{}", self.dice.roll(number + 2))],
+                        false => Vec::new(),
+                    };
+                    analysis.tasks.push(AnalyzedTask {
+                        id: name,
+                        title: self.title(),
+                        complexity: None,
+                        plan: self.reason(),
+                        relevant_files: Vec::new(),
+                        implementation_steps: Vec::new(),
+                        context: None,
+                        depends_on,
+                        extra: None,
+                    });
+                }
+            }
+            3 => analysis.child_intents = (0..=self.dice.roll(2)).map(|_| self.child()).collect(),
+            _ => analysis.clarifications = vec![self.text()],
+        }
+        if self.dice.once_in(16) {
+            analysis.clarifications.push(self.text());
+        }
+        analysis
+    }
+
+    fn child(&mut self) -> ChildIntent {
+        ChildIntent {
+            title: self.text(),
+            body: self.words(),
+            risk: self.risk(),
+            extra: None,
+        }
+    }
+
+    pub(super) fn review_of(&mut self, task: Uuid) -> RecordReview {
+        RecordReview {
+            task: task.into(),
+            ..self.review()
+        }
+    }
+
+    fn review(&mut self) -> RecordReview {
+        let verdict = match self.dice.once_in(3) {
+            true => ReviewVerdict::Approved,
+            false => ReviewVerdict::Rejected,
+        };
+        let approved = verdict == ReviewVerdict::Approved;
+        RecordReview {
+            task: self.id(Kind::Task),
+            verdict,
+            issues: (0..self.dice.roll(2)).map(|_| self.text()).collect(),
+            suggestions: Vec::new(),
+            chosen_patchset_id: if approved && self.dice.once_in(4) {
+                self.optional(Kind::PatchSet)
+            } else {
+                None
+            },
+            result_commit_sha: self.optional_oid().filter(|_| approved),
+        }
+    }
+
+    /// The next thing that happens to an intent that was taken in, so that some
+    /// come to be blocked and are tried anew.
+    pub(super) fn step_intake_on(&mut self) -> Command {
+        let model = self.model;
+        let taken = model.intents.iter().filter(|(id, intent)| {
+            intent.taken_in && !super::Model::is_own(**id) && intent.status != "cancelled"
+        });
+        let mut taken: Vec<Uuid> = taken.map(|(id, _)| *id).collect();
+        let failed = |id: &Uuid| matches!(model.approval(*id), "blocked" | "error");
+        if taken.iter().any(failed) && self.dice.once_in(2) {
+            taken.retain(failed);
+        }
+        let Some(id) = self.dice.pick(&taken) else {
+            return self.proposal().into();
+        };
+        let intent = IntentId(id);
+        let found = &model.intents[&id];
+        if !found.unanswered.is_empty() && self.dice.once_in(2) {
+            return self.reply(intent).into();
+        }
+        match model.approval(id) {
+            "proposed" => ApproveIntent {
+                intent,
+                reason: None,
+            }
+            .into(),
+            "approved" if self.dice.once_in(3) => StartExecution { intent }.into(),
+            "approved" | "executing" if self.dice.once_in(5) => self.analysis(intent).into(),
+            "executing" if self.dice.once_in(8) => RequestClarification {
+                intent,
+                questions: vec![self.words()],
+            }
+            .into(),
+            "blocked" | "error" if self.dice.once_in(4) => RejectIntent {
+                intent,
+                reason: None,
+            }
+            .into(),
+            "blocked" | "error" => self.rerun(intent).into(),
+            _ => self.step_work_on(id),
+        }
+    }
+
+    /// A task of an intent, and its run up to a review.
+    fn step_work_on(&mut self, id: Uuid) -> Command {
+        let model = self.model;
+        let own = model.tasks.iter().filter(|(task, found)| {
+            found.intent == Some(id)
+                && !super::Model::is_own(**task)
+                && matches!(found.status, "draft" | "running")
+        });
+        let own: Vec<Uuid> = own.map(|(id, _)| *id).collect();
+        let Some(task) = self.dice.pick(&own).filter(|_| !self.dice.once_in(4)) else {
+            return self.task_of(id).into();
+        };
+        if self.dice.once_in(6) {
+            let reason = self.reason();
+            let task = task.into();
+            return FailTask { task, reason }.into();
+        }
+        let found = &model.tasks[&task];
+        let run = found.last_run.map(|run| (run, model.runs[&run].status));
+        match run {
+            Some((run, "created")) => StartPatching { run: run.into() }.into(),
+            Some((run, "patching")) if self.dice.once_in(2) => ProposePatchSet {
+                id: Some(self.fresh().into()),
+                ..self.patch_set(run.into())
+            }
+            .into(),
+            Some((run, "patching")) => StartValidation { run: run.into() }.into(),
+            Some((_, "validating")) => self.review_of(task).into(),
+            _ => annals::domain::run::CreateRun {
+                id: Some(self.fresh().into()),
+                ..annals::domain::run::CreateRun::new(task.into())
+            }
+            .into(),
+        }
+    }
+
+    fn task_of(&mut self, intent: Uuid) -> CreateTask {
+        let model = self.model;
+        let own = model
+            .tasks
+            .iter()
+            .filter(|(id, task)| task.intent == Some(intent) && !super::Model::is_own(**id));
+        let own: Vec<Uuid> = own.map(|(id, _)| *id).collect();
+        let dependency = self.dice.pick(&own).filter(|_| self.dice.once_in(2));
+        CreateTask {
+            id: Some(self.fresh().into()),
+            intent: Some(intent.into()),
+            dependencies: dependency.map(Into::into).into_iter().collect(),
+            ..CreateTask::new(self.words())
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! The reference for document 004's axis. What the log gives ids is kept under
+//! ids of the model's own, which no command can name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use annals::domain::intent::{self, Risk, WorkType};
+use annals::domain::run::{Decide, DecisionType, EvidenceKind, RecordEvidence};
+use annals::domain::settings::{SetSetting, Setting};
+use annals::domain::task::{RecordReview, ReviewVerdict};
+use annals::domain::{Command, Kind};
+use uuid::Uuid;
+
+use super::{Intent, Judged, Model, Task, demand, text};
+
+/// The log's settings.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// 0 for none, then the risks.
+    threshold: usize,
+    trust: bool,
+    retries: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            threshold: 1,
+            trust: false,
+            retries: 2,
+        }
+    }
+}
+
+fn level(risk: Risk) -> usize {
+    match risk {
+        Risk::Low => 1,
+        Risk::Med => 2,
+        Risk::High => 3,
+    }
+}
+
+impl Model {
+    pub(super) fn judge_intake(&mut self, command: &Command) -> Judged {
+        match command {
+            Command::SubmitIntent(c) => self.submit_intent(c),
+            Command::JudgeIntent(c) => self.judge_intent(c),
+            Command::ApproveIntent(c) => {
+                let intent = self.open_intent(c.intent.0)?;
+                demand(intent.stage == "proposed")?;
+                intent.stage = "approved";
+                Some(true)
+            }
+            Command::RejectIntent(c) => {
+                self.open_intent(c.intent.0)?;
+                let status = self.approval(c.intent.0);
+                demand(matches!(
+                    status,
+                    "proposed" | "approved" | "blocked" | "error"
+                ))?;
+                let intent = self.open_intent(c.intent.0)?;
+                (intent.stage, intent.status) = ("rejected", "cancelled");
+                Some(true)
+            }
+            Command::InstructIntent(c) => {
+                text(&c.instruction)?;
+                self.open_intent(c.intent.0).map(|_| true)
+            }
+            Command::StartExecution(c) => {
+                demand(self.open_intent(c.intent.0)?.stage == "approved")?;
+                self.ready(c.intent.0)?;
+                self.open_intent(c.intent.0)?.stage = "executing";
+                Some(true)
+            }
+            Command::RequestClarification(c) => self.ask(c.intent.0, &c.questions),
+            Command::AnswerClarification(c) => self.answer(c),
+            Command::RecordAnalysis(c) => self.record_analysis(c),
+            Command::RerunIntent(c) => self.rerun(c),
+            Command::RecordReview(c) => self.record_review(c),
+            Command::SetSetting(c) => self.set_setting(c),
+            other => panic!("{} is not modelled", other.name()),
+        }
+    }
+
+    /// An id of the model's own.
+    fn own_id(&mut self) -> Uuid {
+        self.own_ids += 1;
+        Uuid::from_u128((1 << 100) + self.own_ids)
+    }
+
+    /// Whether the log gave the object its id.
+    pub fn is_own(id: Uuid) -> bool {
+        id.as_u128() >> 100 == 1
+    }
+
+    fn open_intent(&mut self, id: Uuid) -> Option<&mut Intent> {
+        let intent = self.intents.get_mut(&id)?;
+        demand(matches!(intent.status, "draft" | "active") && intent.stage != "rejected")?;
+        Some(intent)
+    }
+
+    /// The status on document 004's axis, computed from what there is.
+    pub fn approval(&self, id: Uuid) -> &'static str {
+        let intent = &self.intents[&id];
+        match (intent.stage, intent.status) {
+            ("rejected", _) => return "rejected",
+            (_, "completed") => return "done",
+            (_, "cancelled") => return "cancelled",
+            ("executing", _) => {}
+            (stage, _) => return stage,
+        }
+        let tasks = intent.tasks.iter().map(|task| &self.tasks[task]);
+        let tasks = tasks.filter(|task| !task.superseded && task.status != "cancelled");
+        let mut parts: Vec<&str> = tasks
+            .map(|task| match task.status {
+                "done" => "done",
+                "failed" => "error",
+                _ => "executing",
+            })
+            .collect();
+        let children = intent.children.iter().map(|child| self.approval(*child));
+        parts.extend(children.filter(|status| !matches!(*status, "rejected" | "cancelled")));
+        let settled = |part: &&str| matches!(*part, "done" | "error" | "blocked");
+        if !parts.iter().all(settled) || (parts.is_empty() && intent.children.is_empty()) {
+            "executing"
+        } else if !parts.is_empty() && parts.iter().all(|part| *part == "done") {
+            "done"
+        } else if !parts.is_empty() && parts.iter().all(|part| *part == "error") {
+            "error"
+        } else {
+            "blocked"
+        }
+    }
+
+    /// Why an intent is in the inbox, if it is (dialects.md C, Inbox).
+    pub fn inbox_reason(&self, id: Uuid) -> Option<&'static str> {
+        let intent = &self.intents[&id];
+        if !intent.taken_in {
+            return None;
+        }
+        let low_waits = self.settings.threshold == 0;
+        match self.approval(id) {
+            "blocked" => Some("blocked"),
+            "error" => Some("error"),
+            "proposed" | "approved" | "executing" if !intent.unanswered.is_empty() => {
+                Some("clarification")
+            }
+            "proposed" if intent.risk != Some(Risk::Low) || low_waits => Some("approval"),
+            _ => None,
+        }
+    }
+
+    fn lets_go(&self, risk: Risk, judged: bool) -> bool {
+        let settings = &self.settings;
+        level(risk) <= settings.threshold && (judged || settings.trust)
+    }
+
+    fn submit_intent(&mut self, c: &intent::SubmitIntent) -> Judged {
+        text(&c.prompt)?;
+        c.labels.iter().try_for_each(|label| text(label))?;
+        let named = c.depends_on.iter().chain(&c.refines).chain(&c.child_of);
+        demand(
+            named
+                .copied()
+                .all(|other| self.intents.contains_key(&other.0)),
+        )?;
+        if let Some(parent) = c.child_of {
+            self.open_intent(parent.0)?;
+        }
+        // No text of the generator has a word that says more.
+        let by_rule = match c.work_type {
+            Some(WorkType::Fix | WorkType::Refactor | WorkType::Test) => Risk::Low,
+            Some(WorkType::Feature | WorkType::Audit) | None => Risk::Med,
+        };
+        let id = c.id?.0;
+        self.new_intent(id, c.risk, by_rule);
+        self.intents.get_mut(&id)?.depends_on = c.depends_on.iter().map(|it| it.0).collect();
+        if let Some(parent) = c.child_of {
+            self.intents.get_mut(&parent.0)?.children.push(id);
+        }
+        self.place(Some(id), Kind::Intent)
+    }
+
+    fn new_intent(&mut self, id: Uuid, judged: Option<Risk>, by_rule: Risk) {
+        let risk = judged.unwrap_or(by_rule);
+        let stage = match self.lets_go(risk, judged.is_some()) {
+            true => "approved",
+            false => "proposed",
+        };
+        let intent = Intent {
+            status: "draft",
+            stage,
+            taken_in: true,
+            risk: Some(risk),
+            ..Intent::default()
+        };
+        self.intents.insert(id, intent);
+    }
+
+    fn judge_intent(&mut self, c: &intent::JudgeIntent) -> Judged {
+        demand(c.work_type.is_some() || c.risk.is_some())?;
+        let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
+        let intent = self.open_intent(c.intent.0)?;
+        intent.risk = c.risk.or(intent.risk);
+        if lets_go && intent.stage == "proposed" {
+            intent.stage = "approved";
+        }
+        Some(true)
+    }
+
+    /// Nothing is left to be answered, and what it depends on is done.
+    fn ready(&self, id: Uuid) -> Option<()> {
+        let intent = &self.intents[&id];
+        demand(intent.unanswered.is_empty())?;
+        demand(
+            intent
+                .depends_on
+                .iter()
+                .all(|other| self.approval(*other) == "done"),
+        )
+    }
+
+    fn ask(&mut self, id: Uuid, questions: &[String]) -> Judged {
+        demand((1..=100).contains(&questions.len()))?;
+        questions.iter().try_for_each(|question| text(question))?;
+        let intent = self.open_intent(id)?;
+        for _ in questions {
+            intent.unanswered.insert(intent.questions);
+            intent.questions += 1;
+        }
+        Some(true)
+    }
+
+    fn answer(&mut self, c: &intent::AnswerClarification) -> Judged {
+        text(&c.answer)?;
+        let intent = self.open_intent(c.intent.0)?;
+        let question = c.question.or(intent.unanswered.first().copied())?;
+        demand(intent.unanswered.remove(&question))?;
+        if intent.unanswered.is_empty() && intent.stage == "executing" {
+            intent.stage = "approved";
+        }
+        Some(true)
+    }
+
+    fn record_analysis(&mut self, c: &intent::RecordAnalysis) -> Judged {
+        let id = c.intent.0;
+        match self.open_intent(id)?.stage {
+            "approved" => self.ready(id)?,
+            "executing" => {}
+            _ => return None,
+        }
+        let given = [
+            !c.tasks.is_empty(),
+            !c.child_intents.is_empty(),
+            !c.clarifications.is_empty(),
+        ];
+        demand(given.iter().filter(|given| **given).count() == 1)?;
+        let intent = self.open_intent(id)?;
+        (intent.stage, intent.analyzed) = ("executing", true);
+        self.analyzed_tasks(id, &c.tasks)?;
+        for child in &c.child_intents {
+            text(&child.title)?;
+            let own = self.own_id();
+            self.new_intent(own, child.risk, Risk::Med);
+            self.intents.get_mut(&id)?.children.push(own);
+        }
+        match c.clarifications.is_empty() {
+            true => Some(true),
+            false => self.ask(id, &c.clarifications),
+        }
+    }
+
+    fn analyzed_tasks(&mut self, intent: Uuid, tasks: &[intent::AnalyzedTask]) -> Option<()> {
+        let mut ids = BTreeMap::new();
+        for task in tasks {
+            text(&task.id)?;
+            text(&task.title)?;
+            demand(task.title.chars().count() < 100)?;
+            let own = self.own_id();
+            demand(ids.insert(task.id.as_str(), own).is_none())?;
+        }
+        for task in tasks {
+            let of = |name: &String| ids.get(name.as_str()).copied();
+            let dependencies: Option<BTreeSet<Uuid>> = task.depends_on.iter().map(of).collect();
+            let new = Task {
+                status: "draft",
+                intent: Some(intent),
+                dependencies: dependencies?,
+                ..Task::default()
+            };
+            self.tasks.insert(ids[task.id.as_str()], new);
+            let own = ids[task.id.as_str()];
+            self.intents.get_mut(&intent)?.tasks.push(own);
+        }
+        // Whoever cannot be done last can never be done.
+        let mut left: BTreeSet<Uuid> = ids.into_values().collect();
+        while let Some(next) = left
+            .iter()
+            .copied()
+            .find(|id| self.tasks[id].dependencies.is_disjoint(&left))
+        {
+            left.remove(&next);
+        }
+        demand(left.is_empty())
+    }
+
+    fn rerun(&mut self, c: &intent::RerunIntent) -> Judged {
+        let id = c.intent.0;
+        self.open_intent(id)?;
+        demand(matches!(self.approval(id), "blocked" | "error"))?;
+        c.instruction.iter().try_for_each(|it| text(it))?;
+        let failed = |id: &Uuid| {
+            let task = &self.tasks[id];
+            task.status == "failed" && !task.superseded
+        };
+        let tasks = self.intents[&id].tasks.iter().copied();
+        let failed: Vec<Uuid> = tasks.filter(failed).collect();
+        demand(!failed.is_empty())?;
+        let successors: BTreeMap<Uuid, Uuid> =
+            failed.iter().map(|old| (*old, self.own_id())).collect();
+        for old in failed {
+            let task = self.tasks.get_mut(&old)?;
+            task.superseded = true;
+            task.successor = Some(successors[&old]);
+            let newer = |id: &Uuid| successors.get(id).copied().unwrap_or(*id);
+            let again = Task {
+                status: "draft",
+                intent: Some(id),
+                dependencies: task.dependencies.iter().map(newer).collect(),
+                ..Task::default()
+            };
+            self.tasks.insert(successors[&old], again);
+            self.intents.get_mut(&id)?.tasks.push(successors[&old]);
+        }
+        self.intents.get_mut(&id)?.stage = "approved";
+        Some(true)
+    }
+
+    fn record_review(&mut self, c: &RecordReview) -> Judged {
+        let said = c.issues.iter().chain(&c.suggestions);
+        said.clone().try_for_each(|said| text(said))?;
+        let rejected = c.verdict == ReviewVerdict::Rejected;
+        demand(!rejected || (c.chosen_patchset_id.is_none() && c.result_commit_sha.is_none()))?;
+        let retries = self.settings.retries;
+        let task = self.tasks.get_mut(&c.task.0)?;
+        demand(task.status == "running")?;
+        let run = task.last_run?;
+        let again = task.rejections < retries;
+        task.rejections += u32::from(rejected);
+        let verdict = match (rejected, again) {
+            (false, _) => DecisionType::Commit,
+            (true, true) => DecisionType::Retry,
+            (true, false) => DecisionType::Abandon,
+        };
+        let mut chosen = c.chosen_patchset_id;
+        if !rejected && chosen.is_none() {
+            let own = self.patch_sets.iter().filter(|(_, it)| it.run == run);
+            let mut fit = own.filter(|(_, it)| matches!(it.status, "proposed" | "applied"));
+            chosen = Some((*fit.next()?.0).into());
+            demand(fit.next().is_none())?;
+        }
+        self.record_evidence(&RecordEvidence {
+            run: run.into(),
+            id: None,
+            patchset_id: c.chosen_patchset_id,
+            kind: EvidenceKind::Review,
+            tool: "review".to_owned(),
+            command_line: None,
+            exit_code: None,
+            summary: None,
+            report_artifacts: Vec::new(),
+        })?;
+        self.decide(&Decide {
+            chosen_patchset_id: chosen.filter(|_| !rejected),
+            result_commit_sha: c.result_commit_sha,
+            ..Decide::new(run.into(), verdict)
+        })
+    }
+
+    fn set_setting(&mut self, c: &SetSetting) -> Judged {
+        let mut settings = self.settings.clone();
+        match c.setting {
+            Setting::AutonomyThreshold => {
+                let words = ["none", "low", "med", "high"];
+                settings.threshold = words.iter().position(|word| *word == c.value)?;
+            }
+            Setting::TrustClassifier => settings.trust = c.value.parse().ok()?,
+            Setting::MaxReviewRetries => {
+                settings.retries = c.value.parse().ok()?;
+                demand(settings.retries <= 100)?;
+            }
+        }
+        let before = &self.settings;
+        let same = (before.threshold, before.trust, before.retries)
+            == (settings.threshold, settings.trust, settings.retries);
+        self.settings = settings;
+        Some(!same)
+    }
+
+    /// The task that stands where this one stood.
+    pub(super) fn newest(&self, id: Uuid) -> Uuid {
+        match self.tasks.get(&id).and_then(|task| task.successor) {
+            Some(next) => self.newest(next),
+            None => id,
+        }
+    }
+
+    /// What waits for a failed task of its intent fails with it.
+    pub(super) fn fail_dependents(&mut self, failed: Uuid) {
+        let Some(intent) = self.tasks.get(&failed).and_then(|task| task.intent) else {
+            return;
+        };
+        let tasks = self.intents[&intent].tasks.clone();
+        for id in tasks {
+            let task = &self.tasks[&id];
+            let mut needs = task.dependencies.iter();
+            let waits = needs.any(|other| *other == failed || self.newest(*other) == failed);
+            if task.status == "draft" && waits {
+                self.tasks
+                    .entry(id)
+                    .and_modify(|task| task.status = "failed");
+                self.fail_dependents(id);
+            }
+        }
+    }
+
+    /// What a run means for the intent of its task.
+    pub(super) fn run_begins(&mut self, intent: Uuid) -> Option<()> {
+        let intent = self.intents.get_mut(&intent)?;
+        match intent.stage {
+            "approved" => intent.stage = "executing",
+            "rejected" => return None,
+            "proposed" => demand(!intent.taken_in)?,
+            _ => {}
+        }
+        Some(())
+    }
+}
