@@ -100,7 +100,7 @@ impl Annals {
     }
 
     /// The status of an intent on document 004's axis, computed from its tasks and
-    /// children as they were.
+    /// children as they were. One that is not there is proposed.
     ///
     /// # Errors
     /// [`LoadError`].
@@ -109,12 +109,22 @@ impl Annals {
         intent: IntentId,
         at: At,
     ) -> Result<ApprovalStatus, LoadError> {
+        let status = self.ask(at, |world| status_in(world, intent)).await?;
+        // An intent that is not there is nothing but an idea.
+        Ok(status.unwrap_or(ApprovalStatus::Proposed))
+    }
+
+    /// What a decision would look at, as it was; none, where it would be refused.
+    async fn ask<T>(
+        &self,
+        at: At,
+        decide: impl Fn(&mut World) -> Result<T, DecideError>,
+    ) -> Result<Option<T>, LoadError> {
         let mut world = World::new();
         loop {
-            match status_in(&mut world, intent) {
-                Ok(status) => return Ok(status),
-                // An intent that is not there is nothing but an idea.
-                Err(DecideError::Refused(_)) => return Ok(ApprovalStatus::Proposed),
+            match decide(&mut world) {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(DecideError::Refused(_)) => return Ok(None),
                 Err(DecideError::Needs(Need::State(stream))) => {
                     let loaded = self.state_at(stream, at).await?;
                     world.insert_state(stream, loaded);
@@ -210,11 +220,18 @@ impl Annals {
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
     pub async fn forge_task(&self, task: TaskId, at: At) -> Result<ForgeTaskView, ViewError> {
-        self.locate(task.0).await?;
+        let (found, _) = self.locate(task.0).await?;
         let object = crate::ObjectRef {
             kind: Kind::Task,
             id: task.0,
         };
+        if found != Kind::Task {
+            return Err(ViewError::WrongKind {
+                id: task.0,
+                expected: Kind::Task,
+                found,
+            });
+        }
         let view = self.forge_task_if_any(task, at).await?;
         view.ok_or(ViewError::NotYet { object })
     }
@@ -269,8 +286,11 @@ impl Annals {
             AnyState::Intent(state) => state,
             _ => return Ok(Vec::new()),
         };
-        let (is_let_go, mut ready) = (state.stage == intent::Stage::Executing, Vec::new());
-        if !(is_let_go || state.stage == intent::Stage::Approved || !state.is_taken_in) {
+        let mut ready = Vec::new();
+        let may_begin = self
+            .ask(at, |world| intent::run_begins(world, intent))
+            .await?;
+        if may_begin.is_none() || !state.life.is_open() {
             return Ok(ready);
         }
         for task in &state.tasks {

@@ -111,29 +111,49 @@ impl Given {
     pub(crate) fn decide_guarded(&self, command: impl Into<Command>) -> Result<Guarded, Refusal> {
         let (command, meta) = (command.into(), self.meta());
         let mut world = World::new();
+        let emitted = self.look(&mut world, |world| command.decide(world, &meta))?;
+        Ok((emitted, world.dependences().collect()))
+    }
+
+    /// Asks the world what is not a command: what the answer needs is loaded as
+    /// for a decision.
+    pub(crate) fn ask<T>(
+        &self,
+        question: impl Fn(&mut World) -> Result<T, DecideError>,
+    ) -> Result<T, Refusal> {
+        self.look(&mut World::new(), question)
+    }
+
+    fn look<T>(
+        &self,
+        world: &mut World,
+        question: impl Fn(&mut World) -> Result<T, DecideError>,
+    ) -> Result<T, Refusal> {
         // Each round loads one more thing; no decision looks at this many.
         for _ in 0..10_000 {
-            match command.decide(&mut world, &meta) {
-                Ok(emitted) => return Ok((emitted, world.dependences().collect())),
+            match question(world) {
+                Ok(answer) => return Ok(answer),
                 Err(DecideError::Refused(refusal)) => return Err(refusal),
-                Err(DecideError::Needs(Need::State(stream))) => {
-                    world.insert_state(stream, self.loaded(stream));
-                }
-                Err(DecideError::Needs(Need::Place(id))) => {
-                    world.insert_place(id, self.places.get(&id).copied());
-                }
-                Err(DecideError::Needs(Need::TaskText { stream, version })) => {
-                    assert_eq!(version, self.loaded(stream).version);
-                    let text = self.texts.get(&stream).cloned().unwrap_or_default();
-                    world.insert_task_text(stream, text);
-                }
-                Err(DecideError::Needs(Need::Window { stream, version })) => {
-                    assert_eq!(version, self.loaded(stream).version);
-                    world.insert_window(stream, self.windows.get(&stream).cloned());
-                }
+                Err(DecideError::Needs(need)) => self.load(world, need),
             }
         }
-        panic!("{} asks for the same things over and over", command.name());
+        panic!("the same things are asked for over and over");
+    }
+
+    fn load(&self, world: &mut World, need: Need) {
+        match need {
+            Need::State(stream) => world.insert_state(stream, self.loaded(stream)),
+            Need::Place(id) => world.insert_place(id, self.places.get(&id).copied()),
+            Need::TaskText { stream, version } => {
+                assert_eq!(version, self.loaded(stream).version);
+                let text = self.texts.get(&stream).cloned().unwrap_or_default();
+                world.insert_task_text(stream, text);
+            }
+            Need::Window { stream, version } => {
+                assert_eq!(version, self.loaded(stream).version);
+                world.insert_window(stream, self.windows.get(&stream).cloned());
+            }
+        }
     }
 
     /// What comes with the next command: each gets another new id, far from

@@ -242,7 +242,7 @@ pub(crate) struct Settings {
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<Setting>,
     /// What to set it to
-    #[arg(value_name = "VALUE", requires = "name")]
+    #[arg(value_name = "VALUE", requires = "name", conflicts_with = "at")]
     pub(crate) value: Option<String>,
     #[command(flatten)]
     pub(crate) moment: super::Moment,

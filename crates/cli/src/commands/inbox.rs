@@ -41,9 +41,9 @@ fn summary(inbox: &Inbox, context: &Context) -> Result<(), CliError> {
     if inbox.unjudged > 0 {
         let some = counted(inbox.unjudged, "intent is", "intents are");
         output.note(&format!(
-            "{some} proposed with a low risk that only the rules gave: judge it with `annals judge \
-             ID --risk low`, or let the rules approve with `annals settings \
-             autonomy.trust_classifier true`"
+            "{some} proposed with a low risk and not let go, as only the rules gave the risk: judge \
+             it with `annals judge ID --risk low`, or let the rules approve what comes with `annals \
+             settings autonomy.trust_classifier true`"
         ));
     }
     Ok(())
@@ -65,24 +65,21 @@ fn name(entry: &InboxEntry) -> String {
 fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
     let name = name(entry);
     let reason = entry.reasons.first().copied();
+    let answers = details.questions.iter();
+    let answers =
+        answers.map(|(number, _)| format!("annals answer {name} --question {number} --text TEXT"));
     match reason {
         Some(InboxReason::Approval) => vec![
             format!("annals approve {name}"),
             format!("annals reject {name} --reason TEXT"),
         ],
-        Some(InboxReason::Clarification) => details
-            .questions
-            .iter()
-            .map(|(number, _)| format!("annals answer {name} --question {number} --text TEXT"))
-            .collect(),
+        Some(InboxReason::Clarification) => answers.collect(),
         Some(InboxReason::Blocked | InboxReason::Error) => {
             let mut commands = Vec::new();
             if !details.failed_tasks.is_empty() {
                 commands.push(format!("annals rerun {name} --instruction TEXT"));
             }
-            for (child, _) in &details.failed_children {
-                commands.push(format!("annals rerun {}", short(child.0)));
-            }
+            commands.extend(answers);
             commands.push(format!("annals reject {name} --reason TEXT"));
             commands
         }

@@ -229,14 +229,19 @@ async fn each(
         let done = one(&annals, id, &actor, &command, &mut context.output).await;
         match done {
             Ok(()) => {}
-            Err(error) if error.is_refusal() => refused.push(error),
+            Err(error) if error.is_refusal() => {
+                if ids.len() > 1 {
+                    ended = said(id, &error, &mut context.output);
+                }
+                refused.push(error);
+            }
             Err(error) => {
                 ended = Err(error);
                 break;
             }
         }
-        if let Some(error) = refused.last().filter(|_| ids.len() > 1) {
-            said(id, error, &mut context.output)?;
+        if ended.is_err() {
+            break;
         }
     }
     annals.close().await;

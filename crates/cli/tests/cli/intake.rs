@@ -123,6 +123,11 @@ fn of_many_ids_those_that_are_refused_are_said_and_the_others_are_done() {
         "{refused:?}"
     );
     assert_eq!(refused.stdout.lines().count(), 2);
+    assert_eq!(
+        refused.stderr.lines().count(),
+        3,
+        "each refusal once: {refused:?}"
+    );
     assert_eq!(status(&place, "b"), "approved");
 }
 

@@ -9,6 +9,9 @@ use super::error::Read;
 use super::order::order;
 use super::task::{ForgeTask, Placed};
 
+/// Characters of a task's title (document 000: fewer than 100).
+const TITLE_CHARS: usize = 99;
+
 /// Reads what an agent answered about an intent: JSON, or a JSON text that has it
 /// in a fence or in prose.
 ///
@@ -19,6 +22,11 @@ pub fn record_analysis(
     analyzed: Analyzed<'_>,
     answer: &Json,
 ) -> Read<RecordAnalysis> {
+    let title = short_title(analyzed.title);
+    let analyzed = Analyzed {
+        title: &title,
+        ..analyzed
+    };
     let text: Result<String, _> = serde_json::from_str(answer.text());
     let found = match &text {
         Ok(text) => analysis::read(text, analyzed)?,
@@ -36,6 +44,12 @@ pub fn record_analysis(
         Analysis::NeedsClarification(questions) => command.clarifications = questions,
     }
     Ok(command)
+}
+
+/// As much of an intent's title as a task may have for its own.
+fn short_title(title: &str) -> String {
+    let line = title.lines().next().unwrap_or_default();
+    line.chars().take(TITLE_CHARS).collect()
 }
 
 /// The tasks as the agent listed them, if they can be done in some order.
@@ -127,6 +141,18 @@ mod tests {
             (flat[0].id.as_str(), flat[0].title.as_str()),
             ("reset", "Reset link")
         );
+    }
+
+    #[test]
+    fn a_task_inherits_as_much_of_the_title_as_it_may_have() {
+        let title = "長".repeat(120);
+        let analyzed = Analyzed {
+            id: "reset",
+            title: &title,
+        };
+        let answer = Json::parse(r#"{"plan":"x"}"#).unwrap();
+        let read = record_analysis(INTENT, analyzed, &answer).unwrap();
+        assert_eq!(read.tasks[0].title, "長".repeat(99));
     }
 
     #[test]

@@ -135,7 +135,7 @@ pub(crate) fn record(world: &mut World, command: &RecordAnalysis, meta: &Meta) -
     let content = pieces.text(answer_text(command)?);
     events.push(emit(id, Analyzed { content }, pieces));
     events.extend(match outcome {
-        Outcome::Tasks => tasks(id, &command.tasks, meta)?,
+        Outcome::Tasks => tasks(world, id, &command.tasks, meta)?,
         Outcome::ChildIntents => children(world, id, &command.child_intents, meta)?,
         Outcome::NeedsClarification => vec![asked(id, &command.clarifications)?],
     });
@@ -188,6 +188,7 @@ fn derived(meta: &Meta, what: &str, number: usize) -> Uuid {
 }
 
 fn tasks(
+    world: &mut World,
     intent: IntentId,
     asked: &[AnalyzedTask],
     meta: &Meta,
@@ -203,9 +204,15 @@ fn tasks(
     for task in in_order(asked.iter().collect(), name, needs) {
         task::decide::check_title(&task.title)?;
         let id_of = |name: &String| ids.get(name.as_str()).copied();
+        let mut dependencies: Vec<TaskId> = Vec::new();
+        for needed in task.depends_on.iter().filter_map(id_of) {
+            if !dependencies.contains(&needed) {
+                dependencies.push(needed);
+            }
+        }
         let create = CreateTask {
             intent: Some(intent),
-            dependencies: task.depends_on.iter().filter_map(id_of).collect(),
+            dependencies,
             plan: Some(TaskPlan {
                 alias: Some(task.id.clone()),
                 complexity: task.complexity,
@@ -218,6 +225,8 @@ fn tasks(
             ..CreateTask::new(task.title.as_str())
         };
         if let Some(id) = id_of(&task.id) {
+            // Whatever comes behind it in the same batch knows it.
+            world.absent(id.stream())?;
             events.extend(task::decide::created(&create, id, None));
         }
     }
@@ -310,6 +319,7 @@ fn children(
             extra: child.extra.clone(),
             ..SubmitIntent::new(source, prompt)
         };
+        world.absent(id.stream())?;
         events.extend(propose(world, id, &submit)?);
         ids.push(id);
     }

@@ -43,20 +43,6 @@ coded_enum! {
 }
 
 impl ApprovalStatus {
-    /// Whether nothing more happens to it by itself: what its parent waits for.
-    pub fn is_settled(self) -> bool {
-        match self {
-            ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing => {
-                false
-            }
-            ApprovalStatus::Done
-            | ApprovalStatus::Blocked
-            | ApprovalStatus::Error
-            | ApprovalStatus::Rejected
-            | ApprovalStatus::Cancelled => true,
-        }
-    }
-
     /// How it counts to the intent that it is a part of; not at all, if it is not
     /// wanted any more.
     pub fn standing(self) -> Option<Standing> {

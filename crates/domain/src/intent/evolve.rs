@@ -50,7 +50,8 @@ pub struct State {
     pub life: Life,
     /// How far it was let go.
     pub stage: Stage,
-    /// Whether it was put on document 004's axis.
+    /// Whether it was put on document 004's axis: proposed there, or judged,
+    /// approved, turned down or asked about.
     pub is_taken_in: bool,
     /// Where it comes from, if it was.
     pub source: Option<Source>,
@@ -91,6 +92,7 @@ impl State {
     }
 
     fn classify(&mut self, event: &Classified) {
+        self.is_taken_in = true;
         if event.risk.is_some() {
             self.risk = event.risk;
             self.risk_basis = event.risk_basis;
@@ -98,6 +100,7 @@ impl State {
     }
 
     fn ask(&mut self, questions: usize) {
+        self.is_taken_in = true;
         for _ in 0..questions {
             self.unanswered.insert(self.questions);
             self.questions = self.questions.saturating_add(1);
@@ -139,9 +142,13 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Cancelled(_) => state.life = Life::Cancelled,
         Event::TakenIn(event) => state.take_in(event),
         Event::Classified(event) => state.classify(event),
-        Event::Approved(_) => state.stage = Stage::Approved,
+        Event::Approved(_) => {
+            state.is_taken_in = true;
+            state.stage = Stage::Approved;
+        }
         Event::Rejected(_) => {
             // Document 000 has no word for it but this one (dialects.md D).
+            state.is_taken_in = true;
             state.stage = Stage::Rejected;
             state.life = Life::Cancelled;
         }

@@ -1,5 +1,6 @@
 //! What is accepted of an intent on its second axis, and what happens then.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::decide::emit;
@@ -50,9 +51,30 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     if let Some(parent) = command.child_of {
         let state = world.intent(parent)?;
         require_open(parent, &state, "submit_intent with it as child_of")?;
+        refuse_ancestors(world, parent, &command.depends_on)?;
+        if state.stage == Stage::Approved {
+            events.push(started(parent));
+        }
         events.push(decomposed(parent, vec![id]));
     }
     Ok(events)
+}
+
+/// An intent that waits for one that it is a part of would wait for ever.
+fn refuse_ancestors(
+    world: &mut World,
+    parent: IntentId,
+    depends_on: &[IntentId],
+) -> Result<(), DecideError> {
+    let (mut next, mut seen) = (Some(parent), HashSet::new());
+    while let Some(id) = next.filter(|id| seen.insert(*id)) {
+        if depends_on.contains(&id) {
+            let reason = format!("it would be a part of {id}, which waits for its parts");
+            return Err(Refusal::invalid("depends_on", reason).into());
+        }
+        next = world.intent_if_any(id)?.and_then(|state| state.child_of);
+    }
+    Ok(())
 }
 
 /// That an intent was split.
@@ -311,13 +333,21 @@ pub(super) fn require_ready(
 }
 
 /// What beginning a run of a task means for its intent: that work began, if it
-/// was approved. One that waits for an approval has no runs.
-pub(crate) fn run_begins(world: &mut World, id: IntentId) -> Result<Option<Emitted>, DecideError> {
+/// was approved. One that waits for an approval, or for an answer, has no runs.
+///
+/// # Errors
+/// [`DecideError::Needs`] what is not loaded, and why no run may begin.
+pub fn run_begins(world: &mut World, id: IntentId) -> Result<Option<Emitted>, DecideError> {
     let Some(state) = world.intent_if_any(id)? else {
         return Ok(None);
     };
     match state.stage {
-        Stage::Approved => Ok(Some(started(id))),
+        Stage::Approved => {
+            let asked = "create_run of a task of it";
+            require_open(id, &state, asked)?;
+            require_ready(world, id, &state, asked)?;
+            Ok(Some(started(id)))
+        }
         Stage::Proposed if state.is_taken_in => {
             let allowed = "approved or executing (approve_intent)";
             Err(refuse(
@@ -345,7 +375,11 @@ pub(crate) fn request_clarification(
     command: &RequestClarification,
     _: &Meta,
 ) -> Decided {
-    open_intent(world, command.intent, "request_clarification")?;
+    let asks = "request_clarification";
+    open_intent(world, command.intent, asks)?;
+    if status_in(world, command.intent)? == ApprovalStatus::Done {
+        return Err(refuse(command.intent, "done", asks, "not done"));
+    }
     Ok(vec![asked(command.intent, &command.questions)?])
 }
 

@@ -23,6 +23,7 @@ pub use classification::*;
 pub use command::*;
 pub use event::*;
 pub use evolve::{Life, State, evolve};
+pub use intake::run_begins;
 pub use intake_command::*;
 pub use intake_event::*;
 pub use parts::{approval_status, status_in};

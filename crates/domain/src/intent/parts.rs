@@ -21,7 +21,11 @@ pub fn approval_status(life: Life, stage: Stage, parts: &PartsTally) -> Approval
         (_, Life::Completed) => ApprovalStatus::Done,
         (_, Life::Cancelled) => ApprovalStatus::Cancelled,
         (Stage::Proposed, _) => ApprovalStatus::Proposed,
-        (Stage::Approved, _) => ApprovalStatus::Approved,
+        // What all is settled of does not wait for somebody who begins it.
+        (Stage::Approved, _) => match parts.status() {
+            ApprovalStatus::Executing => ApprovalStatus::Approved,
+            settled => settled,
+        },
         (Stage::Executing, _) => parts.status(),
     }
 }

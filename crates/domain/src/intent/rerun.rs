@@ -44,6 +44,7 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         let failed = &failed;
         let (old, new) = (world.task(*failed)?, of(*failed));
         let text = world.task_text(*failed)?;
+        world.absent(new.stream())?;
         let newer = |task: &TaskId| successors.get(task).copied().unwrap_or(*task);
         let create = CreateTask {
             id: Some(new),
@@ -76,8 +77,7 @@ fn failed_tasks(world: &mut World, id: IntentId) -> Result<Vec<TaskId>, DecideEr
         }
     }
     if failed.is_empty() {
-        let reason = "no task of its own failed; have its children tried anew that are blocked or \
-                      in error";
+        let reason = "no task of its own failed; look at its children, or reject it";
         return Err(Refusal::invalid("intent", reason).into());
     }
     Ok(failed)

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod intake;
+mod properties;
+
 use uuid::Uuid;
 
 use super::*;

@@ -226,7 +226,8 @@ fn dependency_path(
         let Some(state) = world.task_if_any(task)? else {
             continue;
         };
-        for dependency in &state.dependencies {
+        // Whoever waits for a task waits for the one that took its place.
+        for dependency in state.dependencies.iter().chain(&state.superseded_by) {
             if !came_from.contains_key(dependency) {
                 came_from.insert(*dependency, Some(task));
                 open.push(*dependency);

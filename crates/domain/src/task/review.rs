@@ -24,6 +24,10 @@ pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> 
             return Err(refuse(command.task, status, "record_review", allowed).into());
         }
     };
+    if world.run(run)?.reverts.is_some() {
+        let reason = format!("its last run, {run}, reverts what was applied; decide that run");
+        return Err(Refusal::invalid("task", reason).into());
+    }
     let verdict = match command.verdict {
         ReviewVerdict::Approved => commit(world, command, run)?,
         ReviewVerdict::Rejected => again_or_never(world, &state, run)?,
@@ -42,7 +46,7 @@ pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> 
         extra: None,
     };
     let mut events = vec![emit(command.task, reviewed, pieces)];
-    let evidence = evidence(command, run);
+    let evidence = evidence(command, run, verdict.chosen_patchset_id);
     events.extend(run::decide::record_evidence(
         world,
         &evidence,
@@ -72,13 +76,13 @@ fn check(command: &RecordReview) -> Result<(), Refusal> {
 }
 
 /// The review as the run's evidence.
-fn evidence(command: &RecordReview, run: RunId) -> RecordEvidence {
+fn evidence(command: &RecordReview, run: RunId, patch_set: Option<PatchSetId>) -> RecordEvidence {
     let said = command.issues.iter().chain(&command.suggestions);
     let said: Vec<&str> = said.map(String::as_str).collect();
     RecordEvidence {
         run,
         id: None,
-        patchset_id: command.chosen_patchset_id,
+        patchset_id: patch_set,
         kind: EvidenceKind::Review,
         tool: "review".to_owned(),
         command_line: None,

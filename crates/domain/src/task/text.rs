@@ -40,8 +40,11 @@ impl TaskText {
             }
             Event::Adopted(event) => {
                 if let Some(object) = &event.object {
-                    self.title = one(object.title);
-                    self.description = object.description.map(one);
+                    *self = TaskText {
+                        title: one(object.title),
+                        description: object.description.map(one),
+                        ..TaskText::default()
+                    };
                 }
                 self.constraints.extend(all(&event.constraints));
                 self.acceptance_criteria

@@ -201,7 +201,7 @@ pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox
         for row in sight.objects(page).await?.into_iter().flatten() {
             let counts = intent_counts(&row).copied();
             let row = view(sight, row).await?;
-            entries.push(entry(row, counts));
+            entries.push(entry(row, counts, query.low_waits));
         }
     }
     let last = entries.last().filter(|_| more);
@@ -218,7 +218,7 @@ pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox
     })
 }
 
-fn entry(row: CatalogueRow, counts: Option<IntentCounts>) -> InboxEntry {
+fn entry(row: CatalogueRow, counts: Option<IntentCounts>, low_waits: bool) -> InboxEntry {
     let unanswered = counts.map_or(0, |counts| counts.unanswered);
     let mut reasons = Vec::new();
     match row.approval {
@@ -229,7 +229,8 @@ fn entry(row: CatalogueRow, counts: Option<IntentCounts>) -> InboxEntry {
     if unanswered > 0 {
         reasons.push(InboxReason::Clarification);
     }
-    if row.approval == Some(ApprovalStatus::Proposed) {
+    let asks_for_approval = low_waits || row.risk != Some(Risk::Low);
+    if row.approval == Some(ApprovalStatus::Proposed) && asks_for_approval {
         reasons.push(InboxReason::Approval);
     }
     InboxEntry {

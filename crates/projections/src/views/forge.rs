@@ -153,6 +153,13 @@ impl ForgeIntentView {
                 let created_at = event.header.created_at;
                 *view = Some(ForgeIntentView::new(id, &prompt, created_at));
             }
+            // It was taken over anew: what happened to it here stays.
+            (Some(view), intent::Event::Adopted(event)) => {
+                let prompt = entry.text(event.prompt);
+                let anew = ForgeIntentView::new(id, &prompt, event.header.created_at);
+                (view.title, view.body) = (anew.title, anew.body);
+                view.created_at = anew.created_at;
+            }
             (Some(view), event) => view.evolve(event, entry),
             (None, _) => {}
         }
@@ -357,7 +364,7 @@ impl ForgeTaskView {
                 created.dependencies.clone_from(&event.dependencies);
                 *view = Some(created);
             }
-            (None, task::Event::Adopted(event)) => {
+            (_, task::Event::Adopted(event)) if event.object.is_some() => {
                 *view = event.object.as_ref().map(|object| {
                     let mut adopted = ForgeTaskView::new(id, entry.text(object.title));
                     adopted.intent = object.intent;

@@ -42,6 +42,7 @@ pub struct Intent {
     pub unanswered: BTreeSet<u32>,
     pub depends_on: BTreeSet<Uuid>,
     pub tasks: Vec<Uuid>,
+    pub child_of: Option<Uuid>,
     pub children: Vec<Uuid>,
 }
 

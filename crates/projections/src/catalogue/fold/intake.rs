@@ -169,7 +169,10 @@ impl Fold<'_> {
 
     /// What is turned down is Cancelled in document 000's words.
     pub(super) fn intent_rejected(&mut self) {
-        self.set_stage(Stage::Rejected);
+        self.change_intent(|counts| {
+            counts.is_taken_in = true;
+            counts.set_stage(Stage::Rejected);
+        });
         self.intent_status(Status::Cancelled);
     }
 
@@ -191,14 +194,27 @@ impl Fold<'_> {
     }
 
     pub(super) fn classified(&mut self, event: &Classified) {
-        if let Some(risk) = event.risk {
-            self.change_intent(|counts| counts.set_risk(risk));
-        }
+        self.change_intent(|counts| {
+            counts.is_taken_in = true;
+            if let Some(risk) = event.risk {
+                counts.set_risk(risk);
+            }
+        });
+    }
+
+    pub(super) fn approved(&mut self) {
+        self.change_intent(|counts| {
+            counts.is_taken_in = true;
+            counts.set_stage(Stage::Approved);
+        });
     }
 
     pub(super) fn asked(&mut self, questions: usize) {
         let more = u32::try_from(questions).unwrap_or(u32::MAX);
-        self.change_intent(|counts| counts.unanswered = counts.unanswered.saturating_add(more));
+        self.change_intent(|counts| {
+            counts.is_taken_in = true;
+            counts.unanswered = counts.unanswered.saturating_add(more);
+        });
     }
 
     /// The last answer lets an executing intent go back to approved.

@@ -47,7 +47,7 @@ impl Model {
             Command::ApproveIntent(c) => {
                 let intent = self.open_intent(c.intent.0)?;
                 demand(intent.stage == "proposed")?;
-                intent.stage = "approved";
+                (intent.stage, intent.taken_in) = ("approved", true);
                 Some(true)
             }
             Command::RejectIntent(c) => {
@@ -59,6 +59,7 @@ impl Model {
                 ))?;
                 let intent = self.open_intent(c.intent.0)?;
                 (intent.stage, intent.status) = ("rejected", "cancelled");
+                intent.taken_in = true;
                 Some(true)
             }
             Command::InstructIntent(c) => {
@@ -71,7 +72,11 @@ impl Model {
                 self.open_intent(c.intent.0)?.stage = "executing";
                 Some(true)
             }
-            Command::RequestClarification(c) => self.ask(c.intent.0, &c.questions),
+            Command::RequestClarification(c) => {
+                self.open_intent(c.intent.0)?;
+                demand(self.approval(c.intent.0) != "done")?;
+                self.ask(c.intent.0, &c.questions)
+            }
             Command::AnswerClarification(c) => self.answer(c),
             Command::RecordAnalysis(c) => self.record_analysis(c),
             Command::RerunIntent(c) => self.rerun(c),
@@ -105,8 +110,8 @@ impl Model {
             ("rejected", _) => return "rejected",
             (_, "completed") => return "done",
             (_, "cancelled") => return "cancelled",
-            ("executing", _) => {}
-            (stage, _) => return stage,
+            ("proposed", _) => return "proposed",
+            _ => {}
         }
         let tasks = intent.tasks.iter().map(|task| &self.tasks[task]);
         let tasks = tasks.filter(|task| !task.superseded && task.status != "cancelled");
@@ -119,9 +124,13 @@ impl Model {
             .collect();
         let children = intent.children.iter().map(|child| self.approval(*child));
         parts.extend(children.filter(|status| !matches!(*status, "rejected" | "cancelled")));
+        let begun = match intent.stage {
+            "approved" => "approved",
+            _ => "executing",
+        };
         let settled = |part: &&str| matches!(*part, "done" | "error" | "blocked");
         if !parts.iter().all(settled) || (parts.is_empty() && intent.children.is_empty()) {
-            "executing"
+            begun
         } else if !parts.is_empty() && parts.iter().all(|part| *part == "done") {
             "done"
         } else if !parts.is_empty() && parts.iter().all(|part| *part == "error") {
@@ -165,6 +174,15 @@ impl Model {
         )?;
         if let Some(parent) = c.child_of {
             self.open_intent(parent.0)?;
+            let mut above = Some(parent.0);
+            while let Some(id) = above {
+                demand(!c.depends_on.contains(&id.into()))?;
+                above = self.intents[&id].child_of;
+            }
+            let parent = self.open_intent(parent.0)?;
+            if parent.stage == "approved" {
+                parent.stage = "executing";
+            }
         }
         // No text of the generator has a word that says more.
         let by_rule = match c.work_type {
@@ -173,6 +191,7 @@ impl Model {
         };
         let id = c.id?.0;
         self.new_intent(id, c.risk, by_rule);
+        self.intents.get_mut(&id)?.child_of = c.child_of.map(Uuid::from);
         self.intents.get_mut(&id)?.depends_on = c.depends_on.iter().map(|it| it.0).collect();
         if let Some(parent) = c.child_of {
             self.intents.get_mut(&parent.0)?.children.push(id);
@@ -201,6 +220,7 @@ impl Model {
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
         let intent = self.open_intent(c.intent.0)?;
         intent.risk = c.risk.or(intent.risk);
+        intent.taken_in = true;
         if lets_go && intent.stage == "proposed" {
             intent.stage = "approved";
         }
@@ -223,6 +243,7 @@ impl Model {
         demand((1..=100).contains(&questions.len()))?;
         questions.iter().try_for_each(|question| text(question))?;
         let intent = self.open_intent(id)?;
+        intent.taken_in = true;
         for _ in questions {
             intent.unanswered.insert(intent.questions);
             intent.questions += 1;
@@ -261,6 +282,7 @@ impl Model {
             text(&child.title)?;
             let own = self.own_id();
             self.new_intent(own, child.risk, Risk::Med);
+            self.intents.get_mut(&own)?.child_of = Some(id);
             self.intents.get_mut(&id)?.children.push(own);
         }
         match c.clarifications.is_empty() {
@@ -344,6 +366,8 @@ impl Model {
         let task = self.tasks.get_mut(&c.task.0)?;
         demand(task.status == "running")?;
         let run = task.last_run?;
+        demand(self.runs[&run].reverts.is_none())?;
+        let task = self.tasks.get_mut(&c.task.0)?;
         let again = task.rejections < retries;
         task.rejections += u32::from(rejected);
         let verdict = match (rejected, again) {
@@ -425,6 +449,10 @@ impl Model {
 
     /// What a run means for the intent of its task.
     pub(super) fn run_begins(&mut self, intent: Uuid) -> Option<()> {
+        if self.intents[&intent].stage == "approved" {
+            self.open_intent(intent)?;
+            self.ready(intent)?;
+        }
         let intent = self.intents.get_mut(&intent)?;
         match intent.stage {
             "approved" => intent.stage = "executing",

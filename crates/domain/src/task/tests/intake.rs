@@ -1,0 +1,291 @@
+//! Document 004, Task: what waits for what, reviews, and failed tasks that are
+//! tried anew. Each test has the name of its row or sentence (dialects.md C).
+
+mod reruns;
+mod reviews;
+
+use super::*;
+use crate::intent::status_in;
+use crate::intent::{ApprovalStatus, RerunIntent, Risk, Source, StartExecution, SubmitIntent};
+use crate::{Emitted, run};
+
+/// An executing intent without tasks.
+fn executing() -> Given {
+    Given::new()
+        .command(SubmitIntent {
+            id: Some(INTENT),
+            risk: Some(Risk::Low),
+            ..SubmitIntent::new(Source::Human, "Paginate the list")
+        })
+        .command(StartExecution { intent: INTENT })
+}
+
+/// A task of the intent that waits for others.
+fn waiting(number: u128, dependencies: &[u128]) -> CreateTask {
+    CreateTask {
+        intent: Some(INTENT),
+        dependencies: dependencies.iter().copied().map(task).collect(),
+        ..create(task(number))
+    }
+}
+
+/// An executing intent with tasks, each beside those that it waits for.
+fn with_tasks(tasks: &[(u128, &[u128])]) -> Given {
+    let mut given = executing();
+    for (number, dependencies) in tasks {
+        given.execute(waiting(*number, dependencies));
+    }
+    given
+}
+
+fn fail_task(number: u128) -> FailTask {
+    FailTask {
+        task: task(number),
+        reason: Some("no way".into()),
+    }
+}
+
+fn state(given: &Given, id: TaskId) -> State {
+    match given.loaded(id.stream()).state {
+        AnyState::Task(state) => (*state).clone(),
+        other => panic!("{other:?} is no task"),
+    }
+}
+
+fn statuses(given: &Given, numbers: &[u128]) -> Vec<&'static str> {
+    let status = |number: &u128| state(given, task(*number)).status.name();
+    numbers.iter().map(status).collect()
+}
+
+/// The next run of a task, with so many patch sets, ready to be reviewed.
+fn validate(given: &mut Given, id: TaskId, patch_sets: usize) -> (RunId, Vec<PatchSetId>) {
+    let run = RunId(given.execute(CreateRun::new(id))[0].stream.id);
+    given.execute(StartPatching { run });
+    let mut proposed = Vec::new();
+    for _ in 0..patch_sets {
+        let emitted = given.execute(ProposePatchSet::new(run, DiffFormat::Unified));
+        match &emitted[0].event {
+            AnyEvent::Run(run::Event::PatchSetProposed(event)) => proposed.push(event.patch_set),
+            other => panic!("{other:?}"),
+        }
+    }
+    given.execute(StartValidation { run });
+    (run, proposed)
+}
+
+fn review(id: TaskId, verdict: ReviewVerdict) -> RecordReview {
+    RecordReview {
+        task: id,
+        verdict,
+        issues: vec![],
+        suggestions: vec![],
+        chosen_patchset_id: None,
+        result_commit_sha: None,
+    }
+}
+
+fn finish(given: &mut Given, id: TaskId) {
+    validate(given, id, 1);
+    given.execute(review(id, ReviewVerdict::Approved));
+}
+
+fn intent_status(given: &Given) -> ApprovalStatus {
+    given
+        .ask(|world| status_in(world, INTENT))
+        .expect("it is there")
+}
+
+/// The tasks that fail because of what they wait for, in the order of the events.
+fn lost(emitted: &[Emitted]) -> Vec<u128> {
+    let mut lost = Vec::new();
+    for (one, texts) in emitted.iter().zip(texts(emitted)) {
+        if let AnyEvent::Task(Event::Failed(failed)) = &one.event
+            && texts == ["dependency failed"]
+        {
+            assert_eq!(failed.run, None, "it never ran");
+            lost.push(one.stream.id.as_u128());
+        }
+    }
+    lost
+}
+
+// A failed dependency.
+
+#[test]
+fn a_failed_dependency_fails_the_task_without_running() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[11]), (13, &[])]);
+    let emitted = given.execute(fail_task(11));
+    assert_eq!(texts(&emitted), [["no way"], ["dependency failed"]]);
+    assert_eq!(lost(&emitted), [12]);
+    assert_eq!(
+        statuses(&given, &[11, 12, 13]),
+        ["failed", "failed", "draft"]
+    );
+    assert_eq!(state(&given, task(12)).last_run, None);
+    let refusal = given.decide(CreateRun::new(task(12))).unwrap_err();
+    assert!(
+        refusal.to_string().contains("is failed: create_run"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_dependency_fails_through_several_levels_and_each_task_once() {
+    let mut given = with_tasks(&[
+        (11, &[]),
+        (12, &[11]),
+        (13, &[11]),
+        (14, &[12, 13]),
+        (15, &[14, 11]),
+        (16, &[]),
+    ]);
+    let mut all = lost(&given.execute(fail_task(11)));
+    all.sort_unstable();
+    assert_eq!(all, [12, 13, 14, 15]);
+    assert_eq!(statuses(&given, &[16]), ["draft"]);
+}
+
+#[test]
+fn the_order_in_which_tasks_were_made_does_not_matter() {
+    // 11 waits for 12, which waits for 13, which waits for 14.
+    let pairs = [(11, 12), (12, 13), (13, 14)];
+    for order in [[11, 12, 13, 14], [14, 13, 12, 11], [12, 14, 11, 13]] {
+        let mut given = executing();
+        for number in order {
+            given.execute(waiting(number, &[]));
+        }
+        for pair in pairs {
+            given.execute(depends(pair));
+        }
+        assert_eq!(
+            lost(&given.execute(fail_task(14))),
+            [13, 12, 11],
+            "{order:?}"
+        );
+    }
+}
+
+#[test]
+fn a_task_that_runs_already_is_not_failed_with_its_dependency() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[]), (13, &[12])]);
+    given.execute(CreateRun::new(task(12)));
+    given.execute(depends((12, 11)));
+    assert!(lost(&given.execute(fail_task(11))).is_empty());
+    assert_eq!(statuses(&given, &[12, 13]), ["running", "draft"]);
+}
+
+#[test]
+fn a_task_that_was_called_off_does_not_fail_with_its_dependency() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[11])]);
+    given.execute(CancelTask {
+        task: task(12),
+        reason: None,
+    });
+    assert!(lost(&given.execute(fail_task(11))).is_empty());
+    assert_eq!(statuses(&given, &[12]), ["cancelled"]);
+}
+
+#[test]
+fn a_task_created_on_a_failed_dependency_fails_at_once() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[])]).command(fail_task(11));
+    let emitted = given.execute(waiting(13, &[12, 11]));
+    assert_eq!(lost(&emitted), [13]);
+    assert_eq!(statuses(&given, &[12, 13]), ["draft", "failed"]);
+}
+
+#[test]
+fn a_failed_dependency_added_later_fails_the_task_and_what_waits_for_it() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[]), (13, &[12])]).command(fail_task(11));
+    let emitted = given.execute(depends((12, 11)));
+    assert_eq!(lost(&emitted), [12, 13]);
+    // Another time changes nothing.
+    let mut given = with_tasks(&[(11, &[]), (12, &[])]);
+    given.execute(CreateRun::new(task(12)));
+    given.execute(fail_task(11));
+    let emitted = given.execute(depends((12, 11)));
+    assert_eq!(events(&emitted).len(), 1, "a running task goes on");
+}
+
+#[test]
+fn the_failure_of_a_task_is_guarded_on_all_tasks_of_its_intent() {
+    let given = with_tasks(&[(11, &[]), (12, &[11]), (13, &[])]);
+    let (_, guards) = given.decide_guarded(fail_task(11)).expect("accepted");
+    let streams = [INTENT.stream(), task(12).stream(), task(13).stream()];
+    for looked_at in streams {
+        let guarded = guards
+            .iter()
+            .any(|(stream, how, _)| (*stream, *how) == (looked_at, Dependence::State));
+        assert!(guarded, "{looked_at:?} may get a dependency meanwhile");
+    }
+}
+
+// A dependency that is not done.
+
+#[test]
+fn a_run_of_a_task_whose_dependency_is_not_done_is_refused_by_name() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[]), (13, &[11, 12])]);
+    let refused = |given: &Given, on: u128, status: &str| {
+        let refusal = given.decide(CreateRun::new(task(13))).unwrap_err();
+        let (id, on) = (task(13), task(on));
+        assert_eq!(
+            refusal.to_string(),
+            format!(
+                "task {id} is waiting for task {on}, which is {status}: create_run is allowed \
+                 only when it is not waiting for any task"
+            )
+        );
+    };
+    refused(&given, 11, "draft");
+    validate(&mut given, task(11), 1);
+    refused(&given, 11, "running");
+    given.execute(review(task(11), ReviewVerdict::Approved));
+    refused(&given, 12, "draft");
+    finish(&mut given, task(12));
+    assert!(given.decide(CreateRun::new(task(13))).is_ok());
+}
+
+#[test]
+fn a_dependency_that_was_called_off_is_not_done() {
+    let given = with_tasks(&[(11, &[]), (12, &[11])]).command(CancelTask {
+        task: task(11),
+        reason: None,
+    });
+    let refusal = given.decide(CreateRun::new(task(12))).unwrap_err();
+    assert!(
+        refusal.to_string().contains("which is cancelled"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_dependency_is_done_once_the_task_in_its_place_is() {
+    // Task 21 has no intent, so that it waits on while task 11 fails.
+    let mut given = with_tasks(&[(11, &[])]).command(CreateTask {
+        dependencies: vec![task(11)],
+        ..create(task(21))
+    });
+    given.execute(fail_task(11));
+    let mut successor = task(11);
+    for _ in 0..2 {
+        given.execute(RerunIntent {
+            intent: INTENT,
+            instruction: None,
+        });
+        successor = state(&given, successor).superseded_by.expect("a successor");
+        let refusal = given.decide(CreateRun::new(task(21))).unwrap_err();
+        let waits = format!("waiting for task {successor}, which is draft");
+        assert!(refusal.to_string().contains(&waits), "{refusal}");
+        given.execute(FailTask {
+            task: successor,
+            reason: None,
+        });
+        given.execute(StartExecution { intent: INTENT });
+    }
+    given.execute(RerunIntent {
+        intent: INTENT,
+        instruction: None,
+    });
+    successor = state(&given, successor).superseded_by.expect("a successor");
+    finish(&mut given, successor);
+    assert!(given.decide(CreateRun::new(task(21))).is_ok());
+}
