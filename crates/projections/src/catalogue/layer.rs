@@ -7,7 +7,7 @@ use std::ops::Bound;
 use annals_domain::{Kind, StreamRef};
 use annals_event_log::Rows;
 use bytes::Bytes;
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 use uuid::Uuid;
 
@@ -54,6 +54,11 @@ pub(super) struct Changes {
     seen: HashMap<Bytes, Option<Bytes>>,
     /// For each kind the last row of an actor's block.
     said: Vec<Said>,
+    /// Rows that were put here before they were ever deleted here, so that the
+    /// store does not have them.
+    fresh: HashSet<Bytes>,
+    /// Such rows that the store may have.
+    taken_away: HashSet<Bytes>,
     bytes: usize,
 }
 
@@ -182,6 +187,43 @@ impl Changes {
         self.change(key, None);
     }
 
+    /// As [`Changes::put`], for a row that is not there: many such rows are gone
+    /// again before they are ever written, and then their deletion is not written
+    /// either. The store would step over it at each look until it compacts.
+    pub(super) fn put_new(&mut self, key: &[u8], value: &[u8]) {
+        if !self.taken_away.contains(key) {
+            self.fresh.insert(Bytes::copy_from_slice(key));
+        }
+        self.put(key, value);
+    }
+
+    /// Takes a row away that was put by [`Changes::put_new`].
+    pub(super) fn take_away(&mut self, key: &[u8]) {
+        if !self.fresh.contains(key) {
+            self.taken_away.insert(Bytes::copy_from_slice(key));
+        }
+        self.delete(key);
+    }
+
+    /// The rows of the store are others now, and may have any.
+    pub(super) fn forget_what_is_fresh(&mut self) {
+        let fresh = std::mem::take(&mut self.fresh);
+        self.taken_away.extend(fresh);
+    }
+
+    /// Rows as they are written: without those that were never stored and are gone.
+    fn to_be_stored(&self, mut rows: Rows) -> Rows {
+        let mut gone: HashSet<Bytes> = HashSet::default();
+        for (key, value) in rows.iter().filter(|(key, _)| self.fresh.contains(key)) {
+            match value {
+                None => gone.insert(key.clone()),
+                Some(_) => gone.remove(key),
+            };
+        }
+        rows.retain(|(key, _)| !gone.contains(key));
+        rows
+    }
+
     fn change(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.bytes += ROW_OVERHEAD + key.len() + value.map_or(0, <[u8]>::len);
         let (key, value) = match &mut self.changed {
@@ -307,13 +349,15 @@ impl Layer {
 
     /// The changed rows as they are written.
     pub(super) fn to_rows(&self) -> Result<Rows, CatalogueError> {
-        in_order(self, self.rows.changed.clone().into_rows())
+        let rows = self.rows.changed.clone().into_rows();
+        in_order(self, self.rows.to_be_stored(rows))
     }
 
     /// Takes the changed rows out, but for those of objects. The layer still
     /// knows everything that folds look at.
     pub(super) fn take_changes(&mut self) -> Rows {
-        std::mem::take(&mut self.rows.changed).into_rows()
+        let rows = std::mem::take(&mut self.rows.changed).into_rows();
+        self.rows.to_be_stored(rows)
     }
 
     fn object_rows(&self) -> Result<Rows, CatalogueError> {

@@ -141,6 +141,7 @@ impl State {
             begun.rows_at = actual;
         } else {
             begun.rows_at = actual;
+            Arc::make_mut(&mut begun.layer).rows.forget_what_is_fresh();
         }
     }
 }

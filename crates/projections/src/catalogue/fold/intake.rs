@@ -130,10 +130,10 @@ impl Fold<'_> {
             return;
         }
         if let Some(before) = before {
-            self.rows.delete(&before);
+            self.rows.take_away(&before);
         }
         if let Some(after) = after {
-            self.rows.put(&after, id.as_bytes());
+            self.rows.put_new(&after, id.as_bytes());
         }
     }
 
