@@ -14,6 +14,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::cli::{Analyze, Answer, Approve, Instruct, Judge, Reject, Rerun, Submit, Who};
+use crate::commands::list::split_actor;
 use crate::commands::{classify, of_kind};
 use crate::context::Context;
 use crate::error::{ApplyError, CliError};
@@ -32,14 +33,14 @@ impl Who {
             let name = name.filter(|name| !name.trim().is_empty());
             return ActorRef::human(name.unwrap_or_else(|| NOBODY.to_owned()));
         };
-        match actor.split_once(':') {
-            Some((kind, id)) if ActorKind::LISTED.iter().any(|it| it.as_str() == kind) => {
-                ActorRef {
-                    kind: ActorKind::from_word(kind),
-                    ..ActorRef::human(id)
-                }
-            }
-            _ => ActorRef::human(actor.as_str()),
+        let (kind, id) = split_actor(actor);
+        let human = ActorRef::human(id.unwrap_or_default());
+        match kind {
+            Some(kind) => ActorRef {
+                kind: ActorKind::from_word(&kind),
+                ..human
+            },
+            None => human,
         }
     }
 }

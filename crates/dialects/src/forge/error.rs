@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use annals_domain::cut;
+
 /// The bytes of a file's own text that an error shows; it is cut beyond them.
 const SHOWN: usize = 80;
 
@@ -348,11 +350,7 @@ impl InFile {
 
 /// The beginning of a text, short enough for a message.
 pub(super) fn shown(text: &str) -> String {
-    let mut end = SHOWN.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default().to_owned()
+    cut(text, SHOWN).to_owned()
 }
 
 fn colon(line: Option<u64>) -> String {

@@ -1,16 +1,14 @@
 //! JSON text as the same nodes as YAML's, without lines: what an agent answers is
 //! not a file in which a person would look for one.
 
-use std::fmt;
-
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use annals_domain::Pairs;
 use serde_json::value::RawValue;
 
 use super::data::{Entries, Node, Scalar, Value};
 use super::error::{ForgeError, Read};
 use super::text::check_size;
 use super::yaml::MOST_NESTING;
+use crate::nesting::depth;
 
 /// Reads a JSON text. Numbers keep their spelling.
 pub(super) fn read(text: &str) -> Read<Node> {
@@ -36,7 +34,8 @@ fn node(text: &str) -> Read<Node> {
     let text = text.trim();
     let value = match text.as_bytes().first() {
         Some(b'{') => {
-            let Pairs(pairs) = serde_json::from_str(text).map_err(|error| invalid(&error))?;
+            let Pairs(pairs) =
+                serde_json::from_str::<Pairs<&RawValue>>(text).map_err(|error| invalid(&error))?;
             let mut entries = Entries::default();
             for (key, value) in pairs {
                 entries.push(Scalar::Text(key), None, node(value.get())?);
@@ -59,52 +58,6 @@ fn node(text: &str) -> Read<Node> {
         }
     };
     Ok(Node { line: None, value })
-}
-
-/// How deep a text's brackets are nested, those inside strings left out.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut in_string, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            b'"' if !escaped => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        escaped = in_string && !escaped && byte == b'\\';
-    }
-    deepest
-}
-
-/// An object's pairs in their order, also where a key stands twice.
-struct Pairs<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pairs<'a>, D::Error> {
-        deserializer.deserialize_map(PairsVisitor)
-    }
-}
-
-struct PairsVisitor;
-
-impl<'de> Visitor<'de> for PairsVisitor {
-    type Value = Pairs<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
-        let mut pairs = Vec::new();
-        while let Some(pair) = map.next_entry()? {
-            pairs.push(pair);
-        }
-        Ok(Pairs(pairs))
-    }
 }
 
 #[cfg(test)]
