@@ -110,7 +110,8 @@ impl AnyEvent {
             | AnyEvent::Alias(_)
             | AnyEvent::Session(_)
             | AnyEvent::Bucket(_)
-            | AnyEvent::Settings(_) => None,
+            | AnyEvent::Settings(_)
+            | AnyEvent::Observation(_) => None,
         }
     }
 }

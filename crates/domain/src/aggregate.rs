@@ -7,7 +7,9 @@ use uuid::Uuid;
 
 use crate::event::EventSet;
 use crate::{Kind, StreamKind, Timestamp};
-use crate::{alias, bucket, intent, pipeline, plan, run, session, settings, snapshot, task};
+use crate::{
+    alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
+};
 
 /// Calls an aggregate's fold, with the time where it takes that.
 macro_rules! fold {
@@ -133,4 +135,5 @@ aggregates! {
     Session => session at at,
     Bucket => bucket at at,
     Settings => settings,
+    Observation => observation,
 }

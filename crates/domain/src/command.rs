@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use crate::world::{Decided, World};
 use crate::{
-    Meta, alias, intent, metadata, pipeline, plan, run, session, settings, snapshot, task,
+    Meta, alias, intent, metadata, observation, pipeline, plan, run, session, settings, snapshot,
+    task,
 };
 
 /// A JSON text that is no command.
@@ -166,7 +167,7 @@ commands! {
     RecordCommit(intent::RecordCommit) = "record_commit", intent::decide::record_commit, |c| Some(c.intent.0);
     CompleteIntent(intent::CompleteIntent) = "complete_intent", intent::decide::complete, |c| Some(c.intent.0);
     CancelIntent(intent::CancelIntent) = "cancel_intent", intent::decide::cancel, |c| Some(c.intent.0);
-    SubmitIntent(intent::SubmitIntent) = "submit_intent", intent::intake::submit, |c| c.id.map(Uuid::from), new c.id;
+    SubmitIntent(intent::SubmitIntent) = "submit_intent", intent::intake::submit, |c| c.observation.map(Uuid::from).or(c.id.map(Uuid::from)), new c.id;
     JudgeIntent(intent::JudgeIntent) = "judge_intent", intent::intake::judge, |c| Some(c.intent.0);
     ApproveIntent(intent::ApproveIntent) = "approve_intent", intent::intake::approve, |c| Some(c.intent.0);
     RejectIntent(intent::RejectIntent) = "reject_intent", intent::intake::reject, |c| Some(c.intent.0);
@@ -176,6 +177,8 @@ commands! {
     AnswerClarification(intent::AnswerClarification) = "answer_clarification", intent::intake::answer, |c| Some(c.intent.0);
     RecordAnalysis(intent::RecordAnalysis) = "record_analysis", intent::analysis::record, |c| Some(c.intent.0);
     RerunIntent(intent::RerunIntent) = "rerun_intent", intent::rerun::rerun, |c| Some(c.intent.0);
+    RecordObservation(observation::RecordObservation) = "record_observation", observation::decide::record, |c| c.id.map(Uuid::from), new c.id;
+    ProcessObservation(observation::ProcessObservation) = "process_observation", observation::decide::process, |c| Some(c.observation.0);
     CreatePlan(plan::CreatePlan) = "create_plan", plan::decide::create, |c| c.intent.map(|id| id.0), new c.id;
     AddStep(plan::AddStep) = "add_step", plan::decide::add_step, |c| Some(c.plan.0);
     SetStepStatus(plan::SetStepStatus) = "set_step_status", plan::decide::set_step_status, |c| Some(c.plan.0);

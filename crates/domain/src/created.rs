@@ -3,7 +3,9 @@
 use uuid::Uuid;
 
 use crate::run::Event as RunEvent;
-use crate::{Adoption, AnyEvent, Kind, intent, pipeline, plan, session, snapshot, task};
+use crate::{
+    Adoption, AnyEvent, Kind, intent, observation, pipeline, plan, session, snapshot, task,
+};
 
 impl AnyEvent {
     /// The object that the event creates or adopts, if it does. `stream_id` is
@@ -39,6 +41,7 @@ impl AnyEvent {
                 event,
                 session::Event::Created(_) | session::Event::Adopted(_)
             ),
+            AnyEvent::Observation(event) => matches!(event, observation::Event::Recorded(_)),
             AnyEvent::Alias(_) | AnyEvent::Bucket(_) | AnyEvent::Settings(_) => false,
         }
     }

@@ -102,6 +102,7 @@ streams! {
     SnapshotId => Snapshot,
     PipelineId => Pipeline,
     SessionId => Session,
+    ObservationId => Observation,
 }
 
 /// The number of a frame in its pipeline: monotonic, from 0, never used twice.

@@ -71,6 +71,8 @@ kinds! {
     ContextPipeline = 18, "context_pipeline", "pipeline", StreamKind::Pipeline;
     /// An agent's work under a policy (document 003).
     Session = 64, "session", "session", StreamKind::Session;
+    /// What an agent noticed (document 004's epiphanies and reflections).
+    Observation = 65, "observation", "observation", StreamKind::Observation;
 }
 
 /// A type number outside git's own pack types.
@@ -148,6 +150,7 @@ impl FromStr for Kind {
                     "context_snapshot",
                     "context_pipeline",
                     "session",
+                    "observation",
                 ],
             })
     }
@@ -197,6 +200,8 @@ stream_kinds! {
     Bucket => "bucket", None;
     /// What the log's deciders go by. There is one.
     Settings => "settings", None;
+    /// What an agent noticed.
+    Observation => "observation", Some(Kind::Observation);
 }
 
 impl fmt::Display for StreamKind {
@@ -258,7 +263,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_number_and_names() {
-        let numbers = (8_u8..=18).chain([64]);
+        let numbers = (8_u8..=18).chain([64, 65]);
         for (kind, number) in Kind::ALL.iter().zip(numbers) {
             assert_eq!(kind.number(), number);
             assert_eq!(Kind::from_number(number), Some(*kind));
@@ -266,7 +271,7 @@ mod tests {
             assert_eq!(kind.identifier().parse(), Ok(*kind));
             assert_eq!(kind.to_pack_type(), Err(NotAPackType { number }));
         }
-        assert_eq!(Kind::ALL.len(), 12);
+        assert_eq!(Kind::ALL.len(), 13);
         assert_eq!(Kind::git_internal().count(), 11);
         assert_eq!(Kind::from_number(7), None);
         assert_eq!(Kind::from_number(19), None);

@@ -7,7 +7,8 @@
 //! - A [`Command`] is decided against a [`World`] of loaded states and leads to
 //!   events ([`Emitted`]), or is refused with a [`Refusal`].
 //! - Each aggregate ([`intent`], [`plan`], [`task`], [`run`], [`snapshot`],
-//!   [`pipeline`], [`session`], [`bucket`], [`alias`], [`settings`]) has its events, its state with `evolve`, its commands and its
+//!   [`pipeline`], [`session`], [`bucket`], [`alias`], [`settings`],
+//!   [`observation`]) has its events, its state with `evolve`, its commands and its
 //!   decider, in files of those names.
 //! - An event is structure and content apart: [`Pieces`].
 
@@ -29,6 +30,7 @@ mod ids;
 pub mod intent;
 mod kind;
 pub mod metadata;
+pub mod observation;
 mod ordered;
 mod pieces;
 pub mod pipeline;

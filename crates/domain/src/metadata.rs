@@ -101,6 +101,10 @@ where
             let reason = "a session is no object of document 000, and has no seal";
             return Err(Refusal::invalid("object", reason));
         }
+        StreamKind::Observation => {
+            let reason = "an observation is no object of document 000, and has no seal";
+            return Err(Refusal::invalid("object", reason));
+        }
         StreamKind::Alias | StreamKind::Bucket | StreamKind::Settings => {
             return Err(Refusal::Unknown { id: stream.id });
         }
@@ -141,6 +145,7 @@ pub(crate) fn set_metadata(world: &mut World, command: &SetMetadata, _: &Meta) -
     };
     let event = match stream.kind {
         StreamKind::Session => AnyEvent::Session(event.into()),
+        StreamKind::Observation => AnyEvent::Observation(event.into()),
         _ => in_stream(stream, event)?,
     };
     Ok(vec![Emitted {

@@ -14,10 +14,12 @@ use uuid::Uuid;
 use crate::pipeline::Window;
 use crate::task::TaskText;
 use crate::{
-    ActorRef, AnyEvent, AnyState, IntentId, Kind, Pieces, PipelineId, PlanId, Refusal, RunId,
-    SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
+    ActorRef, AnyEvent, AnyState, IntentId, Kind, ObservationId, Pieces, PipelineId, PlanId,
+    Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
 };
-use crate::{alias, bucket, intent, pipeline, plan, run, session, settings, snapshot, task};
+use crate::{
+    alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
+};
 
 /// What comes with every command and is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -305,6 +307,8 @@ impl World {
         pipeline(PipelineId) -> Pipeline, pipeline::State;
         /// The state of a session that exists.
         session(SessionId) -> Session, session::State;
+        /// The state of an observation that exists.
+        observation(ObservationId) -> Observation, observation::State;
     }
 
     /// How many frames the window of a pipeline that exists holds. Under most

@@ -15,7 +15,7 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind};
+use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind, observation};
 
 /// More questions than this nobody asks at once.
 const MOST_QUESTIONS: usize = 100;
@@ -56,6 +56,9 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
             events.push(started(parent));
         }
         events.push(decomposed(parent, vec![id]));
+    }
+    if let Some(cause) = command.observation {
+        events.push(observation::decide::led_to(world, cause, id, command.source)?);
     }
     Ok(events)
 }

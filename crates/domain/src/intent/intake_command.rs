@@ -37,7 +37,8 @@ pub struct SubmitIntent {
     /// Intents that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<IntentId>,
-    /// What was noticed that led to it.
+    /// What was noticed that led to it: an open observation, whose kind is the source;
+    /// it is processed then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observation: Option<ObservationId>,
     /// What else another system knows of it.

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::intent::CreateIntent;
+use crate::observation::{ObservationKind, RecordObservation};
 use crate::pipeline::CreatePipeline;
 use crate::plan::CreatePlan;
 use crate::run::{
@@ -99,6 +100,10 @@ fn one_of_each() -> Given {
             approval_expiry_seconds: None,
             pause_after_failures: None,
         })
+        .command(RecordObservation {
+            id: Some(id(Kind::Observation).into()),
+            ..RecordObservation::new(ObservationKind::Epiphany, "the cache grows")
+        })
 }
 
 fn session_config(session_id: SessionId) -> SessionConfig {
@@ -165,6 +170,7 @@ fn every_kind_of_object_has_metadata() {
         };
         let event = match kind {
             Kind::Session => AnyEvent::Session(set.into()),
+            Kind::Observation => AnyEvent::Observation(set.into()),
             _ => in_stream(holder, set).unwrap(),
         };
         assert_eq!(events(&emitted), [event]);
@@ -195,18 +201,22 @@ fn every_kind_of_object_of_document_000_can_be_sealed() {
 }
 
 #[test]
-fn a_session_has_no_seal() {
-    let seal = Seal {
-        object: Uuid::from_u128(u128::from(Kind::Session.number())),
-        checksum: Some(IntegrityHash::of(b"the object")),
-    };
-    assert!(matches!(
-        one_of_each().decide(seal),
-        Err(Refusal::Invalid {
-            field: "object",
-            ..
-        })
-    ));
+fn what_document_000_has_not_has_no_seal() {
+    for kind in [Kind::Session, Kind::Observation] {
+        let seal = Seal {
+            object: Uuid::from_u128(u128::from(kind.number())),
+            checksum: Some(IntegrityHash::of(b"the object")),
+        };
+        let refusal = one_of_each().decide(seal).unwrap_err();
+        assert!(refusal.to_string().contains(kind.object_type()));
+        assert!(matches!(
+            refusal,
+            Refusal::Invalid {
+                field: "object",
+                ..
+            }
+        ));
+    }
 }
 
 #[test]

@@ -1,0 +1,83 @@
+//! What happens to an observation.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::codes::coded_enum;
+use crate::event::events;
+use crate::intent::Source;
+use crate::metadata::{MetadataSet, subject};
+use crate::pieces::Slot;
+use crate::{IntentId, Kind};
+
+coded_enum! {
+    /// How something was noticed. Document 004 has the words among the sources of
+    /// intents.
+    pub enum ObservationKind {
+        /// An agent noticed it while it did something else.
+        Epiphany = 1 => "epiphany",
+        /// An agent found it when it looked back at what was done.
+        Reflection = 2 => "reflection",
+    }
+}
+
+impl ObservationKind {
+    /// Where an intent comes from that such an observation leads to.
+    pub fn source(self) -> Source {
+        match self {
+            ObservationKind::Epiphany => Source::Epiphany,
+            ObservationKind::Reflection => Source::Reflection,
+        }
+    }
+}
+
+events! {
+    /// An event of an observation's stream.
+    pub enum Event {
+        /// Something was noticed.
+        Recorded = "observation.recorded" v 1,
+        /// Somebody looked at it, and it is settled.
+        Processed = "observation.processed" v 1,
+        /// Visibility, tags or external ids were set.
+        MetadataSet = "observation.metadata_set" v 1,
+    }
+}
+
+/// Something was noticed; it is open.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// How.
+    pub kind: ObservationKind,
+    /// What.
+    pub text: Slot,
+    /// What it rests on: paths, quotes, URLs.
+    pub evidence: Vec<Slot>,
+    /// The objects of this log that it is about, each once.
+    pub about: Vec<Subject>,
+}
+
+/// An object that an observation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// The object's kind, by its number.
+    pub kind: u8,
+    /// The object.
+    pub object: Uuid,
+}
+
+/// It led to an intent, or there is nothing to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Processed {
+    /// The intent that it led to; none where there was nothing to do.
+    pub intent: Option<IntentId>,
+    /// Why.
+    pub reason: Option<Slot>,
+}
+
+/// What an observation is about stays as it is.
+fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+    match event {
+        Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Recorded(_) | Event::Processed(_) => vec![(Kind::Observation, id)],
+    }
+}
