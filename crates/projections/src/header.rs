@@ -4,7 +4,7 @@
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::{
     ActorRef, AdoptedHeader, Adoption, AnyEvent, Dialect, IntegrityHash, Kind, Slot, Timestamp,
-    Visibility, intent, pipeline, plan, run, session, snapshot, task,
+    Visibility, intent, observation, pipeline, plan, run, session, snapshot, task,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -156,7 +156,10 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Run(run::Event::MetadataSet(event))
         | AnyEvent::Snapshot(snapshot::Event::MetadataSet(event))
         | AnyEvent::Pipeline(pipeline::Event::MetadataSet(event))
-        | AnyEvent::Session(session::Event::MetadataSet(event)) => Some(Common::MetadataSet(event)),
+        | AnyEvent::Session(session::Event::MetadataSet(event))
+        | AnyEvent::Observation(observation::Event::MetadataSet(event)) => {
+            Some(Common::MetadataSet(event))
+        }
         AnyEvent::Intent(intent::Event::Sealed(event))
         | AnyEvent::Plan(plan::Event::Sealed(event))
         | AnyEvent::Task(task::Event::Sealed(event))
@@ -172,6 +175,7 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Alias(_)
         | AnyEvent::Session(_)
         | AnyEvent::Bucket(_)
-        | AnyEvent::Settings(_) => None,
+        | AnyEvent::Settings(_)
+        | AnyEvent::Observation(_) => None,
     }
 }

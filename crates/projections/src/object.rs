@@ -1,15 +1,15 @@
 //! All views side by side.
 
 use annals_domain::{
-    Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, PatchSetId, PipelineId, PlanId,
-    ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId, pipeline,
+    Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, ObservationId, PatchSetId,
+    PipelineId, PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId, pipeline,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::views::{
-    ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView, PatchSetView,
-    PlanView, ProvenanceView, RunView, SessionView, TaskView, ToolInvocationView,
+    ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView, ObservationView,
+    PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView, ToolInvocationView,
 };
 use crate::{Entry, HeaderView};
 
@@ -37,7 +37,7 @@ pub trait View: Sized {
 macro_rules! objects {
     ($($(#[$meta:meta])* $kind:ident($view:ident) by $id:ident;)+) => {
         /// The view of any object. It serialises as document 000's JSON, and a
-        /// session as our own.
+        /// session or an observation as our own.
         #[derive(Debug, Clone, PartialEq)]
         // A view is made once and passed on, so its size matters little.
         #[allow(clippy::large_enum_variant)]
@@ -134,6 +134,8 @@ objects! {
     ContextPipeline(ContextPipelineView) by PipelineId;
     /// A session.
     Session(SessionView) by SessionId;
+    /// An observation.
+    Observation(ObservationView) by ObservationId;
 }
 
 impl ObjectView {
@@ -143,7 +145,8 @@ impl ObjectView {
     }
 
     /// The object as git-internal writes it: compact JSON, the header first. A
-    /// session, which git-internal has not, is written in the same manner.
+    /// session or an observation, which git-internal has not, is written in the same
+    /// manner.
     ///
     /// # Errors
     /// serde_json's; for a view that came out of a fold there are none.

@@ -251,6 +251,7 @@ from_events! {
     Snapshot => snapshot,
     Pipeline => pipeline,
     Session => session,
+    Observation => observation,
 }
 
 /// A record without the pieces that `removes` names, as a redaction leaves it.

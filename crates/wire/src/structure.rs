@@ -35,6 +35,7 @@ pub fn encode_structure(event: &AnyEvent) -> Result<Bytes, EncodeError> {
         AnyEvent::Session(event) => encode_event(event),
         AnyEvent::Bucket(event) => encode_event(event),
         AnyEvent::Settings(event) => encode_event(event),
+        AnyEvent::Observation(event) => encode_event(event),
     }
 }
 
@@ -62,6 +63,9 @@ pub fn decode_structure(
         StreamKind::Session => decode_event(all, name, version, bytes).map(AnyEvent::Session),
         StreamKind::Bucket => decode_event(all, name, version, bytes).map(AnyEvent::Bucket),
         StreamKind::Settings => decode_event(all, name, version, bytes).map(AnyEvent::Settings),
+        StreamKind::Observation => {
+            decode_event(all, name, version, bytes).map(AnyEvent::Observation)
+        }
     }
 }
 

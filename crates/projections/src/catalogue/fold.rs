@@ -9,6 +9,7 @@
 mod adopt;
 mod create;
 mod intake;
+mod observation;
 mod plan_steps;
 mod run_children;
 mod session;
@@ -53,6 +54,7 @@ impl Fold<'_> {
             AnyEvent::Pipeline(event) => self.pipeline(event),
             AnyEvent::Alias(alias::Event::Reserved(event)) => self.reserved(event),
             AnyEvent::Session(event) => self.session(event),
+            AnyEvent::Observation(event) => self.observation(event),
             AnyEvent::Bucket(_) | AnyEvent::Settings(_) => {}
         }
         if let Some(Common::MetadataSet(event)) = common(&step.decoded.event) {

@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! model              rows
-//! catalogue.4        "current": u64, the number of the generation
-//! catalogue.4.<n>    the rows of generation n (keys.rs)
+//! catalogue.5        "current": u64, the number of the generation
+//! catalogue.5.<n>    the rows of generation n (keys.rs)
 //! ```
 //!
-//! The 3 is the version of the rows' format. Rows of another format are other
+//! The 5 is the version of the rows' format. Rows of another format are other
 //! models: they are made from the log by whoever writes first, and those of
 //! older formats are dropped.
 
@@ -20,12 +20,12 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-const POINTER: &str = "catalogue.4";
+const POINTER: &str = "catalogue.5";
 const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
 /// Models that name the current generation of an older format.
-const OLDER_POINTERS: &[&str] = &["catalogue.1", "catalogue.2", "catalogue.3"];
+const OLDER_POINTERS: &[&str] = &["catalogue.1", "catalogue.2", "catalogue.3", "catalogue.4"];
 /// How often the number is read again because it was changed meanwhile.
 const ATTEMPTS: u32 = 16;
 

@@ -108,6 +108,8 @@ relations! {
     IntentDependencies = 26, "intent.depends_on", Intent -> Intent, many, other;
     /// The failed task whose place a task took.
     TaskSupersedes = 27, "task.supersedes", Task -> Task, one, other;
+    /// What was noticed that led to an intent.
+    IntentObservation = 28, "intent.observation", Intent -> Observation, one, child;
 }
 
 impl Relation {
@@ -132,7 +134,8 @@ impl Relation {
             | Kind::Run
             | Kind::ContextSnapshot
             | Kind::ContextPipeline
-            | Kind::Session => None,
+            | Kind::Session
+            | Kind::Observation => None,
         }
     }
 
@@ -152,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_relation_has_a_number_and_a_name_of_its_own() {
-        assert_eq!(Relation::ALL.len(), 27);
+        assert_eq!(Relation::ALL.len(), 28);
         for (number, relation) in (1..).zip(Relation::ALL) {
             assert_eq!(Relation::from_code(number), Some(*relation));
             let (source, _) = relation.name().split_once('.').unwrap();

@@ -54,6 +54,7 @@ statuses! {
     Paused = 19, "paused";
     NeedsApproval = 20, "needs_approval";
     Unknown = 21, "unknown";
+    Processed = 22, "processed";
 }
 
 impl Status {
@@ -89,6 +90,7 @@ impl Status {
             ],
             Kind::ToolInvocation => &[Status::Ok, Status::Error],
             Kind::ContextSnapshot => &[Status::Open, Status::Finalized],
+            Kind::Observation => &[Status::Open, Status::Processed],
             Kind::Session => &[
                 Status::Unknown,
                 Status::Running,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use annals_domain::{Adoption, AnyEvent, Kind, Slot, Timestamp};
-use annals_domain::{alias, intent, pipeline, plan, run, session, snapshot, task};
+use annals_domain::{alias, intent, observation, pipeline, plan, run, session, snapshot, task};
 use annals_event_log::{Content, Digest, EventLog, Record};
 use annals_wire::Decoded;
 use bytes::Bytes;
@@ -185,6 +185,7 @@ fn title_slot(event: &AnyEvent) -> Option<Slot> {
         | AnyEvent::Bucket(_)
         | AnyEvent::Settings(_) => None,
         AnyEvent::Session(event) => session_title(event),
+        AnyEvent::Observation(event) => observation_title(event),
     }
 }
 
@@ -199,7 +200,16 @@ fn alias_slot(event: &AnyEvent) -> Option<Slot> {
         | AnyEvent::Pipeline(_)
         | AnyEvent::Session(_)
         | AnyEvent::Bucket(_)
-        | AnyEvent::Settings(_) => None,
+        | AnyEvent::Settings(_)
+        | AnyEvent::Observation(_) => None,
+    }
+}
+
+fn observation_title(event: &observation::Event) -> Option<Slot> {
+    use observation::Event;
+    match event {
+        Event::Recorded(event) => Some(event.text),
+        Event::Processed(_) | Event::MetadataSet(_) => None,
     }
 }
 

@@ -98,6 +98,7 @@ fn branches(kind: Kind) -> &'static [Relation] {
         Kind::ContextPipeline => &[Relation::PlanPipeline],
         Kind::ContextSnapshot => &[Relation::RunSnapshot],
         Kind::PatchSet => &[Relation::EvidencePatchSet],
+        Kind::Observation => &[Relation::IntentObservation],
         Kind::Session => &[
             Relation::SessionRuns,
             Relation::SessionTasks,

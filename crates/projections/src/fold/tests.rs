@@ -27,7 +27,8 @@ pub(crate) fn sampled(kind: Kind) -> Uuid {
         | Kind::Task
         | Kind::Intent
         | Kind::ContextPipeline
-        | Kind::Session => id(1),
+        | Kind::Session
+        | Kind::Observation => id(1),
     }
 }
 

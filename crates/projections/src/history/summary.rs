@@ -29,6 +29,7 @@ pub(super) fn summary(entry: &Entry) -> String {
         AnyEvent::Session(event) => session::session(event, entry),
         AnyEvent::Bucket(event) => session::bucket(event, entry),
         AnyEvent::Settings(event) => intake::settings(event),
+        AnyEvent::Observation(event) => intake::observation(event, entry),
     }
 }
 

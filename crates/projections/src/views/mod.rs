@@ -1,6 +1,6 @@
 //! The views of the objects, one file each. The fields of document 000's eleven
 //! are named and ordered as it writes them; what is not part of its JSON is
-//! skipped there and says so. A session's JSON is our own.
+//! skipped there and says so. The JSON of sessions and observations is our own.
 
 mod context_pipeline;
 mod context_snapshot;
@@ -8,6 +8,7 @@ mod decision;
 mod evidence;
 mod forge;
 mod intent;
+mod observation;
 mod patch_set;
 mod plan;
 mod provenance;
@@ -30,6 +31,7 @@ pub use forge::{
     Clarification, ForgeIntentView, ForgeTaskView, ForgeView, ReviewView, forge_status,
 };
 pub use intent::{IntentStatus, IntentStatusEntry, IntentView};
+pub use observation::{ObservationView, ProcessedView, SubjectView};
 pub use patch_set::{PatchSetView, TouchedFileView};
 pub use plan::{PlanStepView, PlanView, StepStatusEntry};
 pub use provenance::{ProvenanceView, TokenUsageView};

@@ -40,8 +40,8 @@ configuration of bincode 2:
 
 What an event sets is said by the names of git-internal's JSON. Each event on an
 object also sets its `updated_at` and takes its `checksum` away; one that creates
-or adopts an object sets the whole header. Sessions, buckets and aliases are not
-git-internal's, so nothing is said of that there.
+or adopts an object sets the whole header. Sessions, observations, buckets and aliases are
+not git-internal's, so nothing is said of that there.
 
 In the examples the structure is shown as JSON, with the content that it refers
 to beside it.

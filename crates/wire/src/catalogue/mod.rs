@@ -9,6 +9,7 @@ mod bucket;
 mod common;
 mod intent;
 pub(crate) mod markdown;
+mod observation;
 mod pipeline;
 mod plan;
 mod run;
@@ -131,6 +132,7 @@ pub fn events(kind: StreamKind) -> &'static [EventDoc] {
         StreamKind::Session => session::EVENTS,
         StreamKind::Bucket => bucket::EVENTS,
         StreamKind::Settings => settings::EVENTS,
+        StreamKind::Observation => observation::EVENTS,
     }
 }
 
@@ -160,6 +162,10 @@ pub fn stream_meaning(kind: StreamKind) -> &'static str {
         StreamKind::Settings => {
             "What the log's deciders go by. There is one such stream in a log; its UUID is of \
              version 5, over \"settings.annals\"."
+        }
+        StreamKind::Observation => {
+            "What an agent noticed: an epiphany or a reflection, with what it rests on. It is open \
+             until an intent names it as its cause, or somebody finds nothing to do."
         }
         StreamKind::Alias => {
             "A name for people, which stands for an object. The UUID is of version 5, over the name."

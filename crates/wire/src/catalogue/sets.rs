@@ -35,7 +35,7 @@ pub fn sets(event_type: &str) -> Sets {
         "run" => run(event).or_else(|| run_object(event)).unwrap_or(&[]),
         "snapshot" => snapshot(event),
         "pipeline" => pipeline(event),
-        // git-internal has no sessions, no buckets and no aliases.
+        // git-internal has no sessions, observations, buckets and aliases.
         _ => &[],
     }
 }

@@ -3,6 +3,7 @@
 use annals_domain::intent::{
     Approver, FlowStep, IntentStatus, Risk, RiskBasis, Source, TypeBasis, WorkType,
 };
+use annals_domain::observation::ObservationKind;
 use annals_domain::pipeline::{FrameKind, PolicyRule};
 use annals_domain::plan::StepStatus;
 use annals_domain::run::{
@@ -94,5 +95,6 @@ pub fn vocabularies() -> Vec<Vocabulary> {
         closed!(ReviewVerdict, "`verdict` of a review"),
         closed!(Complexity, "`complexity`"),
         closed!(Setting, "`setting`"),
+        closed!(ObservationKind, "`kind` of an observation"),
     ]
 }

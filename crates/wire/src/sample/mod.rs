@@ -8,6 +8,7 @@
 mod alias;
 mod bucket;
 mod intent;
+mod observation;
 mod pipeline;
 mod plan;
 mod run;
@@ -38,6 +39,7 @@ pub fn samples() -> Vec<Emitted> {
     all.extend(session::samples());
     all.extend(bucket::samples());
     all.extend(settings::samples());
+    all.extend(observation::samples());
     all
 }
 

@@ -185,6 +185,9 @@ impl Fold<'_> {
         if let Some(link) = link(Relation::IntentChildOf, event.child_of) {
             self.link(id, link.relation, link.target);
         }
+        if let Some(link) = link(Relation::IntentObservation, event.observation) {
+            self.link(id, link.relation, link.target);
+        }
         for (number, other) in (0..).zip(&event.depends_on) {
             self.append(id, Relation::IntentDependencies, number, other.0);
         }

@@ -3,10 +3,11 @@
 use annals_domain::intent::{
     Approved, Approver, ClarificationRequested, Classified, RiskBasis, TakenIn, TypeBasis,
 };
-use annals_domain::settings;
+use annals_domain::observation::{Processed, Recorded};
 use annals_domain::task::{Planned, ReviewRecorded};
+use annals_domain::{observation, settings};
 
-use super::{because, count, excerpt, quoted, short};
+use super::{because, count, excerpt, metadata, quoted, short};
 use crate::Entry;
 
 pub(super) fn settings(event: &settings::Event) -> String {
@@ -14,6 +15,39 @@ pub(super) fn settings(event: &settings::Event) -> String {
     let mut state = settings::State::default();
     settings::evolve(&mut state, event);
     format!("{} -> {}", set.setting, state.value(set.setting))
+}
+
+pub(super) fn observation(event: &observation::Event, entry: &Entry) -> String {
+    use observation::Event;
+    match event {
+        Event::Recorded(event) => observed(event, entry),
+        Event::Processed(event) => processed(event, entry),
+        Event::MetadataSet(event) => metadata(event),
+    }
+}
+
+fn observed(event: &Recorded, entry: &Entry) -> String {
+    let mut line = format!("{} {}", event.kind, quoted(entry, event.text));
+    let pieces = event.evidence.len();
+    if pieces > 0 {
+        line.push_str(&format!(
+            ", with {}",
+            count(pieces, "piece of evidence", "pieces of evidence")
+        ));
+    }
+    let about: Vec<String> = event.about.iter().map(|it| short(it.object)).collect();
+    if !about.is_empty() {
+        line.push_str(&format!(", about {}", about.join(", ")));
+    }
+    line
+}
+
+fn processed(event: &Processed, entry: &Entry) -> String {
+    let led = match event.intent {
+        Some(intent) => format!("led to intent {}", short(intent)),
+        None => "nothing to do".to_owned(),
+    };
+    format!("processed, {led}{}", because(entry, event.reason))
 }
 
 pub(super) fn taken_in(event: &TakenIn) -> String {
@@ -25,10 +59,14 @@ pub(super) fn taken_in(event: &TakenIn) -> String {
             format!(", after {}", ids.join(", "))
         }
     };
+    let cause = event
+        .observation
+        .map(|id| format!(", because of observation {}", short(id)));
     format!(
-        "proposed by {}{}{after}",
+        "proposed by {}{}{after}{}",
         event.source,
-        child.unwrap_or_default()
+        child.unwrap_or_default(),
+        cause.unwrap_or_default()
     )
 }
 
