@@ -46,7 +46,11 @@ impl As<'_> {
             .await
     }
 
-    async fn create<T: From<Uuid>>(&self, command: impl Into<Command>) -> Done<T> {
+    pub(crate) fn annals(&self) -> &Annals {
+        self.annals
+    }
+
+    pub(crate) async fn create<T: From<Uuid>>(&self, command: impl Into<Command>) -> Done<T> {
         let outcome = self.run_command(command).await?;
         outcome.id.map(T::from).ok_or(ExecuteError::Empty)
     }

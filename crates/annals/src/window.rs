@@ -178,7 +178,11 @@ impl Annals {
                 });
             }
             Kind::Plan => return self.place_of_plan(object, step).await,
-            Kind::Intent | Kind::Task | Kind::ContextSnapshot | Kind::Session => {
+            Kind::Intent
+            | Kind::Task
+            | Kind::ContextSnapshot
+            | Kind::Session
+            | Kind::Observation => {
                 return Err(no_window(
                     "no window is in force for it; ask for one of its runs, a plan or a pipeline",
                 ));

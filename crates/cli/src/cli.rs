@@ -2,6 +2,7 @@
 
 mod contracts;
 mod intake;
+mod observations;
 mod what_if;
 
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
     Settings, Submit, Who,
 };
+pub(crate) use observations::{Observations, Observe, Process};
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -115,6 +117,12 @@ pub(crate) enum Command {
     Classify(Classify),
     /// Propose an intent
     Submit(Submit),
+    /// Record what an agent noticed
+    Observe(Observe),
+    /// Show what agents noticed and nobody has settled
+    Observations(Observations),
+    /// Put observations aside that there is nothing to do about
+    Process(Process),
     /// Show what waits for a person
     Inbox(Inbox),
     /// Record what an analysis of an intent came to
@@ -493,8 +501,8 @@ pub(crate) struct History {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation,
-context_snapshot, context_pipeline or session; plurals and short forms such as patchset, snapshot,
-pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
+context_snapshot, context_pipeline, session or observation; plurals and short forms such as
+patchset, snapshot, pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
 last, those first that were first read last; --limit and --after go with them.
 
 With --json each object is one line. To go on where a list ended, give the first_position of
@@ -508,6 +516,7 @@ Examples:
   annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
   annals list patch_sets --limit 100 --json
   annals list sessions --status needs_approval
+  annals list observations --status open
   annals list work-items")]
 pub(crate) struct List {
     /// What to list
@@ -693,7 +702,7 @@ impl FromStr for KindWord {
 /// A word that no kind is called by.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "known are intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot, context_pipeline and session, and work-items"
+    "known are intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot, context_pipeline, session and observation, and work-items"
 )]
 pub(crate) struct UnknownKind;
 

@@ -2,14 +2,16 @@
 
 use annals_domain::{
     Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, ObservationId, PatchSetId,
-    PipelineId, PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId, pipeline,
+    PipelineId, PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId,
+    pipeline,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::views::{
-    ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView, ObservationView,
-    PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView, ToolInvocationView,
+    ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView,
+    ObservationView, PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView,
+    ToolInvocationView,
 };
 use crate::{Entry, HeaderView};
 

@@ -14,6 +14,7 @@ mod flow;
 mod gate;
 mod kill;
 mod kill_catalogue;
+mod observations;
 mod project;
 mod properties;
 mod seal;

@@ -54,14 +54,19 @@ the rest waits in the inbox for `annals approve`.
 Examples:
   annals submit \"Fix the crash at login\"
   annals submit --risk low --type refactor \"Rename the cache module\"
-  annals submit --alias reset-link --label ui - < draft.txt")]
+  annals submit --alias reset-link --label ui - < draft.txt
+  annals submit --observation 1a2b3c4d --risk low")]
 pub(crate) struct Submit {
-    /// The text; none, or -, is standard input
+    /// The text; none, or -, is standard input, but none with --observation is what that says
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// Where it comes from: human, audit, epiphany or reflection
-    #[arg(long, value_name = "SOURCE", default_value = "human")]
-    pub(crate) source: Source,
+    /// Where it comes from: human, audit, epiphany or reflection; left out, what --observation
+    /// is, or else human
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) source: Option<Source>,
+    /// The open observation that led to it, which is processed then
+    #[arg(long, value_name = "ID")]
+    pub(crate) observation: Option<String>,
     /// Its type: feature, refactor, fix, test or audit
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) work_type: Option<WorkType>,

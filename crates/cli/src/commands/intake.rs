@@ -4,9 +4,9 @@
 use annals::domain::alias::ReserveAlias;
 use annals::domain::intent::{
     AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
-    RerunIntent, SubmitIntent,
+    RerunIntent, Source, SubmitIntent,
 };
-use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind};
+use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind, ObservationId};
 use annals::{Annals, At, Outcome, Request};
 use annals_dialects::forge::analysis::Analyzed;
 use annals_dialects::forge::record_analysis;
@@ -46,11 +46,14 @@ impl Who {
 }
 
 pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), CliError> {
-    let prompt = classify::text(&args.text, &context.output)?;
+    let prompt = match (&args.observation, args.text.as_slice()) {
+        (Some(_), []) => None,
+        (_, words) => Some(classify::text(words, &context.output)?),
+    };
     let annals = context.writer()?;
     let done = submitted(&annals, args, prompt).await;
     let shown = match done {
-        Ok((id, outcome)) => show(&annals, id, &outcome, &mut context.output).await,
+        Ok((id, outcome)) => show(&annals, id.0, &outcome, &mut context.output).await,
         Err(error) => Err(error),
     };
     annals.close().await;
@@ -60,8 +63,9 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
 async fn submitted(
     annals: &Annals,
     args: &Submit,
-    prompt: String,
+    prompt: Option<String>,
 ) -> Result<(IntentId, Outcome), CliError> {
+    let proposal = proposal(annals, args, prompt).await?;
     let mut depends_on = Vec::new();
     for other in &args.depends_on {
         depends_on.push(intent(annals, other).await?);
@@ -83,28 +87,64 @@ async fn submitted(
         refines,
         child_of,
         depends_on,
-        ..SubmitIntent::new(args.source, prompt)
+        ..proposal
     };
-    let actor = args.who.actor();
+    let outcome = named(annals, id.0, command, args.alias.as_deref(), &args.who).await?;
+    Ok((id, outcome))
+}
+
+/// The text and where it comes from: from an observation, where one is named.
+async fn proposal(
+    annals: &Annals,
+    args: &Submit,
+    prompt: Option<String>,
+) -> Result<SubmitIntent, CliError> {
+    let Some(cause) = &args.observation else {
+        let source = args.source.unwrap_or(Source::Human);
+        return Ok(SubmitIntent::new(source, prompt.unwrap_or_default()));
+    };
+    let cause = of(annals, Kind::Observation, cause).await?;
+    let found = annals.intent_from(ObservationId(cause), prompt).await;
+    let proposal = found.map_err(ApplyError::from)?;
+    Ok(SubmitIntent {
+        source: args.source.unwrap_or(proposal.source),
+        ..proposal
+    })
+}
+
+/// Makes an object, with its alias if it gets one: both, or neither.
+pub(super) async fn named(
+    annals: &Annals,
+    id: Uuid,
+    command: impl Into<Command>,
+    alias: Option<&str>,
+    who: &Who,
+) -> Result<Outcome, CliError> {
+    let actor = who.actor();
     let mut requests = vec![Request::new(actor.clone(), command)];
-    if let Some(alias) = &args.alias {
+    if let Some(alias) = alias {
         let reserve = ReserveAlias {
-            object: id.0,
-            alias: alias.clone(),
+            object: id,
+            alias: alias.to_owned(),
         };
         requests.push(Request::new(actor, reserve));
     }
     let batch = annals.execute_batch(None, requests).await;
     let batch = batch.map_err(ApplyError::from).map_err(CliError::from)?;
     let first = batch.outcomes.into_iter().next();
-    let outcome = first.ok_or(ApplyError::Execute(annals::ExecuteError::Empty))?;
-    Ok((id, outcome))
+    let empty = || ApplyError::Execute(annals::ExecuteError::Empty);
+    Ok(first.ok_or_else(empty)?)
 }
 
 /// An intent by its id.
 pub(crate) async fn intent(annals: &Annals, id: &str) -> Result<IntentId, CliError> {
+    of(annals, Kind::Intent, id).await.map(IntentId)
+}
+
+/// An object of a kind by its id.
+async fn of(annals: &Annals, kind: Kind, id: &str) -> Result<Uuid, CliError> {
     let object = annals.resolve(id).await?;
-    of_kind(object, Kind::Intent).map(IntentId)
+    of_kind(object, kind)
 }
 
 /// An analysis with what the agent answered read into it.
@@ -147,7 +187,7 @@ async fn analysis_of(
     let command = analyzed(annals, &asked).await?;
     let request = Request::new(args.who.actor(), command);
     let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
-    show(annals, id, &outcome, output).await
+    show(annals, id.0, &outcome, output).await
 }
 
 pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(), CliError> {
@@ -223,11 +263,26 @@ async fn each(
     command: impl Fn(IntentId) -> Command,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let command = |id: Uuid| command(IntentId(id));
+    each_of(Kind::Intent, ids, who, command, context).await
+}
+
+/// The same, of objects of any kind.
+pub(super) async fn each_of(
+    kind: Kind,
+    ids: &[String],
+    who: &Who,
+    command: impl Fn(Uuid) -> Command,
+    context: &mut Context,
+) -> Result<(), CliError> {
     let annals = context.writer()?;
     let actor = who.actor();
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
-        let done = one(&annals, id, &actor, &command, &mut context.output).await;
+        let done = match of(&annals, kind, id).await {
+            Ok(object) => one(&annals, object, &actor, &command, &mut context.output).await,
+            Err(error) => Err(error),
+        };
         match done {
             Ok(()) => {}
             Err(error) if error.is_refusal() => {
@@ -259,15 +314,14 @@ async fn each(
 
 async fn one(
     annals: &Annals,
-    id: &str,
+    object: Uuid,
     actor: &ActorRef,
-    command: &impl Fn(IntentId) -> Command,
+    command: &impl Fn(Uuid) -> Command,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let intent = intent(annals, id).await?;
-    let request = Request::new(actor.clone(), command(intent));
+    let request = Request::new(actor.clone(), command(object));
     let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
-    show(annals, intent, &outcome, output).await
+    show(annals, object, &outcome, output).await
 }
 
 /// What is refused of several, each where it stands.
@@ -280,23 +334,28 @@ fn said(id: &str, error: &CliError, output: &mut Output) -> Result<(), CliError>
     Ok(())
 }
 
-/// Where an intent is now.
-async fn show(
+/// Where an object is now: an intent on document 004's axis, with its risk.
+pub(super) async fn show(
     annals: &Annals,
-    intent: IntentId,
+    id: Uuid,
     outcome: &Outcome,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let row = annals.row(intent).await?;
-    let status = row.approval.map_or_else(String::new, |it| it.to_string());
+    let row = annals.row(id).await?;
+    let approval = row.approval.map(|it| it.to_string());
+    let status = approval.or_else(|| row.status.map(|it| it.word().to_owned()));
+    let status = status.unwrap_or_default();
     if output.is_json() {
-        return output.json(&json!({
+        let mut done = json!({
             "ok": true,
-            "id": intent,
+            "id": id,
             "position": outcome.position.0,
             "status": status,
-            "risk": row.risk.map(|risk| risk.to_string()),
-        }));
+        });
+        if row.kind == Kind::Intent {
+            done["risk"] = json!(row.risk.map(|risk| risk.to_string()));
+        }
+        return output.json(&done);
     }
     let title = row
         .title
@@ -304,6 +363,6 @@ async fn show(
     let risk = row
         .risk
         .map_or_else(String::new, |risk| format!(" (risk {risk})"));
-    let line = format!("{}  {status}{risk}  {title}", short(intent.0));
+    let line = format!("{}  {status}{risk}  {title}", short(id));
     output.line(&crate::output::visible(&line))
 }

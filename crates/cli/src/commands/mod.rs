@@ -16,6 +16,7 @@ mod init;
 mod intake;
 mod list;
 mod log;
+mod observations;
 mod policies;
 mod ready;
 mod rebuild;
@@ -69,6 +70,9 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Policies(args) => policies::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),
         Command::Submit(args) => intake::submit(&args, context).await,
+        Command::Observe(args) => observations::observe(&args, context).await,
+        Command::Observations(args) => observations::list(&args, context).await,
+        Command::Process(args) => observations::process(&args, context).await,
         Command::Inbox(args) => inbox::run(&args, context).await,
         Command::Analyze(args) => intake::analyze(&args, context).await,
         Command::Approve(args) => intake::approve(&args, context).await,

@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 21] = [
+    let commands: [&[&str]; 24] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -25,6 +25,9 @@ fn every_command_has_help_with_examples() {
         &["replay"],
         &["policies"],
         &["classify"],
+        &["observe"],
+        &["observations"],
+        &["process"],
         &["stats"],
         &["verify"],
         &["backup"],

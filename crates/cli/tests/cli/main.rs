@@ -15,6 +15,7 @@ mod import;
 mod import_claude;
 mod intake;
 mod log;
+mod observations;
 mod sessions;
 mod support;
 mod what_if;

@@ -157,7 +157,8 @@ fn commit_problems(view: &ObjectView) -> Vec<String> {
         | ObjectView::ToolInvocation(_)
         | ObjectView::ContextSnapshot(_)
         | ObjectView::ContextPipeline(_)
-        | ObjectView::Session(_) => return Vec::new(),
+        | ObjectView::Session(_)
+        | ObjectView::Observation(_) => return Vec::new(),
     };
     match commit {
         Some(GitOid::Sha256(_)) => Vec::new(),

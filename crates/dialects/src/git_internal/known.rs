@@ -193,6 +193,7 @@ fn to_parent(kind: Kind) -> Option<Relation> {
         | Kind::ToolInvocation
         | Kind::ContextSnapshot
         | Kind::ContextPipeline
-        | Kind::Session => None,
+        | Kind::Session
+        | Kind::Observation => None,
     }
 }

@@ -73,7 +73,7 @@ impl Object {
             Kind::ContextSnapshot => Body::Snapshot(Snapshot::read(fields_of)?),
             Kind::ContextPipeline => Body::Pipeline(Pipeline::read(fields_of)?),
             // The header's reader has refused it.
-            Kind::Session => {
+            Kind::Session | Kind::Observation => {
                 let reason = "it is no object of git-internal";
                 return Err(fields.wrong("object_type", reason));
             }

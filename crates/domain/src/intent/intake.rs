@@ -58,7 +58,12 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
         events.push(decomposed(parent, vec![id]));
     }
     if let Some(cause) = command.observation {
-        events.push(observation::decide::led_to(world, cause, id, command.source)?);
+        events.push(observation::decide::led_to(
+            world,
+            cause,
+            id,
+            command.source,
+        )?);
     }
     Ok(events)
 }

@@ -88,6 +88,15 @@ fn every_event_has_one_line_of_its_own() {
             "token taken by command 0000006a Push of session 00000001 under \"strict\"",
         ),
         ("intent.plan_selected", "plan 00000003 selected"),
+        (
+            "observation.recorded",
+            "reflection \"テストが同じ準備を繰り返している 共通化できる\", \
+             with 2 pieces of evidence, about 00000004",
+        ),
+        (
+            "observation.processed",
+            "processed, led to intent 0000001f: \"準備を関数にまとめる\"",
+        ),
         ("intent.commit_recorded", "commit 5a5a5a5a5a5a recorded"),
         ("pipeline.max_frames_set", "changed to no limit of frames"),
         (

@@ -6,7 +6,8 @@ use super::{FieldDoc, content, group, structure};
 pub(super) const INFERRED: &str = "whether nobody said so, and it was inferred from something else";
 
 /// The meaning of an object's kind.
-pub(super) const KIND: &str = "the object's kind, by its number (8 to 18, 64 for a session, or 65 for an observation)";
+pub(super) const KIND: &str =
+    "the object's kind, by its number (8 to 18, 64 for a session, or 65 for an observation)";
 
 /// Visibility, tags or external ids of an object.
 pub(super) const METADATA_SET: &[FieldDoc] = &[

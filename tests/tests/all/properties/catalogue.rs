@@ -60,7 +60,7 @@ fn anew(log: &MemoryLog) -> Vec<Row> {
 
 /// The rows as the stored ones are brought up to date.
 fn brought_up(log: &MemoryLog) -> Vec<Row> {
-    let (model, rows) = ("catalogue.4.1", dump(log));
+    let (model, rows) = ("catalogue.5.1", dump(log));
     let checkpoint = block_on(log.checkpoint(model)).expect("a checkpoint");
     let log = copy(log);
     let rows = rows.into_iter().map(|(key, value)| (key, Some(value)));
@@ -305,9 +305,20 @@ fn links_are_those_of_the_views() {
         for (id, view) in &views {
             let json: serde_json::Value =
                 serde_json::from_str(&view.to_json().expect("JSON")).expect("JSON");
+            // The observation says which intent it led to; the intent names it.
+            if view.kind() == Kind::Observation
+                && let Some(intent) = json["intent"].as_str()
+            {
+                let intent = intent.parse().expect("an id");
+                expected.push((Relation::IntentObservation, intent, *id));
+            }
             for relation in Relation::ALL {
                 let (_, field) = relation.name().split_once('.').expect("a field");
-                let elsewhere = [Relation::PlanIntent, Relation::SessionTasks];
+                let elsewhere = [
+                    Relation::PlanIntent,
+                    Relation::SessionTasks,
+                    Relation::IntentObservation,
+                ];
                 if OF_DOCUMENT_004.contains(relation) {
                     continue;
                 }

@@ -6,6 +6,7 @@
 
 mod any;
 mod intake;
+mod observations;
 mod sessions;
 
 use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
@@ -119,7 +120,11 @@ impl Draw<'_> {
             .sessions
             .get(&id)
             .is_some_and(|session| matches!(session.life, "Error" | "Completed"));
-        !(intent || task || run || patch_set || snapshot || session)
+        let observation = model
+            .observations
+            .get(&id)
+            .is_some_and(|observation| observation.processed.is_some());
+        !(intent || task || run || patch_set || snapshot || session || observation)
     }
 
     /// Whether to make the first object of a kind before asking anything of it.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use annals::At;
 use annals::domain::session::State;
 use annals::domain::{
-    AnyState, Command, CommandId, IntentId, PatchSetId, PipelineId, PlanId, RunId, SnapshotId,
-    StreamKind, StreamRef, TaskId,
+    AnyState, Command, CommandId, IntentId, ObservationId, PatchSetId, PipelineId, PlanId, RunId,
+    SnapshotId, StreamKind, StreamRef, TaskId,
 };
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, IntentView, PatchSetView, PlanView, RunView,
-    TaskView, View,
+    ContextPipelineView, ContextSnapshotView, IntentView, ObservationView, PatchSetView, PlanView,
+    RunView, TaskView, View,
 };
+use annals::{At, ObservationsQuery};
 use futures::executor::block_on;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
@@ -151,6 +151,7 @@ fn compare(history: &History, model: &Model) {
         assert_eq!((frames, view.max_frames()), (expected, pipeline.max_frames));
         assert_eq!(view.next_frame_id.0, pipeline.pushed);
     }
+    compare_observations(history, model);
     let states = folds::fold(&history.seen);
     for (id, session) in &model.sessions {
         let stream = StreamRef {
@@ -159,6 +160,23 @@ fn compare(history: &History, model: &Model) {
         };
         compare_session(&states[&stream], session);
     }
+}
+
+fn compare_observations(history: &History, model: &Model) {
+    for (id, observation) in &model.observations {
+        let view: ObservationView = get(history, ObservationId(*id));
+        let settled = view.processed.as_ref().map(|it| it.intent.map(Uuid::from));
+        let found = (view.kind.as_str(), settled);
+        assert_eq!(found, (observation.kind, observation.processed), "{id}");
+    }
+    let open = model.observations.values();
+    let open = open.filter(|observation| observation.processed.is_none());
+    let query = ObservationsQuery {
+        limit: 1_000,
+        ..ObservationsQuery::default()
+    };
+    let listed = block_on(history.annals.observations(&query)).expect("a list");
+    assert_eq!(listed.entries.len(), open.count());
 }
 
 fn compare_session(state: &AnyState, session: &model::Session) {

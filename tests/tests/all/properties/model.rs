@@ -4,6 +4,7 @@
 //! maps; every rule stands where the command that it is about is judged.
 
 mod intake;
+mod observation;
 mod session;
 mod window;
 
@@ -15,6 +16,7 @@ use annals::domain::{Command, FrameId, GitOid, Kind};
 use annals::domain::{alias, intent, metadata, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
+pub use self::observation::Observation;
 pub use self::session::Session;
 pub use self::window::Pipeline;
 
@@ -116,6 +118,7 @@ pub struct Model {
     /// The verdict on the last command that was given to a session.
     pub verdict: Option<&'static str>,
     pub settings: intake::Settings,
+    pub observations: BTreeMap<Uuid, Observation>,
     /// How many objects the log gave ids that are not known here.
     own_ids: u128,
     shared: session::Shared,
@@ -304,8 +307,9 @@ impl Model {
             Command::ReserveAlias(c) => self.reserve_alias(c),
             Command::Seal(c) => {
                 demand(c.checksum.is_some())?;
-                // A session is no object of document 000.
-                demand(*self.kinds.get(&c.object)? != Kind::Session).map(|()| true)
+                // Sessions and observations are no objects of document 000.
+                let kind = self.kinds.get(&c.object)?;
+                demand(!matches!(kind, Kind::Session | Kind::Observation)).map(|()| true)
             }
             other => self.judge_session(other),
         }

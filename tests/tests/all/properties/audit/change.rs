@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, PatchSetView, PlanView,
-    ProvenanceView, RunView, SessionView, TaskView,
+    ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, ObservationView,
+    PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView,
 };
 
 type Matrix = &'static [(&'static str, &'static str)];
@@ -103,6 +103,7 @@ pub fn check(before: Option<&ObjectView>, after: &ObjectView) {
         (ObjectView::ContextSnapshot(old), ObjectView::ContextSnapshot(new)) => snapshot(old, new),
         (ObjectView::ContextPipeline(old), ObjectView::ContextPipeline(new)) => pipeline(old, new),
         (ObjectView::Session(old), ObjectView::Session(new)) => session(old, new),
+        (ObjectView::Observation(old), ObjectView::Observation(new)) => observation(old, new),
         _ => never_changes(before, after),
     }
 }
@@ -123,8 +124,18 @@ fn starts(object: &ObjectView) {
         }
         ObjectView::ContextSnapshot(view) => assert!(!view.finalized),
         ObjectView::Session(view) => assert_eq!(view.status().as_str(), "Running"),
+        ObjectView::Observation(view) => assert_eq!(view.processed, None),
         _ => {}
     }
+}
+
+/// What was noticed stays as it was said; it is settled once.
+fn observation(old: &ObservationView, new: &ObservationView) {
+    assert!(old.processed.is_none() || old.processed == new.processed);
+    let (mut said, mut says) = (old.clone(), new.clone());
+    (said.header, said.processed) = (new.header.clone(), None);
+    says.processed = None;
+    assert_eq!(said, says);
 }
 
 fn totals_add_up(view: &ProvenanceView) {

@@ -2,10 +2,10 @@
 
 use annals::domain::run::DecisionType;
 use annals::domain::{AnyEvent, FrameId, PipelineId, RunId, TaskId};
-use annals::domain::{intent, pipeline, plan, run, snapshot, task};
+use annals::domain::{intent, observation, pipeline, plan, run, snapshot, task};
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, DecisionView, Entry, IntentView, PatchSetView,
-    PlanView, ProvenanceView, RunView, TaskView,
+    ContextPipelineView, ContextSnapshotView, DecisionView, Entry, IntentView, ObservationView,
+    PatchSetView, PlanView, ProvenanceView, RunView, TaskView,
 };
 
 use uuid::Uuid;
@@ -24,7 +24,27 @@ impl Audit {
             AnyEvent::Pipeline(event) => self.check_pipeline(entry, event),
             AnyEvent::Session(event) => self.check_session(entry, event),
             AnyEvent::Bucket(event) => self.check_bucket(entry, event),
+            AnyEvent::Observation(event) => self.check_observation(entry, event),
             AnyEvent::Alias(_) | AnyEvent::Settings(_) => {}
+        }
+    }
+
+    fn check_observation(&self, entry: &Entry, event: &observation::Event) {
+        match event {
+            observation::Event::Recorded(event) => {
+                assert_eq!(entry.version.0, 1, "it is said once");
+                for about in &event.about {
+                    assert!(self.objects.contains_key(&about.object));
+                }
+            }
+            observation::Event::Processed(event) => {
+                let seen: ObservationView = self.the(entry.stream.id);
+                assert_eq!(seen.processed, None, "it is settled once");
+                event
+                    .intent
+                    .inspect(|intent| drop(self.the::<IntentView>(*intent)));
+            }
+            observation::Event::MetadataSet(_) => {}
         }
     }
 
@@ -54,6 +74,11 @@ impl Audit {
                 assert_eq!(entry.version.0, 2, "an intent is taken in once");
                 for other in event.depends_on.iter().chain(&event.child_of) {
                     self.the::<IntentView>(*other);
+                }
+                if let Some(cause) = event.observation {
+                    let cause: ObservationView = self.the(cause);
+                    assert_eq!(cause.processed, None, "it leads to one intent");
+                    assert_eq!(cause.kind.source(), event.source);
                 }
             }
             intent::Event::Decomposed(event) => {

@@ -18,7 +18,7 @@ use super::Draw;
 
 impl Draw<'_> {
     pub(super) fn any_command(&mut self) -> Command {
-        match self.dice.roll(27) {
+        match self.dice.roll(28) {
             0..4 => self.intent_command(),
             4..7 => self.plan_command(),
             7..9 => self.task_command(),
@@ -27,6 +27,7 @@ impl Draw<'_> {
             15..18 => self.pipeline_command(),
             18..23 => self.session_command(),
             23 => self.metadata_command(),
+            24 => self.observation_command(),
             _ => self.intake_command(),
         }
     }

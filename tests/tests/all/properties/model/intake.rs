@@ -82,6 +82,8 @@ impl Model {
             Command::RerunIntent(c) => self.rerun(c),
             Command::RecordReview(c) => self.record_review(c),
             Command::SetSetting(c) => self.set_setting(c),
+            Command::RecordObservation(c) => self.record_observation(c),
+            Command::ProcessObservation(c) => self.process_observation(c),
             other => panic!("{} is not modelled", other.name()),
         }
     }
@@ -184,6 +186,7 @@ impl Model {
                 parent.stage = "executing";
             }
         }
+        self.because(c)?;
         // No text of the generator has a word that says more.
         let by_rule = match c.work_type {
             Some(WorkType::Fix | WorkType::Refactor | WorkType::Test) => Risk::Low,
