@@ -78,11 +78,10 @@ fn an_observation_that_is_acted_on_is_open_no_more_and_names_its_intent() {
 #[test]
 fn of_intents_that_come_from_one_observation_at_once_one_is_accepted() {
     let (annals, agent) = (Arc::new(annals()), ActorRef::agent("agent"));
+    let by = annals.by(&agent);
     for round in 0..ROUNDS {
         let text = format!("noticed {round}");
-        let noticed = annals
-            .by(&agent)
-            .observe(ObservationKind::Epiphany, text, Vec::new());
+        let noticed = by.observe(ObservationKind::Epiphany, text, Vec::new());
         let noticed = block_on(noticed).expect("it is recorded");
         let barrier = Arc::new(Barrier::new(CALLERS));
         let caller = |_| {
@@ -114,9 +113,8 @@ fn of_intents_that_come_from_one_observation_at_once_one_is_accepted() {
 #[test]
 fn two_intents_of_one_batch_cannot_come_from_one_observation() {
     let (annals, agent) = (annals(), ActorRef::agent("agent"));
-    let noticed = annals
-        .by(&agent)
-        .observe(ObservationKind::Epiphany, "noticed", Vec::new());
+    let by = annals.by(&agent);
+    let noticed = by.observe(ObservationKind::Epiphany, "noticed", Vec::new());
     let noticed = block_on(noticed).expect("it is recorded");
     let before = annals.position();
     let request = || {

@@ -73,10 +73,10 @@ pub(crate) async fn list(args: &cli::Observations, context: &mut Context) -> Res
         }
     }
     if found.entries.is_empty() {
-        let none = if args.all {
-            "nothing was noticed"
-        } else {
-            "no observation is open"
+        let none = match (args.after, args.all) {
+            (Some(_), _) => "there are no more",
+            (None, true) => "nothing was noticed",
+            (None, false) => "no observation is open",
         };
         context.output.note(none);
     }
