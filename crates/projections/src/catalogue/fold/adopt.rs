@@ -171,11 +171,16 @@ impl Fold<'_> {
                 counts: Counts::Task {
                     runs: 0,
                     dependencies: 0,
-                    is_counted: false,
+                    // One that is adopted anew is a part of its intent still.
+                    is_counted: self.counting_intent(task).is_some_and(|intent| {
+                        object.intent.is_some_and(|adopted| adopted.0 == intent)
+                    }),
                     is_superseded: false,
                 },
             };
-            self.adopt(Kind::Task, task, &object.header, beginning);
+            self.move_task(|fold| {
+                fold.adopt(Kind::Task, task, &object.header, beginning);
+            });
         }
         for run in &event.runs {
             self.task_run(run.0);

@@ -278,7 +278,7 @@ impl Fold<'_> {
     }
 
     /// The intent that counts a task among its parts.
-    fn counting_intent(&self, task: Uuid) -> Option<Uuid> {
+    pub(super) fn counting_intent(&self, task: Uuid) -> Option<Uuid> {
         let row = self.objects.known(task).flatten()?;
         let Counts::Task {
             is_counted: true, ..
