@@ -1,14 +1,14 @@
-//! Recording what another system says of its sessions: its verdicts are kept as
-//! they were, and never judged again.
+//! Recording what another system says happened there: it is kept as it was, and
+//! never judged again.
 
-use annals_domain::{ActorRef, Emitted, SessionId, Timestamp};
+use annals_domain::{ActorRef, Emitted, StreamRef, Timestamp};
 use annals_event_log::{AppendError, Position, Version};
 use uuid::Uuid;
 
 use crate::prepared::{Prepared, still_at};
 use crate::{Annals, ExecuteError};
 
-/// One event of another system's session.
+/// One event that another system says happened.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedEvent {
     /// Its own id there.
@@ -21,20 +21,20 @@ pub struct RecordedEvent {
 }
 
 impl Annals {
-    /// Appends events to the streams of sessions that another system kept, in
-    /// their order and together, if nothing else was appended to these streams
-    /// meanwhile: `after` has the version of each that the caller knows.
+    /// Appends events to streams that another system kept, in their order and
+    /// together, if nothing else was appended to these streams meanwhile: `after`
+    /// has the version of each that the caller knows.
     ///
     /// # Errors
     /// [`ExecuteError::Contended`] if something came between, and what the log
     /// says. Nothing is recorded then.
-    pub async fn record_sessions(
+    pub async fn record_events(
         &self,
-        after: &[(SessionId, Version)],
+        after: &[(StreamRef, Version)],
         actor: &ActorRef,
         recorded: &[RecordedEvent],
     ) -> Result<Position, ExecuteError> {
-        let streams = || after.iter().map(|(session, _)| session.stream());
+        let streams = || after.iter().map(|(stream, _)| *stream);
         let _turn = self
             .lanes
             .turn(streams().map(|stream| stream.id).collect())
@@ -45,7 +45,7 @@ impl Annals {
         }
         let expectations = after
             .iter()
-            .map(|(session, version)| still_at(session.stream(), *version));
+            .map(|(stream, version)| still_at(*stream, *version));
         let append = prepared.append(expectations.collect());
         let appended = self.log.append(append).await;
         self.states.forget(streams());

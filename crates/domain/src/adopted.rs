@@ -22,6 +22,8 @@ coded_enum! {
         GitInternal = 1 => "git_internal",
         /// The JSON of Contracts v1.1 (document 003).
         Contracts = 2 => "contracts",
+        /// The files of a `.forge/` folder (document 004).
+        Forge = 3 => "forge",
     }
 }
 
@@ -31,6 +33,7 @@ impl Dialect {
         match self {
             Dialect::GitInternal => "git-internal",
             Dialect::Contracts => "contracts",
+            Dialect::Forge => "forge",
         }
     }
 }
