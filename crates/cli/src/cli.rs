@@ -1,6 +1,7 @@
 //! The command line: commands, options and their help.
 
 mod contracts;
+mod forge;
 mod intake;
 mod observations;
 mod what_if;
@@ -15,6 +16,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
+pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchForge};
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
     Settings, Submit, Who,
@@ -95,6 +97,9 @@ pub(crate) enum Command {
     /// Write the log for others
     #[command(subcommand)]
     Export(Export),
+    /// Take what others write, as they write it
+    #[command(subcommand)]
+    Watch(Watch),
     /// Show the events
     Log(Log),
     /// Show an object as it is, or as it was
@@ -226,6 +231,8 @@ pub(crate) enum Import {
     GitInternal(ImportGitInternal),
     /// Read sessions of Contracts v1.1: commands, verdicts, results
     Contracts(ImportContracts),
+    /// Read a .forge folder: intents, tasks, reviews and drafts
+    Forge(ImportForge),
 }
 
 #[derive(Debug, Args)]
@@ -293,6 +300,8 @@ pub(crate) enum Export {
     GitInternal(ExportGitInternal),
     /// Write a session as Contracts v1.1, one JSON object a line
     Contracts(ExportContracts),
+    /// Write a .forge folder: intents, tasks and reviews as YAML files
+    Forge(ExportForge),
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
 use annals_dialects::claude::ClaudeImportError;
 use annals_dialects::contracts::ContractsImportError;
-use annals_dialects::forge::ForgeError;
+use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 
@@ -104,6 +104,13 @@ pub(crate) enum CliError {
     GitInternalImport(#[from] Box<GitInternalImportError>),
     #[error(transparent)]
     ContractsImport(#[from] Box<ContractsImportError>),
+    #[error(transparent)]
+    Forge(#[from] Box<ForgeFolderError>),
+    #[error(
+        "{} left alone, since somebody else wrote or changed them; move them away and export \
+         again, or keep them", counted(*.files, "file was", "files were")
+    )]
+    FilesLeftAlone { files: u64 },
     #[error(transparent)]
     GitInternalExport(#[from] Box<GitInternalExportError>),
     #[error("{} could not be imported; the report names them. All others were", counted(*.broken, "record", "records"))]
@@ -231,6 +238,7 @@ impl CliError {
             CliError::ImportClaude(error) => is_corrupt_claude_import(error),
             CliError::GitInternalImport(error) => is_corrupt_adoption(error),
             CliError::ContractsImport(error) => is_corrupt_contracts_import(error),
+            CliError::Forge(error) => is_corrupt_forge(error),
             CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
             _ => false,
@@ -283,6 +291,8 @@ impl CliError {
             | CliError::GitInternalImport(_)
             | CliError::ContractsImport(_) => "import_failed",
             CliError::GitInternalExport(_) => "export_failed",
+            CliError::Forge(error) => forge_code(error),
+            CliError::FilesLeftAlone { .. } => "files_left_alone",
             CliError::PartlyImported { .. } => "partly_imported",
             CliError::PartlyExported { .. } => "partly_exported",
             CliError::Backup(_) => "backup_failed",
@@ -383,6 +393,25 @@ fn is_corrupt_contracts_import(error: &ContractsImportError) -> bool {
         ContractsImportError::Execute(error) => is_corrupt_execution(error),
         ContractsImportError::Load(error) => is_corrupt(error),
         _ => false,
+    }
+}
+
+fn is_corrupt_forge(error: &ForgeFolderError) -> bool {
+    match error {
+        ForgeFolderError::Execute(error) => is_corrupt_execution(error),
+        ForgeFolderError::View(error) => is_corrupt_view(error),
+        _ => false,
+    }
+}
+
+fn forge_code(error: &ForgeFolderError) -> &'static str {
+    match error {
+        ForgeFolderError::Unreadable { .. } => "input",
+        ForgeFolderError::Unwritable { .. } => "file",
+        ForgeFolderError::NoForge { .. } => "no_forge_folder",
+        ForgeFolderError::Execute(error) => error.code(),
+        ForgeFolderError::View(error) => view_code(error),
+        _ => "failed",
     }
 }
 

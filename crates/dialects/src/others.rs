@@ -1,7 +1,7 @@
 //! What a folder has and an import does not look into.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report::{ImportReport, NAMED, PassedOver};
 
@@ -26,6 +26,13 @@ impl Others {
         if self.first.len() > NAMED {
             self.first.pop_last();
         }
+    }
+
+    /// Adds others, but for those named ones that are not wanted.
+    pub(crate) fn add_all(&mut self, others: Others, wanted: impl Fn(&Path) -> bool) {
+        self.count += others.count - others.first.len() as u64;
+        let wanted = others.first.into_iter().filter(|(path, _)| wanted(path));
+        wanted.for_each(|(path, reason)| self.add(path, reason));
     }
 
     /// Names the first ones in a report.

@@ -2,10 +2,11 @@
 
 use annals::Annals;
 use annals_dialects::claude::{self, ClaudeOptions};
+use annals_dialects::forge::{self, ForgeOptions};
 use annals_dialects::git::{self, GitOptions};
 use annals_dialects::{ImportReport, Progress, contracts, git_internal};
 
-use crate::cli::{ImportClaude, ImportContracts, ImportGit, ImportGitInternal};
+use crate::cli::{ImportClaude, ImportContracts, ImportForge, ImportGit, ImportGitInternal};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::progress;
@@ -52,6 +53,19 @@ pub(crate) async fn contracts(
         imported.map_err(CliError::from)
     };
     run(context, "importing bytes", import).await
+}
+
+/// Imports a `.forge/` folder.
+pub(crate) async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError> {
+    let options = ForgeOptions {
+        author: args.who.actor(),
+        keep_drafts: args.keep_drafts,
+    };
+    let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
+        let imported = forge::import(annals, &args.dir, &options, shown).await;
+        imported.map_err(|error| CliError::from(Box::new(error)))
+    };
+    run(context, "importing files", import).await
 }
 
 async fn run(

@@ -8,6 +8,7 @@ mod contracts;
 mod events;
 mod export;
 mod follow;
+mod forge;
 mod git_internal;
 mod history;
 mod import;
@@ -37,7 +38,7 @@ use annals::domain::{Kind, SessionId};
 use annals::{Annals, ObjectRef, ViewError};
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Import};
+use crate::cli::{Command, Export, Import, Watch};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -52,6 +53,9 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Import(Import::Claude(args)) => import::claude(&args, context).await,
         Command::Import(Import::GitInternal(args)) => import::git_internal(&args, context).await,
         Command::Import(Import::Contracts(args)) => import::contracts(&args, context).await,
+        Command::Import(Import::Forge(args)) => import::forge(&args, context).await,
+        Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
+        Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
         Command::Export(Export::Annals(args)) => export::annals(&args, context).await,
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
         Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,

@@ -9,15 +9,18 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 24] = [
+    let commands: [&[&str]; 27] = [
         &["init"],
         &["apply"],
         &["commands"],
         &["events"],
         &["import", "git"],
         &["import", "contracts"],
+        &["import", "forge"],
         &["export", "annals"],
         &["export", "contracts"],
+        &["export", "forge"],
+        &["watch", "forge"],
         &["list"],
         &["log"],
         &["show"],

@@ -9,6 +9,7 @@ mod catalogue;
 mod damage;
 mod export;
 mod flow;
+mod forge;
 mod git_internal;
 mod help;
 mod import;

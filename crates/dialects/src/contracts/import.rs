@@ -12,7 +12,8 @@ use std::path::Path;
 
 use annals::domain::session::{Adopted, CommandBody, Event, SessionConfig, StoredConfig};
 use annals::domain::{
-    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, Timestamp,
+    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, StreamRef,
+    Timestamp,
 };
 use annals::projections::session_replay::IMPORTER;
 use annals::{Annals, ExecuteError, RecordedEvent};
@@ -402,12 +403,12 @@ impl Import<'_> {
                 .get(session)
                 .map_or(Version::NONE, |target| target.version)
         };
-        let after: Vec<(SessionId, Version)> = counts
+        let after: Vec<(StreamRef, Version)> = counts
             .keys()
-            .map(|session| (*session, version(session)))
+            .map(|session| (session.stream(), version(session)))
             .collect();
         self.annals
-            .record_sessions(&after, &self.actor, events)
+            .record_events(&after, &self.actor, events)
             .await?;
         for (session, count) in counts {
             if let Some(target) = self.targets.get_mut(&session) {

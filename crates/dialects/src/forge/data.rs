@@ -105,6 +105,16 @@ pub enum Data {
 }
 
 impl Data {
+    /// Whether lists and mappings are nested in it more often than this.
+    pub(super) fn is_deeper_than(&self, limit: usize) -> bool {
+        let below = |data: &Data| limit == 0 || data.is_deeper_than(limit - 1);
+        match self {
+            Data::Scalar(_) => false,
+            Data::List(items) => items.iter().any(below) || limit == 0,
+            Data::Map(pairs) => pairs.iter().any(|(_, data)| below(data)) || limit == 0,
+        }
+    }
+
     /// A text.
     pub(super) fn text(text: impl Into<String>) -> Data {
         Data::Scalar(Scalar::Text(text.into()))
@@ -173,6 +183,18 @@ impl Node {
                 pairs.map(Data::Map)
             }
             Value::Wrong(error) => Err(*error),
+        }
+    }
+
+    /// The text that a key of a mapping has.
+    pub(super) fn text_at(&self, name: &str) -> Option<&str> {
+        let Value::Map(entries) = &self.value else {
+            return None;
+        };
+        let entry = entries.iter().find(|entry| entry.key.as_str() == name)?;
+        match &entry.value.value {
+            Value::Scalar(scalar) => Some(scalar.as_str()),
+            _ => None,
         }
     }
 

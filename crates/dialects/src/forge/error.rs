@@ -38,9 +38,9 @@ impl fmt::Display for Place {
 #[non_exhaustive]
 pub enum ForgeError {
     /// The file is too big.
-    #[error("the file has {bytes} bytes, and the most is {limit}; split it or shorten its texts")]
+    #[error("the file is larger than {limit} bytes; split it or shorten its texts")]
     TooLarge {
-        /// How big it is.
+        /// How much was read of it.
         bytes: usize,
         /// How big it may be.
         limit: usize,
@@ -250,6 +250,19 @@ pub enum ForgeError {
         /// The id that this is close to.
         nearest: Option<String>,
     },
+    /// A task waits for one that has something wrong with it.
+    #[error(
+        "{at}: the task {task:?} depends on {dependency:?}, which cannot be taken; mend that \
+         one first"
+    )]
+    WaitsForWrong {
+        /// Which value.
+        at: Place,
+        /// The task.
+        task: String,
+        /// What it depends on.
+        dependency: String,
+    },
     /// Tasks wait for each other.
     #[error("{at}: the tasks wait for each other: {}; take one of these out", path.join(" -> "))]
     Cycle {
@@ -314,6 +327,7 @@ impl ForgeError {
             | ForgeError::DuplicateId { at, .. }
             | ForgeError::SelfDependency { at, .. }
             | ForgeError::UnknownDependency { at, .. }
+            | ForgeError::WaitsForWrong { at, .. }
             | ForgeError::Cycle { at, .. } => at.line,
         }
     }
@@ -391,7 +405,10 @@ mod tests {
         );
         let error = ForgeError::TooLarge { bytes: 9, limit: 8 };
         let text = InFile::new("a.yaml", error).to_string();
-        assert!(text.starts_with("a.yaml: the file has 9 bytes"), "{text}");
+        assert!(
+            text.starts_with("a.yaml: the file is larger than 8 bytes"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -16,6 +16,10 @@ const LIST: &str = "write each item after `- ` on a line of its own, or all of t
 /// What to do where a mapping is something else.
 const MAPPING: &str = "write `key: value` lines";
 
+/// How deep a value of a key that is not known may be nested. It is kept as JSON,
+/// whose readers stop at 128, and each level takes three of them there.
+pub const MOST_KEPT: usize = 32;
+
 /// A mapping that is being read.
 pub(super) struct Fields {
     at: Place,
@@ -238,7 +242,17 @@ impl Fields {
 
     /// What nothing has read.
     pub(super) fn extra(self) -> Read<Extra> {
-        let pair = |Entry { key, value }: Entry| Ok((key, value.into_data()?));
+        let pair = |Entry { key, value }: Entry| {
+            let line = value.line;
+            let data = value.into_data()?;
+            match data.is_deeper_than(MOST_KEPT) {
+                true => Err(ForgeError::TooDeep {
+                    line,
+                    limit: MOST_KEPT,
+                }),
+                false => Ok((key, data)),
+            }
+        };
         let pairs: Read<Vec<(Scalar, _)>> = self.left.into_iter().map(pair).collect();
         pairs.map(Extra)
     }

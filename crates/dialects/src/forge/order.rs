@@ -2,10 +2,10 @@
 //! order in the file does not matter, a cycle is refused).
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::error::{ForgeError, Place, shown};
-use super::task::Placed;
+use super::task::{Placed, TaskFile};
 use super::words::nearest;
 
 /// The tasks' indices in an order in which each comes after those that it waits
@@ -122,21 +122,46 @@ fn sorted(needs: &[Vec<usize>]) -> Vec<usize> {
     done
 }
 
-/// One error for each cycle that is found by going from task to task, along the
-/// first one that each waits for among those that could not be sorted.
+/// One error for each cycle.
 fn cycles(tasks: &[Placed], needs: &[Vec<usize>], done: &[usize]) -> Vec<ForgeError> {
+    let rings = rings_beside(needs, done);
+    rings.iter().filter_map(|ring| cycle(tasks, ring)).collect()
+}
+
+/// The cycles among what waits for each other: a list says of each which others
+/// it waits for. Whatever is in any cycle is in one of these: without them, all of
+/// the others can be sorted.
+pub(super) fn rings(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut needs = needs.to_vec();
+    let mut rings = Vec::new();
+    loop {
+        let found = rings_beside(&needs, &sorted(&needs));
+        if found.is_empty() {
+            return rings;
+        }
+        let gone: HashSet<usize> = found.iter().flatten().copied().collect();
+        for (index, needed) in needs.iter_mut().enumerate() {
+            needed.retain(|other| !gone.contains(&index) && !gone.contains(other));
+        }
+        rings.extend(found);
+    }
+}
+
+/// The cycles that are found by going from one to the next, along the first that
+/// each waits for among those that could not be sorted.
+fn rings_beside(needs: &[Vec<usize>], done: &[usize]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = 0;
-    let mut sorted = vec![false; tasks.len()];
+    let mut sorted = vec![false; needs.len()];
     for &index in done {
         if let Some(sorted) = sorted.get_mut(index) {
             *sorted = true;
         }
     }
     let is_left = |index: &usize| sorted.get(*index) == Some(&false);
-    // The walk that has come by each task, by its number.
-    let mut seen = vec![UNSEEN; tasks.len()];
-    let mut errors = Vec::new();
-    for (walk, start) in (1..).zip((0..tasks.len()).filter(is_left)) {
+    // The walk that has come by each, by its number.
+    let mut seen = vec![UNSEEN; needs.len()];
+    let mut rings = Vec::new();
+    for (walk, start) in (1..).zip((0..needs.len()).filter(is_left)) {
         let mut path = Vec::new();
         let mut here = start;
         while seen.get(here) == Some(&UNSEEN) {
@@ -154,7 +179,96 @@ fn cycles(tasks: &[Placed], needs: &[Vec<usize>], done: &[usize]) -> Vec<ForgeEr
         if seen.get(here) == Some(&walk)
             && let Some(begin) = path.iter().position(|&index| index == here)
         {
-            errors.extend(cycle(tasks, path.get(begin..).unwrap_or_default()));
+            rings.push(path.split_off(begin));
+        }
+    }
+    rings
+}
+
+/// The tasks of a file that can be taken, by their indices as they stand, and what
+/// is wrong with the others: an id that stands twice, an unknown dependency, a
+/// cycle, or a dependency on one of these.
+pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
+    let tasks = file.tasks.as_slice();
+    let (ids, mut errors) = ids(tasks);
+    let is_first = |index: usize, placed: &Placed| ids.get(placed.task.id.as_str()) == Some(&index);
+    let mut good: Vec<bool> = Vec::with_capacity(tasks.len());
+    let mut all_needs = Vec::with_capacity(tasks.len());
+    for (index, placed) in tasks.iter().enumerate() {
+        let before = errors.len();
+        all_needs.push(needs(index, placed, &ids, &mut errors));
+        good.push(is_first(index, placed) && errors.len() == before);
+    }
+    let done = sorted(&all_needs);
+    let rings = rings(&all_needs);
+    errors.extend(rings.iter().filter_map(|ring| cycle(tasks, ring)));
+    // Whatever is in a cycle or waits for one could not be sorted. In the sorted
+    // order each comes after all that it waits for.
+    let mut taken = vec![false; tasks.len()];
+    for index in done {
+        let needed = all_needs.get(index).map_or(&[][..], Vec::as_slice);
+        let stuck = needed.iter().find(|it| taken.get(**it) != Some(&true));
+        if good.get(index) == Some(&true)
+            && stuck.is_none()
+            && let Some(taken) = taken.get_mut(index)
+        {
+            *taken = true;
+        }
+    }
+    let in_ring = rings.into_iter().flatten().collect();
+    errors.extend(waiting(tasks, &all_needs, &in_ring, &good, &taken));
+    errors.iter_mut().for_each(|error| blame(error, file));
+    let taken = taken.iter().enumerate();
+    (
+        taken
+            .filter(|(_, it)| **it)
+            .map(|(index, _)| index)
+            .collect(),
+        errors,
+    )
+}
+
+/// What depends on a task that is there and bad does not depend on an unknown one.
+fn blame(error: &mut ForgeError, file: &TaskFile) {
+    if let ForgeError::UnknownDependency {
+        at,
+        task,
+        dependency,
+        ..
+    } = error
+        && file.bad_ids.iter().any(|id| shown(id) == *dependency)
+    {
+        *error = ForgeError::WaitsForWrong {
+            at: at.clone(),
+            task: std::mem::take(task),
+            dependency: std::mem::take(dependency),
+        };
+    }
+}
+
+/// One error for each task with nothing wrong but that it waits for another that
+/// is not taken.
+fn waiting(
+    tasks: &[Placed],
+    needs: &[Vec<usize>],
+    in_ring: &HashSet<usize>,
+    good: &[bool],
+    taken: &[bool],
+) -> Vec<ForgeError> {
+    let mut errors = Vec::new();
+    for (index, Placed { at, task }) in tasks.iter().enumerate() {
+        let is_stuck = good.get(index) == Some(&true) && taken.get(index) == Some(&false);
+        let needed = needs.get(index).into_iter().flatten();
+        let mut stuck = needed.filter(|it| taken.get(**it) == Some(&false));
+        if is_stuck
+            && !in_ring.contains(&index)
+            && let Some(other) = stuck.next().and_then(|other| tasks.get(*other))
+        {
+            errors.push(ForgeError::WaitsForWrong {
+                at: inside(at, "depends_on"),
+                task: shown(&task.id),
+                dependency: shown(&other.task.id),
+            });
         }
     }
     errors

@@ -20,11 +20,26 @@ pub fn intent(intent: &ForgeIntent) -> String {
     map.word("risk", intent.risk);
     map.word("status", Some(intent.status));
     map.optional("parent", intent.parent.as_ref());
-    map.optional("created_at", intent.created_at.as_ref());
+    if let Some(created_at) = &intent.created_at {
+        map.put("created_at", Data::Scalar(time(created_at)));
+    }
     map.texts("labels", &intent.labels);
     map.list("clarifications", clarifications);
     map.texts("depends_on", &intent.depends_on);
     emit::document(&map.with(&intent.extra))
+}
+
+/// A time, which is one for readers of YAML 1.1, too, if it begins with a date.
+fn time(spelled: &str) -> Scalar {
+    let begins = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    let date = spelled.bytes().take(10).enumerate();
+    match spelled.len() >= 10 && date.into_iter().all(begins) {
+        true => Scalar::bare(spelled.to_owned()),
+        false => Scalar::Text(spelled.to_owned()),
+    }
 }
 
 fn clarification(clarification: &Clarification) -> Data {

@@ -51,6 +51,8 @@ pub struct TaskFile {
     pub tasks: Vec<Placed>,
     /// What is wrong with the others, one error for each.
     pub errors: Vec<ForgeError>,
+    /// The ids of the others, of those that have any.
+    pub bad_ids: Vec<String>,
 }
 
 /// Reads the file of the tasks of this intent. It fails as a whole if it is no
@@ -66,9 +68,13 @@ pub fn read(text: &str, intent_id: &str) -> Read<TaskFile> {
     };
     let mut file = TaskFile::default();
     for (at, node) in items_of(&place, node)? {
+        let id = node.text_at("id").map(str::to_owned);
         match task(at.clone(), node, intent_id, &Inherited::default()) {
             Ok(task) => file.tasks.push(Placed { at, task }),
-            Err(error) => file.errors.push(error),
+            Err(error) => {
+                file.errors.push(error);
+                file.bad_ids.extend(id);
+            }
         }
     }
     Ok(file)

@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, RngSeed};
 
 mod claude;
 mod contracts;
+mod forge;
 mod git;
 mod git_internal;
 

@@ -34,7 +34,7 @@ fn the_keys_stand_in_the_order_of_dialects_md() {
         ]),
     });
     let expected = "title: t\nbody: |\n  b\nsource: epiphany\ntype: audit\nrisk: low\nstatus: done\n\
-                    parent: p\ncreated_at: \"2025-01-01\"\nlabels:\n  - l\nclarifications:\n  - \
+                    parent: p\ncreated_at: 2025-01-01\nlabels:\n  - l\nclarifications:\n  - \
                     question: q\n    answer: \"yes\"\ndepends_on:\n  - d\nx: 1\n";
     assert_eq!(text, expected);
 }

@@ -1,0 +1,221 @@
+//! `annals export forge` and `annals watch forge`.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use annals::Annals;
+use annals::domain::{IntentId, Kind};
+use annals_dialects::Progress;
+use annals_dialects::forge::{
+    self, DraftFile, DraftOptions, DraftWatch, Drafted, ForgeExportReport, ForgeFolderError,
+    ForgeSelection, take_draft,
+};
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::of_kind;
+use crate::cli::{ExportForge, WatchForge};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Output, visible};
+use crate::progress;
+
+/// After how long a log is tried again that somebody else writes to.
+const TRY_AGAIN: Duration = Duration::from_millis(200);
+
+/// Writes a folder.
+pub(crate) async fn export(args: &ExportForge, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader()?;
+    let mut selection = ForgeSelection {
+        intents: Vec::new(),
+        all: args.all,
+    };
+    for id in &args.ids {
+        let object = annals.resolve(id).await?;
+        let intent = of_kind(object, Kind::Intent).map(IntentId)?;
+        if !selection.intents.contains(&intent) {
+            selection.intents.push(intent);
+        }
+    }
+    let bar = progress::bar("exporting", Some(annals.position().0));
+    let mut shown = |progress: Progress| bar.set_position(progress.done);
+    let exported = forge::export(&annals, &args.dir, &selection, &mut shown).await;
+    bar.finish_and_clear();
+    print(&exported.map_err(Box::new)?, &mut context.output)
+}
+
+fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        output.json(report)?;
+    } else {
+        output.fields(&[
+            ("folder", visible(&report.folder)),
+            ("intents", report.intents.to_string()),
+            ("tasks", report.tasks.to_string()),
+            ("reviews", report.reviews.to_string()),
+            ("written", report.written.to_string()),
+            ("unchanged", report.unchanged.to_string()),
+            ("removed", report.removed_count.to_string()),
+        ])?;
+        for file in &report.removed {
+            output.line(&visible(&format!("removed  {file}")))?;
+        }
+        for left in &report.left_alone {
+            let line = format!("left alone  {}: {}", left.file, left.reason);
+            output.line(&visible(&line))?;
+        }
+        let named = report.left_alone.len() as u64;
+        if report.left_alone_count > named {
+            let more = report.left_alone_count - named;
+            output.line(&format!("left alone  and {more} more"))?;
+        }
+        for note in &report.notes {
+            output.line(&format!("note  {note}"))?;
+        }
+    }
+    match report.left_alone_count {
+        0 => Ok(()),
+        files => Err(CliError::FilesLeftAlone { files }),
+    }
+}
+
+/// Takes drafts as they come, until interrupted.
+pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<(), CliError> {
+    // Better now than with the first draft.
+    context.reader()?.close().await;
+    let mut watch = DraftWatch::start(&args.dir).map_err(Box::new)?;
+    let options = DraftOptions {
+        author: args.who.actor(),
+        keep: args.keep_drafts,
+    };
+    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Signal)?;
+    let folder = watch.folder().drafts();
+    let folder = visible(&folder.display().to_string());
+    let note = format!("watching {folder}; Ctrl-C ends");
+    context.output.note(&note);
+    let mut waits = false;
+    let mut failures = HashMap::new();
+    loop {
+        let ready = watch.ready(Instant::now()).map_err(Box::new)?;
+        let mut again = ready.again;
+        if !ready.drafts.is_empty() {
+            match context.writer() {
+                Ok(annals) => {
+                    waits = false;
+                    let output = &mut context.output;
+                    let mut taking = Taking {
+                        watch: &mut watch,
+                        options: &options,
+                        failures: &mut failures,
+                    };
+                    let taken = taking.all(&annals, &ready.drafts, output).await;
+                    annals.close().await;
+                    taken?;
+                    context.output.flush()?;
+                }
+                Err(error) if error.code() == "locked" => {
+                    if !std::mem::replace(&mut waits, true) {
+                        let note = "another process writes to the log; the drafts wait for it";
+                        context.output.note(note);
+                    }
+                    ready.drafts.iter().for_each(|draft| watch.forget(draft));
+                    again = TRY_AGAIN;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        tokio::select! {
+            _ = interrupted.recv() => return Ok(()),
+            _ = terminated.recv() => return Ok(()),
+            () = watch.changed() => {}
+            () = tokio::time::sleep(again) => {}
+        }
+    }
+}
+
+/// Takes drafts.
+struct Taking<'a> {
+    watch: &'a mut DraftWatch,
+    options: &'a DraftOptions,
+    /// What was said of drafts that could not be taken, by their paths.
+    failures: &'a mut HashMap<PathBuf, String>,
+}
+
+impl Taking<'_> {
+    async fn all(
+        &mut self,
+        annals: &Annals,
+        drafts: &[DraftFile],
+        output: &mut Output,
+    ) -> Result<(), CliError> {
+        for draft in drafts {
+            match take_draft(annals, draft, self.options).await {
+                Ok(drafted) => {
+                    self.failures.remove(&draft.path);
+                    say(annals, draft, &drafted, output).await?;
+                }
+                Err(error) if error.is_of_file() || error.is_retryable() => {
+                    // It may be taken later.
+                    self.failed(draft, &error, output);
+                }
+                Err(error) => return Err(Box::new(error).into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// It is tried again, and the reason said once.
+    fn failed(&mut self, draft: &DraftFile, error: &ForgeFolderError, output: &Output) {
+        self.watch.forget(draft);
+        let said = error.to_string();
+        let before = self.failures.insert(draft.path.clone(), said.clone());
+        if before.as_ref() != Some(&said) {
+            output.note(&visible(&format!("{said}; it is tried again")));
+        }
+    }
+}
+
+/// Says what became of a draft.
+async fn say(
+    annals: &Annals,
+    draft: &DraftFile,
+    drafted: &Drafted,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let file = draft.path.display().to_string();
+    let (word, object) = match drafted {
+        Drafted::Proposed { intent, .. } => ("proposed", Some(intent.0)),
+        Drafted::Known { intent } => ("known", Some(intent.0)),
+        Drafted::Changed { intent } => ("changed", Some(intent.0)),
+        Drafted::Stays { intent, .. } => ("stays", Some(intent.0)),
+        Drafted::Exists { object } => ("exists", Some(*object)),
+        Drafted::Gone => return Ok(()),
+        _ => ("broken", None),
+    };
+    let status = match drafted {
+        Drafted::Proposed { intent, .. } => annals.row(*intent).await?.approval,
+        _ => None,
+    };
+    let line = match drafted {
+        Drafted::Broken { line, .. } => Some(*line),
+        _ => None,
+    };
+    if output.is_json() {
+        let mut said = json!({ "draft": file, "outcome": word, "message": drafted.to_string() });
+        let more = [
+            ("id", object.map(|id| json!(id))),
+            ("status", status.map(|status| json!(status.as_str()))),
+            ("line", line.map(|line| json!(line))),
+        ];
+        if let Value::Object(said) = &mut said {
+            let there = more.into_iter();
+            said.extend(there.filter_map(|(key, value)| Some((key.to_owned(), value?))));
+        }
+        return output.json(&said);
+    }
+    let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    let status = status.map_or_else(String::new, |status| format!(", {status}"));
+    output.line(&visible(&format!("{place}: {drafted}{status}")))
+}

@@ -1,0 +1,257 @@
+//! `.forge/` folders from outside: imported, exported, watched.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+const INTENT: &str = "title: パスワードリセット\nbody: 手段がない。\nsource: human\nrisk: med\n\
+                      status: executing\nowner: web\n";
+const TASKS: &str = "- {id: route, title: Route, status: done}\n\
+                     - {id: link, title: Link, status: failed, depends_on: [route]}\n";
+const REVIEW: &str = "verdict: rejected\nissues: [テストがない]\n";
+const DRAFT: &str = "---\nlabels: [ui]\n---\n\nCrash on save\n\nIt crashes.\n";
+
+fn put(place: &Place, path: &str, text: impl AsRef<[u8]>) {
+    let file = place.path(".forge").join(path);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// A log beside a folder with something of each kind.
+fn with_folder() -> Place {
+    let place = Place::with_log();
+    put(
+        &place,
+        "intents/reset.yaml",
+        INTENT.replace("executing", "blocked"),
+    );
+    put(&place, "tasks/reset.yaml", TASKS);
+    put(&place, "reviews/link.yaml", REVIEW);
+    put(&place, "intent-drafts/crash.md", DRAFT);
+    place
+}
+
+#[test]
+fn a_folder_is_imported_looked_at_and_exported() {
+    let place = with_folder();
+    let report = place
+        .run(&["import", "forge", ".", "--actor", "kei"])
+        .ok()
+        .stdout;
+    assert!(report.contains("imported       5\n"), "{report}");
+    assert!(
+        report.contains("1 intent, 2 tasks, 1 review, 1 draft"),
+        "{report}"
+    );
+    let inbox = place.run(&["inbox"]);
+    assert!(inbox.stdout.contains("reset  blocked"), "{inbox:?}");
+    assert!(inbox.stdout.contains("テストがない"), "{inbox:?}");
+    let crash = place
+        .run(&["show", "crash", "--as", "forge", "--json"])
+        .ok()
+        .json();
+    assert_eq!(
+        (&crash["type"], &crash["source"]),
+        (&"fix".into(), &"human".into())
+    );
+    let by = place.run(&["history", "crash", "--json"]).ok().lines();
+    assert_eq!(by[0]["actor"]["id"], "kei");
+    let exported = place.run(&["export", "forge", "out", "--json"]).ok().json();
+    assert_eq!(
+        (&exported["intents"], &exported["written"]),
+        (&2.into(), &4.into())
+    );
+    let text = fs::read_to_string(place.path("out/intents/reset.yaml")).unwrap();
+    assert!(
+        text.starts_with("# annals ") && text.contains("\nowner: web\n"),
+        "{text}"
+    );
+    assert!(!place.path(".forge/intent-drafts/crash.md").exists());
+    place.run(&["verify"]).ok();
+}
+
+#[test]
+fn what_is_broken_is_named_and_the_exit_status_says_so() {
+    let place = with_folder();
+    put(&place, "intents/bad.yaml", "title: [x\n");
+    put(&place, "intent-drafts/open.md", "---\ntype: fix\n");
+    let ran = place.run(&["import", "forge", ".forge"]);
+    assert!(
+        ran.stdout
+            .contains("broken         .forge/intents/bad.yaml:1: "),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stdout
+            .contains("broken         .forge/intent-drafts/open.md:1: "),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("imported       5\n"), "{ran:?}");
+    ran.fails(1, &["2 records could not be imported"]);
+    let refused = place.run(&["import", "forge", "nowhere", "--json"]);
+    assert_eq!(refused.status, 1);
+    let empty = place.path("empty");
+    fs::create_dir(&empty).unwrap();
+    place
+        .run(&["import", "forge", "empty"])
+        .fails(1, &["is no .forge folder and has none"]);
+    let without_log = Place::empty();
+    put(&without_log, "intents/reset.yaml", INTENT);
+    without_log
+        .run(&["import", "forge", "."])
+        .fails(1, &["annals init"]);
+    without_log
+        .run(&["watch", "forge", "."])
+        .fails(1, &["annals init"]);
+}
+
+#[test]
+fn an_export_leaves_alone_what_it_did_not_write() {
+    let place = with_folder();
+    place.run(&["import", "forge", ".", "--keep-drafts"]).ok();
+    assert!(place.path(".forge/intent-drafts/crash.md").exists());
+    let into = place.run(&["export", "forge", "."]).ok().stdout;
+    assert!(into.contains("written    1\nunchanged  3\n"), "{into}");
+    place.run(&["rerun", "reset"]).ok();
+    let ran = place.run(&["export", "forge", "."]);
+    assert!(
+        ran.stdout
+            .contains("left alone  ./.forge/intents/reset.yaml: "),
+        "{ran:?}"
+    );
+    ran.fails(1, &["2 files were left alone"]);
+    let text = fs::read_to_string(place.path(".forge/tasks/reset.yaml")).unwrap();
+    assert_eq!(text, TASKS);
+    // One of them is enough, where only that is asked for.
+    let one = place.run(&["export", "forge", "one", "crash"]).ok().stdout;
+    assert!(one.contains("intents    1\n"), "{one}");
+}
+
+/// A watch that runs until it is killed.
+struct Watching {
+    child: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Watching {
+    fn start(place: &Place) -> Watching {
+        let mut command = place.command(&["watch", "forge", ".", "--json"]);
+        let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Watching { child, lines }
+    }
+
+    fn next(&mut self) -> Value {
+        let line = self.lines.next().expect("it watches").unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Ends it as a service is ended.
+    fn end(mut self) {
+        let pid = self.child.id().to_string();
+        Command::new("kill").arg(pid).status().unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn drafts_are_taken_as_they_come_while_others_work_on_the_log() {
+    let place = Place::with_log();
+    put(&place, "intent-drafts/before.md", DRAFT);
+    let mut watching = Watching::start(&place);
+    let first = watching.next();
+    assert_eq!(first["outcome"], "proposed");
+    assert!(
+        first["draft"].as_str().unwrap().ends_with("before.md"),
+        "{first}"
+    );
+    put(
+        &place,
+        "intent-drafts/bad.md",
+        "---\ntype: bug\n---\n\nx\n\ny\n",
+    );
+    let second = watching.next();
+    assert_eq!(
+        (&second["outcome"], &second["line"]),
+        (&"broken".into(), &2.into())
+    );
+    // It is looked at again when it changes.
+    put(
+        &place,
+        "intent-drafts/bad.md",
+        "---\nrisk: low\n---\n\nx\n\ny\n",
+    );
+    let third = watching.next();
+    assert_eq!(
+        (&third["outcome"], &third["status"]),
+        (&"proposed".into(), &"approved".into())
+    );
+    // Nobody has to wait for the watch.
+    place.run(&["reject", "before"]).ok();
+    put(&place, "intent-drafts/before.md", "Again\n\nwith more\n");
+    assert_eq!(watching.next()["outcome"], "exists");
+    watching.end();
+    assert!(place.path(".forge/intent-drafts/before.md").exists());
+    assert!(!place.path(".forge/intent-drafts/bad.md").exists());
+}
+
+#[test]
+fn no_draft_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
+    const DRAFTS: usize = 48;
+    let place = Place::with_log();
+    fs::create_dir_all(place.path(".forge/intent-drafts")).unwrap();
+    let folder = place.path(".forge/intent-drafts");
+    let mut written = 0;
+    // Delays in milliseconds, from before to after a batch is taken.
+    let delays = [520, 560, 600, 640, 700, 800, 540, 580];
+    for delay in delays {
+        let mut watching = Watching::start(&place);
+        for _ in 0..DRAFTS / delays.len() {
+            put(
+                &place,
+                &format!("intent-drafts/d{written}.md"),
+                format!("Title {written}\n\nbody\n"),
+            );
+            written += 1;
+        }
+        std::thread::sleep(Duration::from_millis(delay));
+        watching.child.kill().unwrap();
+    }
+    let watching = Watching::start(&place);
+    let patience = Instant::now() + Duration::from_secs(60);
+    while left(&folder) > 0 {
+        assert!(Instant::now() < patience, "{} are left", left(&folder));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(watching);
+    let listed = place
+        .run(&["list", "intents", "--limit", "1000", "--json"])
+        .ok()
+        .lines();
+    let mut titles: Vec<&str> = listed
+        .iter()
+        .map(|row| row["title"].as_str().unwrap())
+        .collect();
+    titles.sort_unstable();
+    let mut expected: Vec<String> = (0..written).map(|n| format!("Title {n}")).collect();
+    expected.sort_unstable();
+    assert_eq!(titles, expected);
+    place.run(&["verify"]).ok();
+}
+
+fn left(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}

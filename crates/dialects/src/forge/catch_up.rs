@@ -1,0 +1,200 @@
+//! What happened to an intent since its file was imported, as far as its file now
+//! says more.
+
+use annals::domain::intent::{
+    Cancelled, ClarificationAnswered, ClarificationRequested, Completed, ExecutionStarted, Rejected,
+};
+use annals::domain::{ActorKind, Emitted, IntentId, Pieces};
+use annals::{Annals, ViewError};
+use uuid::Uuid;
+
+use super::difference;
+use super::facts::{self, emitted};
+use super::import::IMPORTER;
+use super::intent::ForgeIntent;
+use super::words::IntentStatus;
+
+/// What happened to an object so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Course {
+    /// Whether nobody but imports of folders did anything to it. What this log
+    /// decided itself no file takes back.
+    pub(super) is_followed: bool,
+    /// Whether work on it was begun; an intent may look so because all of its parts
+    /// are settled.
+    pub(super) is_begun: bool,
+}
+
+/// What happened to an object so far.
+pub(super) async fn course(annals: &Annals, id: Uuid) -> Result<Course, ViewError> {
+    let history = annals.history(id).await?;
+    let mut actors = history.iter().map(|entry| &entry.actor);
+    let mut names = history.iter().map(|entry| entry.event_type);
+    Ok(Course {
+        is_followed: actors.all(|it| it.kind == ActorKind::System && it.id == IMPORTER),
+        is_begun: names.any(|name| name == "intent.execution_started"),
+    })
+}
+
+/// How far an intent has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Proposed,
+    Approved,
+    /// It was begun; the rest follows from its tasks.
+    Begun,
+    Over,
+}
+
+fn stage(status: IntentStatus) -> Stage {
+    match status {
+        IntentStatus::Proposed => Stage::Proposed,
+        IntentStatus::Approved => Stage::Approved,
+        IntentStatus::Executing
+        | IntentStatus::Done
+        | IntentStatus::Blocked
+        | IntentStatus::Error => Stage::Begun,
+        IntentStatus::Rejected | IntentStatus::Cancelled => Stage::Over,
+    }
+}
+
+/// What leads from what the log has of an intent to what its file says, and the
+/// fields that nothing leads on.
+pub(super) fn of_intent(
+    id: IntentId,
+    logged: &ForgeIntent,
+    file: &ForgeIntent,
+    has_parts: bool,
+    course: Course,
+) -> (Vec<Emitted>, Vec<&'static str>) {
+    let mut stuck = difference::of_intents(logged, file);
+    stuck.retain(|field| !["status", "type", "risk", "clarifications"].contains(field));
+    let mut events = Vec::new();
+    match classified(id, logged, file) {
+        Ok(more) => events.extend(more),
+        Err(field) => stuck.push(field),
+    }
+    let mut now = stage(logged.status);
+    if now == Stage::Begun && !course.is_begun {
+        now = Stage::Approved;
+    }
+    match questions(id, logged, file) {
+        Ok(asked) => {
+            // The last answer takes an executing intent back.
+            if asked.all_answered && now == Stage::Begun {
+                now = Stage::Approved;
+            }
+            events.extend(asked.events);
+        }
+        Err(()) => stuck.push("clarifications"),
+    }
+    match staged(id, now, logged.status, file.status, has_parts) {
+        Some(more) => events.extend(more),
+        None => stuck.push("status"),
+    }
+    (events, stuck)
+}
+
+fn classified(
+    id: IntentId,
+    logged: &ForgeIntent,
+    file: &ForgeIntent,
+) -> Result<Option<Emitted>, &'static str> {
+    if logged.work_type.is_some() && file.work_type.is_none() {
+        return Err("type");
+    }
+    if logged.risk.is_some() && file.risk.is_none() {
+        return Err("risk");
+    }
+    let work_type = file
+        .work_type
+        .filter(|_| file.work_type != logged.work_type);
+    let risk = file.risk.filter(|_| file.risk != logged.risk);
+    Ok(facts::classified(id, work_type, risk))
+}
+
+struct Asked {
+    events: Vec<Emitted>,
+    /// Whether something was answered and nothing waits for an answer now.
+    all_answered: bool,
+}
+
+/// New questions and answers. What was asked or answered before must be the same.
+fn questions(id: IntentId, logged: &ForgeIntent, file: &ForgeIntent) -> Result<Asked, ()> {
+    let mut events = Vec::new();
+    let (before, now) = (&logged.clarifications, &file.clarifications);
+    let new = now.get(before.len()..).ok_or(())?;
+    if !new.is_empty() {
+        let mut pieces = Pieces::new();
+        let asked: Vec<&str> = new.iter().map(|asked| asked.question.as_str()).collect();
+        let questions = pieces.texts(&asked);
+        events.push(emitted(id, ClarificationRequested { questions }, pieces));
+    }
+    let mut answers = 0;
+    for (number, asked) in (0u32..).zip(now) {
+        let place = usize::try_from(number).unwrap_or(usize::MAX);
+        let old = before.get(place);
+        let is_same =
+            old.is_none_or(|old| old.question == asked.question && old.extra == asked.extra);
+        let was_answered = old.is_some_and(|old| old.is_answered());
+        let is_plain = asked.is_answered() || asked.answer.is_none();
+        let kept = match old {
+            Some(old) => old.answer == asked.answer || (!was_answered && asked.is_answered()),
+            None => is_plain && asked.extra.is_empty(),
+        };
+        if !is_same || !kept {
+            return Err(());
+        }
+        if asked.is_answered() && !was_answered {
+            answers += 1;
+            let mut pieces = Pieces::new();
+            let answered = ClarificationAnswered {
+                question: number,
+                answer: pieces.text(asked.answer.as_deref().unwrap_or_default()),
+            };
+            events.push(emitted(id, answered, pieces));
+        }
+    }
+    Ok(Asked {
+        all_answered: answers > 0 && !file.needs_clarification(),
+        events,
+    })
+}
+
+/// What leads from one stage to that of a status; nothing, where it is behind.
+fn staged(
+    id: IntentId,
+    now: Stage,
+    logged: IntentStatus,
+    file: IntentStatus,
+    has_parts: bool,
+) -> Option<Vec<Emitted>> {
+    if stage(logged) == Stage::Over {
+        return (logged == file).then(Vec::new);
+    }
+    if stage(file) < now {
+        return None;
+    }
+    let mut events = Vec::new();
+    match file {
+        IntentStatus::Rejected => {
+            events.push(emitted(id, Rejected { reason: None }, Pieces::new()));
+        }
+        IntentStatus::Cancelled => {
+            events.push(emitted(id, Cancelled { reason: None }, Pieces::new()));
+        }
+        _ => {
+            if now == Stage::Proposed && stage(file) > Stage::Proposed {
+                events.push(facts::approved(id));
+            }
+            if now < Stage::Begun && stage(file) == Stage::Begun {
+                events.push(emitted(id, ExecutionStarted {}, Pieces::new()));
+            }
+            // Nothing else says so.
+            if file == IntentStatus::Done && logged != IntentStatus::Done && !has_parts {
+                events.push(emitted(id, Completed { reason: None }, Pieces::new()));
+            }
+        }
+    }
+    Some(events)
+}

@@ -1,0 +1,427 @@
+//! Drafts: what people want becomes a proposal, and the draft's file goes once that
+//! is on disk (dialects.md C).
+//!
+//! A draft's name and its text are the key of what it proposes. So a draft whose
+//! file is still there after a crash is known again, and proposed once.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use annals::domain::intent::{Source, SubmitIntent};
+use annals::domain::{ActorRef, IntegrityHash, IntentId, alias};
+use annals::{Annals, ExecuteError, Request};
+use uuid::Uuid;
+
+use super::draft::{self, ForgeDraft};
+use super::error::ForgeError;
+use super::folder::{Folder, ForgeFolderError, bytes, files, unreadable};
+use super::names::{known_as, reserve};
+use super::remains::Remains;
+use super::text::decode;
+use super::{facts, ids};
+use crate::others::Others;
+
+/// What a draft's file ends with.
+const ENDING: &str = ".md";
+
+/// What the name of a draft ends with that is on disk and about to go. It begins
+/// with a dot.
+const TAKEN: &str = ".md.taken";
+
+/// The most bytes of a file's name.
+const LONGEST: usize = 255;
+
+/// A draft's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftFile {
+    /// Its name without the ending.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was about to go when somebody stopped.
+    is_leftover: bool,
+}
+
+/// How to take drafts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DraftOptions {
+    /// Whose they are.
+    pub author: ActorRef,
+    /// Whether they stay where they are.
+    pub keep: bool,
+}
+
+/// What became of a draft.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Drafted {
+    /// It is an intent now, and its file is gone, unless it was to stay.
+    Proposed {
+        /// The intent.
+        intent: IntentId,
+        /// What it goes by, if that is not only its id.
+        alias: Option<String>,
+        /// How many events it took.
+        events: u64,
+    },
+    /// It was an intent already, just so: somebody stopped before its file was
+    /// gone, or it was to stay.
+    Known {
+        /// The intent.
+        intent: IntentId,
+    },
+    /// Something else goes by its name. The file stays.
+    Exists {
+        /// Its id.
+        object: Uuid,
+    },
+    /// It is an intent now, and somebody changed the file meanwhile. It stays.
+    Changed {
+        /// The intent.
+        intent: IntentId,
+    },
+    /// It is an intent now, and its file cannot go: another one is in the way. It
+    /// stays.
+    Stays {
+        /// The intent.
+        intent: IntentId,
+        /// What is in the way.
+        behind: PathBuf,
+    },
+    /// It cannot be read, or proposes nothing that is accepted. The file stays.
+    Broken {
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody took it away.
+    Gone,
+}
+
+impl fmt::Display for Drafted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Drafted::Proposed { intent, alias, .. } => match alias {
+                Some(alias) => write!(f, "it is the intent {alias} now ({intent})"),
+                None => write!(f, "it is the intent {intent} now"),
+            },
+            Drafted::Known { intent } => write!(f, "it is the intent {intent} already"),
+            Drafted::Exists { object } => write!(
+                f,
+                "something goes by its name in the log already ({object}); rename the draft"
+            ),
+            Drafted::Changed { intent } => write!(
+                f,
+                "it is the intent {intent} now, and the file was changed meanwhile; what it says \
+                 now is not in the log: rename it to propose that too, or delete it"
+            ),
+            Drafted::Stays { intent, behind } => write!(
+                f,
+                "it is the intent {intent} now, and its file stays: {} is in the way; look at \
+                 that one and take it away",
+                behind.display()
+            ),
+            Drafted::Broken { reason, .. } => f.write_str(reason),
+            Drafted::Gone => f.write_str("somebody took it away"),
+        }
+    }
+}
+
+/// The drafts of a folder, those first that were about to go. Hidden files and
+/// links are none.
+pub(super) fn drafts(
+    folder: &Folder,
+    others: &mut Others,
+) -> Result<Vec<DraftFile>, ForgeFolderError> {
+    let folder = folder.drafts();
+    let mut leftovers = Vec::new();
+    for file in files(&folder, TAKEN, &mut Others::default())? {
+        if let Some(name) = file.name.strip_prefix('.') {
+            leftovers.push(DraftFile {
+                name: name.to_owned(),
+                path: file.path,
+                is_leftover: true,
+            });
+        }
+    }
+    let mut beside = Others::default();
+    let found = files(&folder, ENDING, &mut beside)?;
+    others.add_all(beside, |path| !is_hidden(path));
+    let found = found.into_iter().filter(|file| !is_hidden(&file.path));
+    leftovers.extend(found.map(|file| DraftFile {
+        name: file.name,
+        path: file.path,
+        is_leftover: false,
+    }));
+    Ok(leftovers)
+}
+
+/// Editors keep what they are about to save in hidden files.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| name.starts_with('.'))
+}
+
+/// Proposes what a draft says, and takes its file away once that is on disk.
+///
+/// # Errors
+/// [`ForgeFolderError`], where nothing can be said of the draft: the log takes
+/// nothing, or the file cannot be taken away. The draft is there then.
+pub async fn take_draft(
+    annals: &Annals,
+    file: &DraftFile,
+    options: &DraftOptions,
+) -> Result<Drafted, ForgeFolderError> {
+    let bytes = match bytes(&file.path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Drafted::Gone),
+        Err(error) => return Err(unreadable(&file.path, error)),
+    };
+    let draft = match decode(&bytes).and_then(draft::read) {
+        Ok(draft) => draft,
+        Err(error) => return Ok(broken(&error)),
+    };
+    let drafted = propose(annals, &file.name, &draft, &bytes, options).await?;
+    if let Drafted::Known { intent } = drafted
+        && is_newer(annals, file, intent).await?
+    {
+        // Somebody wrote the same again, and may mean it.
+        return Ok(Drafted::Exists { object: intent.0 });
+    }
+    let intent = match drafted {
+        Drafted::Proposed { intent, .. } | Drafted::Known { intent } => intent,
+        other => return Ok(other),
+    };
+    if options.keep {
+        return Ok(drafted);
+    }
+    Ok(match take_away(file, &bytes)? {
+        TakenAway::Gone => drafted,
+        TakenAway::Changed => Drafted::Changed { intent },
+        TakenAway::Behind(behind) => Drafted::Stays { intent, behind },
+    })
+}
+
+/// Whether a draft's file was written after its intent was recorded, so that it is
+/// not what a crash left behind.
+async fn is_newer(
+    annals: &Annals,
+    file: &DraftFile,
+    intent: IntentId,
+) -> Result<bool, ForgeFolderError> {
+    let written = fs::metadata(&file.path).and_then(|metadata| metadata.modified());
+    let history = annals.history(intent).await?;
+    let (Ok(written), Some(first)) = (written, history.first()) else {
+        return Ok(false);
+    };
+    Ok(!file.is_leftover && SystemTime::from(first.recorded_at.to_utc()) < written)
+}
+
+fn broken(error: &ForgeError) -> Drafted {
+    Drafted::Broken {
+        line: error.line().unwrap_or(1),
+        reason: error.to_string(),
+    }
+}
+
+async fn propose(
+    annals: &Annals,
+    name: &str,
+    draft: &ForgeDraft,
+    bytes: &[u8],
+    options: &DraftOptions,
+) -> Result<Drafted, ForgeFolderError> {
+    let intent = ids::intent(name);
+    let digest = IntegrityHash::of(bytes);
+    let key = Uuid::new_v5(&intent.0, format!("draft {digest}").as_bytes());
+    let known = known_as(annals, name).await?;
+    if let Some(other) = known.filter(|known| known.id != intent.0)
+        && annals.place(intent).await?.is_none()
+    {
+        return Ok(Drafted::Exists { object: other.id });
+    }
+    let alias = alias::check(name).is_ok().then(|| name.to_owned());
+    let remains = Remains {
+        name: (alias.is_none() && intent.to_string() != name).then(|| name.to_owned()),
+        ..Remains::default()
+    };
+    let command = SubmitIntent {
+        id: Some(intent),
+        work_type: draft.work_type,
+        risk: draft.risk,
+        labels: draft.labels.clone(),
+        extra: remains.to_json(),
+        ..SubmitIntent::new(Source::Human, facts::prompt(&draft.title, &draft.body))
+    };
+    let mut requests = vec![Request::new(options.author.clone(), command)];
+    if let Some(alias) = &alias {
+        let command = reserve(intent, alias.clone());
+        requests.push(Request::new(options.author.clone(), command));
+    }
+    match annals.execute_batch(Some(key), requests).await {
+        Ok(batch) if batch.repeated => Ok(Drafted::Known { intent }),
+        Ok(batch) => Ok(Drafted::Proposed {
+            intent,
+            alias,
+            events: batch.outcomes.iter().map(|it| it.events as u64).sum(),
+        }),
+        // The key is made of this draft: it was proposed before, by somebody else.
+        Err(ExecuteError::KeyReused { .. }) => Ok(Drafted::Known { intent }),
+        Err(ExecuteError::Refused { refusal, .. }) => Ok(match known {
+            Some(object) => Drafted::Exists { object: object.id },
+            None => Drafted::Broken {
+                line: 1,
+                reason: refusal.to_string(),
+            },
+        }),
+        Err(error @ ExecuteError::Encode(_)) => Ok(Drafted::Broken {
+            line: 1,
+            reason: format!("it does not fit into an event: {error}"),
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What became of a draft's file.
+#[derive(Debug, PartialEq, Eq)]
+enum TakenAway {
+    Gone,
+    /// It says something else by now, and is there.
+    Changed,
+    /// This one is in the way.
+    Behind(PathBuf),
+}
+
+/// Takes a draft's file away, if it still says what was read.
+///
+/// The file gets another name first: whoever saves a new text under the old name
+/// meanwhile does not lose it.
+fn take_away(file: &DraftFile, read: &[u8]) -> Result<TakenAway, ForgeFolderError> {
+    let unwritable = |source| ForgeFolderError::Unwritable {
+        path: file.path.clone(),
+        source,
+    };
+    if file.is_leftover {
+        return gone(fs::remove_file(&file.path)).map_err(unwritable);
+    }
+    let aside = format!(".{}{TAKEN}", file.name);
+    if aside.len() > LONGEST {
+        // There is no room for another name.
+        if bytes(&file.path).map_err(|error| unreadable(&file.path, error))? != read {
+            return Ok(TakenAway::Changed);
+        }
+        return gone(fs::remove_file(&file.path)).map_err(unwritable);
+    }
+    let aside = file.path.with_file_name(aside);
+    // Another one that is about to go is not to be lost.
+    if aside.symlink_metadata().is_ok() {
+        return Ok(TakenAway::Behind(aside));
+    }
+    match fs::rename(&file.path, &aside) {
+        Ok(()) => {}
+        // Whoever took it away knew what it says.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(TakenAway::Gone),
+        Err(error) => return Err(unwritable(error)),
+    }
+    let now = bytes(&aside).map_err(|error| unreadable(&aside, error))?;
+    if now == read {
+        return gone(fs::remove_file(&aside)).map_err(unwritable);
+    }
+    put_back(file, &aside).map_err(unwritable)?;
+    Ok(TakenAway::Changed)
+}
+
+/// Puts a text back that nobody has read. If there is a newer one under its name, it
+/// becomes a draft of its own.
+fn put_back(file: &DraftFile, aside: &Path) -> io::Result<()> {
+    let others = (1..100).map(|n| format!("{} ({n}){ENDING}", file.name));
+    let others = others.map(|name| file.path.with_file_name(name));
+    for path in std::iter::once(file.path.clone()).chain(others) {
+        match fs::hard_link(aside, &path) {
+            Ok(()) => return fs::remove_file(aside),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // Some file systems have no links.
+            Err(_) if path.symlink_metadata().is_err() => return fs::rename(aside, &path),
+            Err(_) => {}
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::AlreadyExists))
+}
+
+fn gone(removed: io::Result<()>) -> io::Result<TakenAway> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(TakenAway::Gone),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, DraftFile) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.md");
+        fs::write(&path, "first").unwrap();
+        let file = DraftFile {
+            name: "a".to_owned(),
+            path,
+            is_leftover: false,
+        };
+        (dir, file)
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_that_says_what_was_read_goes() {
+        let (dir, file) = place();
+        assert_eq!(take_away(&file, b"first").unwrap(), TakenAway::Gone);
+        assert_eq!(names(dir.path()), Vec::<String>::new());
+        // Somebody else may have taken it away.
+        assert_eq!(take_away(&file, b"first").unwrap(), TakenAway::Gone);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_since_stays() {
+        let (dir, file) = place();
+        assert_eq!(take_away(&file, b"before").unwrap(), TakenAway::Changed);
+        assert_eq!(names(dir.path()), ["a.md"]);
+        assert_eq!(fs::read(&file.path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn a_changed_text_with_a_newer_one_under_its_name_becomes_a_draft_of_its_own() {
+        let (dir, file) = place();
+        let aside = dir.path().join(".a.md.taken");
+        fs::write(&aside, "second").unwrap();
+        put_back(&file, &aside).unwrap();
+        assert_eq!(names(dir.path()), ["a (1).md", "a.md"]);
+        assert_eq!(fs::read(dir.path().join("a (1).md")).unwrap(), b"second");
+        assert_eq!(fs::read(&file.path).unwrap(), b"first");
+    }
+
+    #[test]
+    fn one_that_is_about_to_go_is_not_lost_to_another() {
+        let (dir, file) = place();
+        let aside = dir.path().join(".a.md.taken");
+        fs::write(&aside, "other").unwrap();
+        let taken = take_away(&file, b"first").unwrap();
+        assert_eq!(taken, TakenAway::Behind(aside.clone()));
+        assert_eq!(fs::read(&aside).unwrap(), b"other");
+        assert!(file.path.exists());
+    }
+}

@@ -1,0 +1,260 @@
+//! `import forge`: a `.forge/` folder, as it is.
+//!
+//! Intents, tasks and reviews are recorded as facts that no decider judges; drafts
+//! are proposals, and are judged like all others. What is in the log already goes
+//! on as its file says, as long as nobody else did anything to it.
+
+mod families;
+mod intents;
+mod reviews;
+mod tasks;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use annals::domain::{ActorKind, ActorRef, IntentId, Kind, TaskId};
+use annals::{Annals, ExecuteError};
+use chrono::Utc;
+
+use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
+use super::facts::Taking;
+use super::folder::{Folder, ForgeFolderError};
+use super::logged::Logged;
+use super::source::Source;
+use crate::others::Others;
+use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations};
+
+/// Who records what a folder says.
+pub(super) const IMPORTER: &str = "forge";
+
+/// Why an object is left as it is.
+const CHANGED_HERE: &str = "this log has events of its own about it";
+const NO_EVENT: &str = "no import leads from one to the other";
+
+/// How to import a folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForgeOptions {
+    /// Whose drafts they are.
+    pub author: ActorRef,
+    /// Whether drafts stay where they are, once they are in the log.
+    pub keep_drafts: bool,
+}
+
+/// Imports a `.forge/` folder: intents, tasks, reviews and drafts. `progress`
+/// counts files.
+///
+/// What an intent, a task or a review is called says which one it is. One that is
+/// in the log already is brought on to what its file says now, if nothing but
+/// imports ever happened to it; or else it is left as it is, and named where its
+/// file says something else. One bad file, or one bad task of a file, is named by
+/// file and line, and the rest is read. Drafts are proposed as a person's, and
+/// their files go once that is on disk.
+///
+/// The status of an intent is computed from its tasks and children, whatever its
+/// file says; where the two differ, the report has it.
+///
+/// It reads the files where it is called, which blocks for as long as that takes.
+///
+/// # Errors
+/// [`ForgeFolderError`]; what was recorded before stays.
+pub async fn import(
+    annals: &Annals,
+    path: &Path,
+    options: &ForgeOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport, ForgeFolderError> {
+    let folder = Folder::find(path)?;
+    let mut report = ImportReport {
+        source: format!("forge {}", folder.root().display()),
+        ..ImportReport::default()
+    };
+    let mut others = Others::default();
+    let source = Source::read(&folder, &mut others, &mut report);
+    let drafts = drafts(&folder, &mut others)?;
+    others.report(&mut report);
+    let actor = ActorRef::new(ActorKind::System, IMPORTER);
+    let mut import = Import {
+        annals,
+        taking: Taking {
+            actor: &actor,
+            at: Utc::now().into(),
+        },
+        report,
+        counts: Counts::default(),
+        known: HashMap::new(),
+        left: HashSet::new(),
+        claimed: HashSet::new(),
+        shown: Shown {
+            progress,
+            done: 0,
+            total: source.len() + drafts.len() as u64,
+        },
+    };
+    import.intents(&source).await?;
+    import.tasks(&source).await?;
+    import.reviews(&source.reviews).await?;
+    import.families().await?;
+    import.statuses(&source.intents).await?;
+    let of_drafts = DraftOptions {
+        author: options.author.clone(),
+        keep: options.keep_drafts,
+    };
+    for draft in &drafts {
+        match take_draft(annals, draft, &of_drafts).await {
+            Ok(drafted) => import.drafted(&draft.path, drafted),
+            Err(error) if error.is_of_file() => import.stuck(&draft.path, &error),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(import.finish())
+}
+
+/// An intent that a file of the folder is about.
+#[derive(Debug, Clone)]
+struct Known {
+    id: IntentId,
+    /// Whether this import recorded it.
+    is_new: bool,
+    /// The intent that it is a part of.
+    child_of: Option<IntentId>,
+    /// Its tasks by their names.
+    tasks: HashMap<String, TaskId>,
+}
+
+impl Known {
+    /// One that is in the log.
+    fn of(id: IntentId, logged: &Logged) -> Known {
+        let tasks = logged.tasks.iter();
+        Known {
+            id,
+            is_new: false,
+            child_of: logged.child_of,
+            tasks: tasks.map(|it| (it.task.id.clone(), it.id)).collect(),
+        }
+    }
+}
+
+/// What was imported, by kind.
+#[derive(Debug, Default)]
+struct Counts {
+    intents: u64,
+    tasks: u64,
+    reviews: u64,
+    drafts: u64,
+    /// Intents and tasks that were there and went on.
+    brought_on: u64,
+}
+
+struct Shown<'a> {
+    progress: &'a mut dyn FnMut(Progress),
+    done: u64,
+    total: u64,
+}
+
+impl Shown<'_> {
+    fn file(&mut self) {
+        self.done += 1;
+        (self.progress)(Progress {
+            done: self.done,
+            total: self.total,
+        });
+    }
+}
+
+struct Import<'a> {
+    annals: &'a Annals,
+    taking: Taking<'a>,
+    report: ImportReport,
+    counts: Counts,
+    known: HashMap<String, Known>,
+    /// The names of intents that were left as they are in the log.
+    left: HashSet<String>,
+    /// Ids that tasks of this folder are called by and have.
+    claimed: HashSet<TaskId>,
+    shown: Shown<'a>,
+}
+
+impl Import<'_> {
+    fn broken(&mut self, path: &Path, line: u64, reason: String) {
+        let file = path.display().to_string();
+        self.report.add_broken(&file, line, reason);
+    }
+
+    fn unfit(&mut self, path: &Path, line: u64, error: &ExecuteError) {
+        self.broken(path, line, format!("it does not fit into the log: {error}"));
+    }
+
+    fn passed_over(&mut self, path: &Path, reason: String) {
+        self.report.passed_over_count += 1;
+        if self.report.passed_over.len() < NAMED {
+            let file = path.display().to_string();
+            self.report.passed_over.push(PassedOver { file, reason });
+        }
+    }
+
+    fn against(&mut self, path: &Path, line: u64, id: IntentId, violation: String) {
+        self.report.add_violations(Violations {
+            object_type: Kind::Intent.to_string(),
+            object_id: id.0,
+            file: path.display().to_string(),
+            line,
+            violations: vec![violation],
+        });
+    }
+
+    fn recorded(&mut self, events: u64) {
+        self.report.imported += 1;
+        self.report.events_made += events;
+    }
+
+    fn drafted(&mut self, path: &Path, drafted: Drafted) {
+        self.report.records_read += 1;
+        self.shown.file();
+        match drafted {
+            Drafted::Proposed { events, .. } => {
+                self.recorded(events);
+                self.counts.drafts += 1;
+            }
+            Drafted::Known { .. } => self.report.already_there += 1,
+            Drafted::Gone => {}
+            Drafted::Exists { .. } | Drafted::Changed { .. } | Drafted::Stays { .. } => {
+                self.passed_over(path, drafted.to_string());
+            }
+            Drafted::Broken { line, .. } => self.broken(path, line, drafted.to_string()),
+        }
+    }
+
+    /// A draft that cannot be read or taken away. The next one may be better.
+    fn stuck(&mut self, path: &Path, error: &ForgeFolderError) {
+        self.report.records_read += 1;
+        self.shown.file();
+        self.broken(path, 1, error.to_string());
+    }
+
+    fn finish(mut self) -> ImportReport {
+        let counts = [
+            (self.counts.intents, "intent", "intents"),
+            (self.counts.tasks, "task", "tasks"),
+            (self.counts.reviews, "review", "reviews"),
+            (self.counts.drafts, "draft", "drafts"),
+            (self.counts.brought_on, "change", "changes"),
+        ];
+        let said = counts.iter().filter(|(count, _, _)| *count > 0);
+        let said: Vec<String> = said
+            .map(|(count, one, more)| format!("{count} {}", if *count == 1 { one } else { more }))
+            .collect();
+        if !said.is_empty() {
+            let note = format!("imported {}", said.join(", "));
+            self.report.notes.push(note);
+        }
+        self.report
+    }
+}
+
+fn in_log(differs: &[&str], why: &str) -> String {
+    format!(
+        "it is in the log already, where {} {} another value, and is left as it is there: {why}",
+        differs.join(", "),
+        if differs.len() == 1 { "has" } else { "have" }
+    )
+}

@@ -1,0 +1,82 @@
+//! What intents are to each other, and what they come to together.
+
+use std::collections::BTreeMap;
+
+use annals::At;
+use annals::domain::{IntentId, Kind};
+
+use super::Import;
+use crate::forge::facts;
+use crate::forge::folder::ForgeFolderError;
+use crate::forge::logged;
+use crate::forge::queue::{Became, Queue, Unit};
+use crate::forge::source::IntentFile;
+
+/// Children that are named in one event; each takes room in it.
+const CHILDREN: usize = 500;
+
+impl Import<'_> {
+    /// Says on the streams of parents which parts they have.
+    pub(super) async fn families(&mut self) -> Result<(), ForgeFolderError> {
+        let mut children: BTreeMap<IntentId, Vec<IntentId>> = BTreeMap::new();
+        for known in self.known.values() {
+            if let Some(parent) = known.child_of {
+                children.entry(parent).or_default().push(known.id);
+            }
+        }
+        let mut queue = Queue::new(self.annals, self.taking);
+        for (parent, mut named) in children {
+            if !matches!(self.annals.place(parent).await?, Some((Kind::Intent, _))) {
+                continue;
+            }
+            let view = self.annals.forge_intent(parent, At::Now).await?;
+            named.retain(|child| !view.children.contains(child));
+            named.sort_unstable();
+            let parts = named.chunks(CHILDREN);
+            let events = parts.map(|part| facts::decomposed(parent, part.to_vec()));
+            let unit = Unit {
+                events: events.collect::<Vec<_>>(),
+                heads: Vec::new(),
+                about: parent,
+            };
+            if !unit.events.is_empty() {
+                queue.push(unit).await?;
+            }
+        }
+        queue.flush().await?;
+        for (parent, became) in queue.take_done() {
+            match became {
+                Became::Recorded(events) => self.report.events_made += events,
+                Became::Unfit(error) => {
+                    let note = format!("the parts of intent {parent} could not be named: {error}");
+                    self.report.notes.push(note);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names intents whose computed status is not what their files say.
+    pub(super) async fn statuses(&mut self, files: &[IntentFile]) -> Result<(), ForgeFolderError> {
+        for file in files {
+            let name = &file.file.name;
+            let Some(id) = self.known.get(name).map(|known| known.id) else {
+                continue;
+            };
+            if self.left.contains(name) {
+                continue;
+            }
+            let computed = self.annals.approval_status(id, At::Now).await?;
+            let (said, computed) = (file.intent.status, logged::status(computed));
+            if said != computed {
+                let violation = format!(
+                    "its file says {}, and its tasks and parts come to {}, which counts",
+                    said.as_str(),
+                    computed.as_str()
+                );
+                self.against(&file.file.path, 1, id, violation);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,317 @@
+//! The intents of a folder.
+
+use std::collections::{HashMap, HashSet};
+
+use annals::LoadError;
+use annals::domain::intent::title_and_body;
+use annals::domain::{IntentId, Kind, Timestamp, alias};
+use annals::event_log::Version;
+use annals::wire::stream_name;
+use chrono::Utc;
+
+use super::{CHANGED_HERE, Import, Known, NO_EVENT, in_log};
+use crate::forge::facts::{self, IntentFacts};
+use crate::forge::folder::ForgeFolderError;
+use crate::forge::intent::ForgeIntent;
+use crate::forge::logged;
+use crate::forge::names::{called, known_as, reserved};
+use crate::forge::order::rings;
+use crate::forge::queue::{Became, Queue, Unit};
+use crate::forge::remains::{Remains, Spelling};
+use crate::forge::source::{IntentFile, Source};
+use crate::forge::{catch_up, difference, ids};
+
+/// What an intent's file leads to.
+struct OfIntent<'f> {
+    file: &'f IntentFile,
+    is_new: bool,
+}
+
+impl Import<'_> {
+    /// Records the intents that are not in the log, and brings on those that are.
+    pub(super) async fn intents(&mut self, source: &Source) -> Result<(), ForgeFolderError> {
+        let in_ring = self.refuse_rings(&source.intents);
+        let with_parts = with_parts(source);
+        let (mut new, mut again) = (Vec::new(), Vec::new());
+        for file in &source.intents {
+            self.report.records_read += 1;
+            self.shown.file();
+            if in_ring.contains(&file.file.name) {
+                continue;
+            }
+            let has_parts = with_parts.contains(file.file.name.as_str());
+            match known_as(self.annals, &file.file.name).await? {
+                Some(object) if object.kind == Kind::Intent => {
+                    let id = IntentId(object.id);
+                    again.extend(self.intent_again(file, id, has_parts).await?);
+                }
+                Some(object) => {
+                    let reason = format!(
+                        "its name is that of a {} in the log already ({}); rename the file",
+                        object.kind, object.id
+                    );
+                    self.broken(&file.file.path, 1, reason);
+                }
+                None => {
+                    let known = Known {
+                        id: ids::intent(&file.file.name),
+                        is_new: true,
+                        child_of: None,
+                        tasks: HashMap::new(),
+                    };
+                    self.known.insert(file.file.name.clone(), known);
+                    new.push((file, has_parts));
+                }
+            }
+        }
+        let mut queue = Queue::new(self.annals, self.taking);
+        // All of them are known now, so that each can name the others.
+        for (file, has_parts) in new {
+            queue.push(self.new_intent(file, has_parts).await?).await?;
+        }
+        for unit in again {
+            queue.push(unit).await?;
+        }
+        queue.flush().await?;
+        for (of, became) in queue.take_done() {
+            self.intent_became(&of, &became);
+        }
+        Ok(())
+    }
+
+    fn intent_became(&mut self, OfIntent { file, is_new }: &OfIntent<'_>, became: &Became) {
+        match became {
+            Became::Recorded(events) if *is_new => {
+                self.recorded(*events);
+                self.counts.intents += 1;
+            }
+            Became::Recorded(events) => {
+                self.recorded(*events);
+                self.counts.brought_on += 1;
+            }
+            Became::Unfit(error) => {
+                if *is_new {
+                    self.known.remove(&file.file.name);
+                }
+                self.unfit(&file.file.path, 1, error);
+            }
+        }
+    }
+
+    /// Names intents that wait for each other, as parts or as dependencies, and
+    /// says which they are.
+    fn refuse_rings(&mut self, files: &[IntentFile]) -> HashSet<String> {
+        let mut names = HashSet::new();
+        for ring in rings(&needs(files)) {
+            let around: Vec<&IntentFile> = ring.iter().filter_map(|at| files.get(*at)).collect();
+            let path = around.iter().chain(around.first());
+            let path: Vec<&str> = path.map(|file| file.file.name.as_str()).collect();
+            let reason = format!(
+                "the intents wait for each other, as parts or as dependencies: {}; take one of \
+                 these out",
+                path.join(" -> ")
+            );
+            for file in around {
+                let line = file.depends_on_line.max(file.parent_line);
+                self.broken(&file.file.path, line, reason.clone());
+                names.insert(file.file.name.clone());
+            }
+        }
+        names
+    }
+
+    /// An intent that is in the log already: what happened to it since.
+    async fn intent_again<'f>(
+        &mut self,
+        file: &'f IntentFile,
+        id: IntentId,
+        has_parts: bool,
+    ) -> Result<Option<Unit<OfIntent<'f>>>, ForgeFolderError> {
+        let head = self.annals.log().head(&stream_name(id.stream())).await;
+        let head = head.map_err(LoadError::from)?;
+        let logged = logged::intent(self.annals, id).await?;
+        let name = &file.file.name;
+        self.known.insert(name.clone(), Known::of(id, &logged));
+        let differs = difference::of_intents(&logged.intent, &file.intent);
+        if differs.is_empty() {
+            self.report.already_there += 1;
+            return Ok(None);
+        }
+        let course = catch_up::course(self.annals, id.0).await?;
+        if !course.is_followed {
+            self.left.insert(name.clone());
+            self.passed_over(&file.file.path, in_log(&differs, CHANGED_HERE));
+            return Ok(None);
+        }
+        let has_parts = has_parts || !logged.tasks.is_empty() || logged.has_children;
+        let (events, stuck) =
+            catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, course);
+        if !stuck.is_empty() {
+            self.left.insert(name.clone());
+            self.passed_over(&file.file.path, in_log(&stuck, NO_EVENT));
+        }
+        if events.is_empty() {
+            // Its tasks may yet lead there; the end of the import says so.
+            self.report.already_there += u64::from(stuck.is_empty());
+            return Ok(None);
+        }
+        let about = OfIntent {
+            file,
+            is_new: false,
+        };
+        Ok(Some(Unit {
+            events,
+            heads: vec![(id.stream(), head)],
+            about,
+        }))
+    }
+
+    /// What is to be recorded of an intent that is not in the log.
+    async fn new_intent<'f>(
+        &mut self,
+        file: &'f IntentFile,
+        has_parts: bool,
+    ) -> Result<Unit<OfIntent<'f>>, ForgeFolderError> {
+        let (name, intent) = (&file.file.name, &file.intent);
+        let id = ids::intent(name);
+        let alias = alias::check(name).is_ok();
+        let created_at = created_at(intent);
+        let mut remains = Remains {
+            keys: intent.extra.clone(),
+            name: (!alias && id.to_string() != *name).then(|| name.clone()),
+            title_and_body: unlike_prompt(intent),
+            created_at: respelled(intent, created_at),
+            ..Remains::default()
+        };
+        remains.note_questions(intent);
+        let mut child_of = None;
+        if let Some(parent) = &intent.parent {
+            let (parent_id, plain) = self.named(file, file.parent_line, "parent", parent).await?;
+            child_of = Some(parent_id);
+            remains.parent = (!plain).then(|| parent.clone());
+        }
+        let (mut depends_on, mut all_plain) = (Vec::new(), true);
+        for other in &intent.depends_on {
+            let line = file.depends_on_line;
+            let (other, plain) = self.named(file, line, "depends_on", other).await?;
+            all_plain &= plain;
+            depends_on.push(other);
+        }
+        remains.depends_on = (!all_plain).then(|| intent.depends_on.clone());
+        if let Some(known) = self.known.get_mut(name) {
+            known.child_of = child_of;
+        }
+        let facts = IntentFacts {
+            id,
+            intent,
+            remains: &remains,
+            created_at: created_at.unwrap_or(self.taking.at),
+            child_of,
+            depends_on,
+            has_parts,
+        };
+        let mut events = facts.events(self.taking);
+        events.extend(alias.then(|| reserved(id, name)));
+        let heads = events.iter().map(|event| (event.stream, Version::NONE));
+        Ok(Unit {
+            heads: heads.collect(),
+            events,
+            about: OfIntent { file, is_new: true },
+        })
+    }
+
+    /// The intent that another one names, and whether an export would name it so.
+    /// One that is not there has the id that it will have.
+    async fn named(
+        &mut self,
+        file: &IntentFile,
+        line: u64,
+        field: &str,
+        name: &str,
+    ) -> Result<(IntentId, bool), ForgeFolderError> {
+        if let Some(Known {
+            id, is_new: true, ..
+        }) = self.known.get(name)
+        {
+            let plain = alias::check(name).is_ok() || id.to_string() == name;
+            return Ok((*id, plain));
+        }
+        if let Some(object) = known_as(self.annals, name).await?
+            && object.kind == Kind::Intent
+        {
+            let plain = called(self.annals, object.id).await? == name;
+            return Ok((IntentId(object.id), plain));
+        }
+        let violation = format!(
+            "{field} names {name:?}, and there is no such intent; it holds once that one is \
+             imported"
+        );
+        let id = ids::intent(&file.file.name);
+        self.against(&file.file.path, line, id, violation);
+        Ok((ids::intent(name), false))
+    }
+}
+
+/// For each intent the others of the folder that it waits for: what it depends on,
+/// and its parts.
+fn needs(files: &[IntentFile]) -> Vec<Vec<usize>> {
+    let index: HashMap<&str, usize> = files
+        .iter()
+        .enumerate()
+        .map(|(index, file)| (file.file.name.as_str(), index))
+        .collect();
+    let mut needs: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
+    for (place, file) in files.iter().enumerate() {
+        let others = file.intent.depends_on.iter();
+        let others = others.filter_map(|name| index.get(name.as_str()));
+        if let Some(list) = needs.get_mut(place) {
+            list.extend(others);
+        }
+        let parent = file.intent.parent.as_deref();
+        let parent = parent.and_then(|name| index.get(name));
+        if let Some(list) = parent.and_then(|parent| needs.get_mut(*parent)) {
+            list.push(place);
+        }
+    }
+    for list in &mut needs {
+        list.sort_unstable();
+        list.dedup();
+    }
+    needs
+}
+
+/// The names of the intents that have tasks or parts in the folder, or may have: a
+/// file that cannot be read may have any.
+fn with_parts(source: &Source) -> HashSet<&str> {
+    let with_tasks = source.tasks.iter();
+    let with_tasks = with_tasks
+        .filter(|file| !file.tasks.tasks.is_empty() || !file.tasks.errors.is_empty())
+        .map(|file| file.file.name.as_str());
+    let bad = source.bad_tasks.iter().map(String::as_str);
+    let parents = source.intents.iter();
+    let parents = parents.filter_map(|file| file.intent.parent.as_deref());
+    with_tasks.chain(bad).chain(parents).collect()
+}
+
+/// When an intent was written down, where its file says so in a way that we know.
+fn created_at(intent: &ForgeIntent) -> Option<Timestamp> {
+    let spelled = intent.created_at.as_deref()?.trim();
+    let time = chrono::DateTime::parse_from_rfc3339(spelled).ok()?;
+    Some(time.with_timezone(&Utc).into())
+}
+
+/// What is to be kept of when it was written down.
+fn respelled(intent: &ForgeIntent, created_at: Option<Timestamp>) -> Option<Spelling> {
+    match (&intent.created_at, created_at) {
+        (None, _) => Some(Spelling::Absent),
+        (Some(spelled), Some(time)) if time.to_string() == *spelled => None,
+        (Some(spelled), _) => Some(Spelling::As(spelled.clone())),
+    }
+}
+
+/// Title and body, if the request could not be taken apart into them again.
+fn unlike_prompt(intent: &ForgeIntent) -> Option<(String, String)> {
+    let prompt = facts::prompt(&intent.title, &intent.body);
+    let same = title_and_body(&prompt) == (intent.title.as_str(), intent.body.as_str());
+    (!same).then(|| (intent.title.clone(), intent.body.clone()))
+}

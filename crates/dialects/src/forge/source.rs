@@ -1,0 +1,134 @@
+//! Reads the files of a folder. One that is bad is named, and the others are read.
+
+use std::path::Path;
+
+use super::error::{ForgeError, Read};
+use super::folder::{Folder, Named, bytes, files};
+use super::intent::{self, ForgeIntent};
+use super::review::{self, ForgeReview};
+use super::task::{self, TaskFile};
+use super::text::decode;
+use crate::others::Others;
+use crate::report::ImportReport;
+
+/// An intent and the file that it is in.
+pub(super) struct IntentFile {
+    pub(super) file: Named,
+    pub(super) intent: ForgeIntent,
+    /// The lines of what it names.
+    pub(super) parent_line: u64,
+    pub(super) depends_on_line: u64,
+}
+
+/// The tasks of an intent and the file that they are in.
+pub(super) struct TasksFile {
+    pub(super) file: Named,
+    pub(super) tasks: TaskFile,
+}
+
+/// A review and the file that it is in.
+pub(super) struct ReviewFile {
+    pub(super) file: Named,
+    pub(super) review: ForgeReview,
+}
+
+/// All that a folder says, but for its drafts.
+#[derive(Default)]
+pub(super) struct Source {
+    pub(super) intents: Vec<IntentFile>,
+    pub(super) tasks: Vec<TasksFile>,
+    pub(super) reviews: Vec<ReviewFile>,
+    /// The names of intents whose files are bad.
+    pub(super) bad_intents: Vec<String>,
+    /// The names of intents whose tasks' files are bad.
+    pub(super) bad_tasks: Vec<String>,
+}
+
+/// Names a file's error in a report.
+pub(super) fn broken(report: &mut ImportReport, path: &Path, error: &ForgeError) {
+    report.records_read += 1;
+    let file = path.display().to_string();
+    report.add_broken(&file, error.line().unwrap_or(1), error.to_string());
+}
+
+/// What a file has, as this reads it; nothing, if it cannot be read.
+fn read<T>(
+    file: &Named,
+    report: &mut ImportReport,
+    reader: impl FnOnce(&str, &str) -> Read<T>,
+) -> Option<T> {
+    let bytes = match bytes(&file.path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            report.records_read += 1;
+            let path = file.path.display().to_string();
+            report.add_broken(&path, 1, format!("it cannot be read: {error}"));
+            return None;
+        }
+    };
+    match decode(&bytes).and_then(|text| reader(text, &file.name)) {
+        Ok(read) => Some(read),
+        Err(error) => {
+            broken(report, &file.path, &error);
+            None
+        }
+    }
+}
+
+/// The files of a part of the folder. One that cannot be read is named.
+fn listed(part: &Path, others: &mut Others, report: &mut ImportReport) -> Vec<Named> {
+    files(part, ".yaml", others).unwrap_or_else(|error| {
+        report.add_broken(&part.display().to_string(), 1, error.to_string());
+        Vec::new()
+    })
+}
+
+/// The line that a key of the outermost mapping stands in.
+fn line_of(text: &str, key: &str) -> u64 {
+    let is_it = |line: &str| {
+        let line = line.trim_start_matches(['"', '\'']);
+        let rest = line.strip_prefix(key).unwrap_or_default();
+        rest.trim_start_matches(['"', '\'', ' ']).starts_with(':')
+    };
+    let mut lines = (1..).zip(text.lines());
+    lines.find(|(_, line)| is_it(line)).map_or(1, |(n, _)| n)
+}
+
+impl Source {
+    /// Reads the files of a folder.
+    pub(super) fn read(folder: &Folder, others: &mut Others, report: &mut ImportReport) -> Source {
+        let mut source = Source::default();
+        for file in listed(&folder.intents(), others, report) {
+            let found = read(&file, report, |text, _| {
+                let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
+                Ok((intent::read(text)?, lines))
+            });
+            match found {
+                Some((intent, (parent_line, depends_on_line))) => source.intents.push(IntentFile {
+                    file,
+                    intent,
+                    parent_line,
+                    depends_on_line,
+                }),
+                None => source.bad_intents.push(file.name),
+            }
+        }
+        for file in listed(&folder.tasks(), others, report) {
+            match read(&file, report, task::read) {
+                Some(tasks) => source.tasks.push(TasksFile { file, tasks }),
+                None => source.bad_tasks.push(file.name),
+            }
+        }
+        for file in listed(&folder.reviews(), others, report) {
+            if let Some(review) = read(&file, report, review::read) {
+                source.reviews.push(ReviewFile { file, review });
+            }
+        }
+        source
+    }
+
+    /// How many files could be read.
+    pub(super) fn len(&self) -> u64 {
+        (self.intents.len() + self.tasks.len() + self.reviews.len()) as u64
+    }
+}

@@ -1,0 +1,340 @@
+//! A folder that is imported again after its files have changed.
+
+use annals::{Annals, At, Request};
+use annals_domain::intent::{ApproveIntent, JudgeIntent, RerunIntent, Risk};
+use annals_domain::{IntentId, TaskId};
+use futures::executor::block_on;
+
+use super::{Forge, author, broken, log, passed_over, violations};
+
+fn file(more: &str) -> String {
+    format!("title: t\nbody: b\nsource: human\n{more}")
+}
+
+fn id(annals: &Annals, name: &str) -> IntentId {
+    IntentId(block_on(annals.resolve(name)).unwrap().id)
+}
+
+/// An intent as JSON, with its tasks.
+fn seen(annals: &Annals, name: &str) -> serde_json::Value {
+    let view = block_on(annals.forge_view(id(annals, name), At::Now)).unwrap();
+    serde_json::to_value(view).unwrap()
+}
+
+#[test]
+fn an_intent_goes_on_from_proposed_to_done_as_its_files_do() {
+    let forge = Forge::new();
+    let annals = log();
+    let steps = [
+        ("status: proposed\n", "pending", "proposed"),
+        (
+            "status: proposed\nrisk: med\ntype: fix\n",
+            "pending",
+            "proposed",
+        ),
+        (
+            "status: approved\nrisk: med\ntype: fix\n",
+            "pending",
+            "approved",
+        ),
+        (
+            "status: executing\nrisk: med\ntype: fix\n",
+            "implementing",
+            "executing",
+        ),
+        ("status: error\nrisk: med\ntype: fix\n", "failed", "error"),
+        (
+            "status: executing\nrisk: med\ntype: fix\n",
+            "implementing",
+            "executing",
+        ),
+        ("status: done\nrisk: high\ntype: fix\n", "done", "done"),
+    ];
+    for (intent, task, status) in steps {
+        forge.put("intents/i.yaml", file(intent));
+        forge.put(
+            "tasks/i.yaml",
+            format!("- {{id: t, title: x, plan: p, status: {task}}}\n"),
+        );
+        let report = forge.import(&annals);
+        assert_eq!(broken(&report), Vec::<String>::new(), "{intent}");
+        assert_eq!(passed_over(&report), Vec::<String>::new(), "{intent}");
+        assert_eq!(violations(&report), Vec::<String>::new(), "{intent}");
+        let view = seen(&annals, "i");
+        assert_eq!(
+            (&view["status"], &view["tasks"][0]["status"]),
+            (&status.into(), &task.into())
+        );
+        assert_eq!(view["tasks"].as_array().unwrap().len(), 1);
+        assert_eq!(view["tasks"][0]["plan"], "p");
+        let again = forge.import(&annals);
+        assert_eq!(
+            (again.imported, again.events_made),
+            (0, 0),
+            "{intent}: {again}"
+        );
+        let exported = Forge::new();
+        exported.export(&annals);
+        assert_eq!(exported.import(&annals).events_made, 0);
+    }
+    assert_eq!(seen(&annals, "i")["risk"], "high");
+    // All of it is history.
+    let history = block_on(annals.history(id(&annals, "i"))).unwrap();
+    let names: Vec<&str> = history.iter().map(|entry| entry.event_type).collect();
+    assert_eq!(
+        names
+            .iter()
+            .filter(|name| **name == "intent.approved")
+            .count(),
+        1,
+        "{names:?}"
+    );
+}
+
+#[test]
+fn questions_and_answers_are_added() {
+    let forge = Forge::of(&[("intents/i.yaml", &file("status: executing\n"))]);
+    let annals = log();
+    let steps = [
+        "clarifications: [{question: a?}]\n",
+        "clarifications: [{question: a?, answer: 'yes'}, {question: b?}]\n",
+        "clarifications: [{question: a?, answer: 'yes'}, {question: b?, answer: 'no'}]\n",
+    ];
+    for step in steps {
+        forge.put(
+            "intents/i.yaml",
+            file(&format!("status: executing\n{step}")),
+        );
+        let report = forge.import(&annals);
+        assert_eq!(
+            (report.imported, report.violations_count),
+            (1, 0),
+            "{step}{report}"
+        );
+        assert_eq!(seen(&annals, "i")["status"], "executing");
+    }
+    let view = seen(&annals, "i");
+    assert_eq!(
+        view["clarifications"][1],
+        serde_json::json!({"question": "b?", "answer": "no"})
+    );
+    // What was answered cannot be answered otherwise.
+    forge.put(
+        "intents/i.yaml",
+        file("status: executing\nclarifications: [{question: a?, answer: maybe}]\n"),
+    );
+    let said = passed_over(&forge.import(&annals));
+    assert!(
+        said[0].contains("where clarifications has another value"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn reviews_are_added_and_stay_with_what_is_taken_over_anew() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &file("status: executing\n")),
+        (
+            "tasks/i.yaml",
+            "- {id: t, title: x, status: implementing}\n",
+        ),
+        ("reviews/t.yaml", "verdict: rejected\nissues: [one]\n"),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    forge.put("reviews/t.yaml", "verdict: approved\n");
+    forge.put(
+        "tasks/i.yaml",
+        "- {id: t, title: x, status: done, plan: p}\n",
+    );
+    forge.put("intents/i.yaml", file("status: done\n"));
+    let report = forge.import(&annals);
+    assert_eq!(violations(&report), Vec::<String>::new(), "{report}");
+    let view = seen(&annals, "i");
+    let verdicts: Vec<&str> = view["tasks"][0]["reviews"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(verdicts, ["rejected", "approved"]);
+    assert_eq!(forge.import(&annals).events_made, 0);
+}
+
+#[test]
+fn what_this_log_decided_no_file_takes_back() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &file("risk: med\n")),
+        ("tasks/i.yaml", "- {id: t, title: x}\n"),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    let intent = id(&annals, "i");
+    let approve = ApproveIntent {
+        intent,
+        reason: None,
+    };
+    block_on(annals.execute(Request::new(author(), approve))).unwrap();
+    let judge = JudgeIntent {
+        intent,
+        work_type: None,
+        risk: Some(Risk::High),
+        reason: None,
+    };
+    block_on(annals.execute(Request::new(author(), judge))).unwrap();
+    let said = passed_over(&forge.import(&annals));
+    let expected = "intents/i.yaml: it is in the log already, where risk, status have another value, \
+                    and is left as it is there: this log has events of its own about it";
+    assert_eq!(said, [expected]);
+    assert_eq!(seen(&annals, "i")["risk"], "high");
+    // New tasks of it are taken all the same.
+    forge.put("tasks/i.yaml", "- {id: t, title: x}\n- {id: u, title: y}\n");
+    assert_eq!(forge.import(&annals).notes, ["imported 1 task"]);
+}
+
+#[test]
+fn what_no_event_leads_to_is_named() {
+    let forge = Forge::of(&[
+        ("intents/a.yaml", &file("status: approved\n")),
+        ("intents/b.yaml", &file("risk: low\n")),
+        ("intents/c.yaml", &file("status: rejected\n")),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    forge.put("intents/a.yaml", file("status: proposed\n"));
+    forge.put("intents/b.yaml", file("labels: [x]\n"));
+    forge.put("intents/c.yaml", file("status: approved\n"));
+    let report = forge.import(&annals);
+    let said = passed_over(&report);
+    let fields = ["status has", "labels, risk have", "status has"];
+    for (said, fields) in said.iter().zip(fields) {
+        assert!(
+            said.contains(&format!("where {fields} another value")),
+            "{said}"
+        );
+    }
+    assert_eq!(report.events_made, 0);
+}
+
+#[test]
+fn a_superseded_task_does_not_come_back() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &file("status: error\n")),
+        ("tasks/i.yaml", "- {id: t, title: x, status: failed}\n"),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    let rerun = RerunIntent {
+        intent: id(&annals, "i"),
+        instruction: None,
+    };
+    block_on(annals.execute(Request::new(author(), rerun))).unwrap();
+    let before: Vec<TaskId> = block_on(annals.forge_intent(id(&annals, "i"), At::Now))
+        .unwrap()
+        .tasks;
+    assert_eq!(before.len(), 2);
+    let report = forge.import(&annals);
+    assert_eq!(report.events_made, 0, "{report}");
+    // The new one goes by the old one's name.
+    let exported = Forge::new();
+    exported.export(&annals);
+    assert!(exported.get("tasks/i.yaml").contains("status: pending"));
+}
+
+#[test]
+fn a_question_that_comes_with_its_answer_takes_nothing_back() {
+    let forge = Forge::of(&[("intents/i.yaml", &file("status: executing\n"))]);
+    let annals = log();
+    forge.import(&annals);
+    forge.put(
+        "intents/i.yaml",
+        file("status: executing\nclarifications: [{question: a?, answer: b}]\n"),
+    );
+    let report = forge.import(&annals);
+    assert_eq!(violations(&report), Vec::<String>::new(), "{report}");
+    assert_eq!(seen(&annals, "i")["status"], "executing");
+}
+
+#[test]
+fn what_is_stuck_does_not_hold_the_rest() {
+    let forge = Forge::of(&[("intents/i.yaml", &file("retries: 0\n"))]);
+    let annals = log();
+    forge.import(&annals);
+    forge.put("intents/i.yaml", file("retries: 1\nstatus: approved\n"));
+    let report = forge.import(&annals);
+    assert_eq!(seen(&annals, "i")["status"], "approved");
+    assert!(
+        passed_over(&report)[0].contains("unknown keys has"),
+        "{report}"
+    );
+}
+
+#[test]
+fn the_same_review_again_is_a_review() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &file("")),
+        ("tasks/i.yaml", "- {id: t, title: x}\n"),
+    ]);
+    let annals = log();
+    for verdict in ["rejected", "approved", "rejected"] {
+        forge.put("reviews/t.yaml", format!("verdict: {verdict}\n"));
+        forge.import(&annals);
+    }
+    assert_eq!(
+        seen(&annals, "i")["tasks"][0]["reviews"]
+            .as_array()
+            .unwrap()
+            .len(),
+        3
+    );
+}
+
+#[test]
+fn tasks_that_alone_changed_are_compared_with_their_intent() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &file("status: executing\n")),
+        ("tasks/i.yaml", "- {id: t, title: x}\n- {id: u, title: x}\n"),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    forge.put(
+        "tasks/i.yaml",
+        "- {id: t, title: x, status: done}\n- {id: u, title: x, status: done}\n",
+    );
+    let said = violations(&forge.import(&annals));
+    assert!(
+        said[0].contains("says executing") && said[0].contains("come to done"),
+        "{said:?}"
+    );
+    // A task that is not in the file any more is named.
+    forge.put("tasks/i.yaml", "- {id: t, title: x, status: done}\n");
+    let said = passed_over(&forge.import(&annals));
+    assert!(
+        said[0].contains("the log has more tasks of this intent, which stay: \"u\""),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn what_looks_begun_because_all_of_it_is_settled_goes_on() {
+    let forge = Forge::of(&[
+        ("intents/p.yaml", &file("status: approved\n")),
+        ("intents/c.yaml", &file("status: blocked\nparent: p\n")),
+        (
+            "tasks/c.yaml",
+            "- {id: t, title: x, status: failed}\n- {id: u, title: x, status: done}\n",
+        ),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    assert_eq!(seen(&annals, "p")["status"], "blocked");
+    forge.put("intents/p.yaml", file("status: approved\ntype: audit\n"));
+    let report = forge.import(&annals);
+    assert_eq!(
+        (report.imported, report.passed_over_count),
+        (1, 0),
+        "{report}"
+    );
+    assert_eq!(seen(&annals, "p")["type"], "audit");
+    assert!(violations(&report)[0].contains("says approved"), "{report}");
+}

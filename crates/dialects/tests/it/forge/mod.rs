@@ -1,0 +1,147 @@
+//! `.forge/` folders: imported, exported, watched.
+
+mod bad_input;
+mod brought_on;
+mod drafts;
+mod exported;
+mod registry;
+mod round_trip;
+mod watched;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use annals::event_log::memory::MemoryLog;
+use annals::projections::ListQuery;
+use annals::{Annals, At};
+use annals_dialects::ImportReport;
+use annals_dialects::forge::{ForgeExportReport, ForgeOptions, ForgeSelection, export, import};
+use annals_domain::intent::{ApprovalStatus, Risk};
+use annals_domain::{ActorRef, IntentId, Kind};
+use futures::executor::block_on;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// A log in memory.
+fn log() -> Annals {
+    Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(1))))
+}
+
+fn author() -> ActorRef {
+    ActorRef::human("kei")
+}
+
+/// A `.forge/` folder.
+struct Forge(TempDir);
+
+impl Forge {
+    fn new() -> Forge {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".forge")).unwrap();
+        Forge(dir)
+    }
+
+    /// One with these files.
+    fn of(files: &[(&str, &str)]) -> Forge {
+        let forge = Forge::new();
+        for (path, text) in files {
+            forge.put(path, text);
+        }
+        forge
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn file(&self, path: &str) -> PathBuf {
+        self.0.path().join(".forge").join(path)
+    }
+
+    fn put(&self, path: &str, text: impl AsRef<[u8]>) {
+        let file = self.file(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn get(&self, path: &str) -> String {
+        fs::read_to_string(self.file(path)).unwrap()
+    }
+
+    /// The names of the files of a part, sorted.
+    fn names(&self, part: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.file(part)) else {
+            return Vec::new();
+        };
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
+    }
+
+    fn import(&self, annals: &Annals) -> ImportReport {
+        let options = ForgeOptions {
+            author: author(),
+            keep_drafts: false,
+        };
+        let report = block_on(import(annals, self.path(), &options, &mut |_| {})).unwrap();
+        check_rows(annals);
+        report
+    }
+
+    fn export(&self, annals: &Annals) -> ForgeExportReport {
+        let selection = ForgeSelection::default();
+        block_on(export(annals, self.path(), &selection, &mut |_| {})).unwrap()
+    }
+}
+
+/// What the catalogue says of every intent is what a fold of its stream, its tasks
+/// and its children says, and so is who waits for a person.
+fn check_rows(annals: &Annals) {
+    let query = ListQuery {
+        limit: 1_000,
+        ..ListQuery::new(Kind::Intent)
+    };
+    let rows = block_on(annals.list(&query)).unwrap().rows;
+    let inbox = block_on(annals.inbox(None, 1_000)).unwrap().entries;
+    for row in rows {
+        let id = IntentId(row.id);
+        let computed = block_on(annals.approval_status(id, At::Now)).unwrap();
+        assert_eq!(row.approval, Some(computed), "{row:?}");
+        let view = block_on(annals.forge_intent(id, At::Now)).unwrap();
+        let waits = match computed {
+            ApprovalStatus::Blocked | ApprovalStatus::Error => true,
+            ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
+            ApprovalStatus::Proposed if row.risk != Some(Risk::Low) => true,
+            _ => view.needs_clarification,
+        };
+        let is_there = inbox.iter().any(|entry| entry.id() == row.id);
+        assert_eq!(is_there, waits, "{row:?}");
+    }
+}
+
+/// What is said to be broken: `part/file:line: reason`.
+fn broken(report: &ImportReport) -> Vec<String> {
+    let broken = report.broken.iter();
+    let said = broken.map(|it| format!("{}:{}: {}", short(&it.file), it.line, it.reason));
+    said.collect()
+}
+
+fn passed_over(report: &ImportReport) -> Vec<String> {
+    let passed = report.passed_over.iter();
+    passed
+        .map(|it| format!("{}: {}", short(&it.file), it.reason))
+        .collect()
+}
+
+fn violations(report: &ImportReport) -> Vec<String> {
+    let against = report.violations.iter();
+    let said = against.map(|it| format!("{}:{}: {}", short(&it.file), it.line, it.violations[0]));
+    said.collect()
+}
+
+/// A path from `.forge` on.
+fn short(path: &str) -> &str {
+    path.rsplit_once(".forge/").map_or(path, |(_, rest)| rest)
+}
