@@ -152,13 +152,19 @@ impl Taking<'_> {
     ) -> Result<(), CliError> {
         for draft in drafts {
             match take_draft(annals, draft, self.options).await {
+                Ok(drafted @ Drafted::Stays { .. }) => {
+                    self.watch.forget(draft);
+                    if self.is_news(draft, drafted.to_string()) {
+                        say(annals, draft, &drafted, output).await?;
+                    }
+                }
                 Ok(drafted) => {
                     self.failures.remove(&draft.path);
                     say(annals, draft, &drafted, output).await?;
                 }
                 Err(error) if error.is_of_file() || error.is_retryable() => {
                     // It may be taken later.
-                    self.failed(draft, &error, output);
+                    self.failed(draft, &error, output)?;
                 }
                 Err(error) => return Err(Box::new(error).into()),
             }
@@ -167,13 +173,29 @@ impl Taking<'_> {
     }
 
     /// It is tried again, and the reason said once.
-    fn failed(&mut self, draft: &DraftFile, error: &ForgeFolderError, output: &Output) {
+    fn failed(
+        &mut self,
+        draft: &DraftFile,
+        error: &ForgeFolderError,
+        output: &mut Output,
+    ) -> Result<(), CliError> {
         self.watch.forget(draft);
         let said = error.to_string();
-        let before = self.failures.insert(draft.path.clone(), said.clone());
-        if before.as_ref() != Some(&said) {
-            output.note(&visible(&format!("{said}; it is tried again")));
+        if !self.is_news(draft, said.clone()) {
+            return Ok(());
         }
+        if output.is_json() {
+            let file = draft.path.display().to_string();
+            return output.json(&json!({ "draft": file, "outcome": "failed", "message": said }));
+        }
+        output.note(&visible(&format!("{said}; it is tried again")));
+        Ok(())
+    }
+
+    /// Whether this was not said of a draft before.
+    fn is_news(&mut self, draft: &DraftFile, said: String) -> bool {
+        let before = self.failures.insert(draft.path.clone(), said.clone());
+        before.as_ref() != Some(&said)
     }
 }
 

@@ -84,13 +84,14 @@ pub enum Drafted {
         /// The intent.
         intent: IntentId,
     },
-    /// It is an intent now, and its file cannot go: another one is in the way. It
-    /// stays.
+    /// It is an intent now, and its file cannot go. It stays.
     Stays {
         /// The intent.
         intent: IntentId,
-        /// What is in the way.
-        behind: PathBuf,
+        /// How many events it took; none, if it was an intent before.
+        events: u64,
+        /// Why it cannot go.
+        reason: String,
     },
     /// It cannot be read, or proposes nothing that is accepted. The file stays.
     Broken {
@@ -120,11 +121,9 @@ impl fmt::Display for Drafted {
                 "it is the intent {intent} now, and the file was changed meanwhile; what it says \
                  now is not in the log: rename it to propose that too, or delete it"
             ),
-            Drafted::Stays { intent, behind } => write!(
+            Drafted::Stays { intent, reason, .. } => write!(
                 f,
-                "it is the intent {intent} now, and its file stays: {} is in the way; look at \
-                 that one and take it away",
-                behind.display()
+                "it is the intent {intent} now, and its file stays: {reason}"
             ),
             Drafted::Broken { reason, .. } => f.write_str(reason),
             Drafted::Gone => f.write_str("somebody took it away"),
@@ -170,8 +169,8 @@ fn is_hidden(path: &Path) -> bool {
 /// Proposes what a draft says, and takes its file away once that is on disk.
 ///
 /// # Errors
-/// [`ForgeFolderError`], where nothing can be said of the draft: the log takes
-/// nothing, or the file cannot be taken away. The draft is there then.
+/// [`ForgeFolderError`], where nothing can be said of the draft: its file cannot be
+/// read, or the log takes nothing.
 pub async fn take_draft(
     annals: &Annals,
     file: &DraftFile,
@@ -200,10 +199,23 @@ pub async fn take_draft(
     if options.keep {
         return Ok(drafted);
     }
-    Ok(match take_away(file, &bytes)? {
-        TakenAway::Gone => drafted,
-        TakenAway::Changed => Drafted::Changed { intent },
-        TakenAway::Behind(behind) => Drafted::Stays { intent, behind },
+    let events = match drafted {
+        Drafted::Proposed { events, .. } => events,
+        _ => 0,
+    };
+    let stays = |reason| Drafted::Stays {
+        intent,
+        events,
+        reason,
+    };
+    Ok(match take_away(file, &bytes) {
+        Ok(TakenAway::Gone) => drafted,
+        Ok(TakenAway::Changed) => Drafted::Changed { intent },
+        Ok(TakenAway::Behind(behind)) => stays(format!(
+            "{} is in the way; look at that one and take it away",
+            behind.display()
+        )),
+        Err(error) => stays(error.to_string()),
     })
 }
 

@@ -70,7 +70,11 @@ pub async fn import(
     };
     let mut others = Others::default();
     let source = Source::read(&folder, &mut others, &mut report);
-    let drafts = drafts(&folder, &mut others)?;
+    let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
+        let part = folder.drafts().display().to_string();
+        report.add_broken(&part, 1, error.to_string());
+        Vec::new()
+    });
     others.report(&mut report);
     let actor = ActorRef::new(ActorKind::System, IMPORTER);
     let mut import = Import {
@@ -217,8 +221,15 @@ impl Import<'_> {
             }
             Drafted::Known { .. } => self.report.already_there += 1,
             Drafted::Gone => {}
-            Drafted::Exists { .. } | Drafted::Changed { .. } | Drafted::Stays { .. } => {
+            Drafted::Exists { .. } | Drafted::Changed { .. } => {
                 self.passed_over(path, drafted.to_string());
+            }
+            Drafted::Stays { events, .. } => {
+                if events > 0 {
+                    self.recorded(events);
+                    self.counts.drafts += 1;
+                }
+                self.broken(path, 1, drafted.to_string());
             }
             Drafted::Broken { line, .. } => self.broken(path, line, drafted.to_string()),
         }

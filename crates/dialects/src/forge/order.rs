@@ -128,22 +128,76 @@ fn cycles(tasks: &[Placed], needs: &[Vec<usize>], done: &[usize]) -> Vec<ForgeEr
     rings.iter().filter_map(|ring| cycle(tasks, ring)).collect()
 }
 
-/// The cycles among what waits for each other: a list says of each which others
-/// it waits for. Whatever is in any cycle is in one of these: without them, all of
-/// the others can be sorted.
-pub(super) fn rings(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut needs = needs.to_vec();
-    let mut rings = Vec::new();
-    loop {
-        let found = rings_beside(&needs, &sorted(&needs));
-        if found.is_empty() {
-            return rings;
+/// Everything that is in a cycle, cycles that share something together: a list
+/// says of each which others it waits for. Each tangle begins with a way around,
+/// and so many of its members are on it.
+pub(super) fn tangles(needs: &[Vec<usize>]) -> Vec<(Vec<usize>, usize)> {
+    let mut tangles = Vec::new();
+    for mut members in components(needs) {
+        members.sort_unstable();
+        let inside: HashSet<usize> = members.iter().copied().collect();
+        let within = |(index, needed): (usize, &Vec<usize>)| {
+            let is_member = inside.contains(&index);
+            let needed = needed.iter().copied();
+            needed
+                .filter(|it| is_member && inside.contains(it))
+                .collect()
+        };
+        let within: Vec<Vec<usize>> = needs.iter().enumerate().map(within).collect();
+        if let Some(mut ring) = rings_beside(&within, &sorted(&within)).into_iter().next() {
+            let around = ring.len();
+            members.retain(|member| !ring.contains(member));
+            ring.append(&mut members);
+            tangles.push((ring, around));
         }
-        let gone: HashSet<usize> = found.iter().flatten().copied().collect();
-        for (index, needed) in needs.iter_mut().enumerate() {
-            needed.retain(|other| !gone.contains(&index) && !gone.contains(other));
+    }
+    tangles
+}
+
+/// The groups in which each waits for each, by whatever ways, of more than one or of
+/// one that waits for itself (strongly connected components, after Kosaraju).
+fn components(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut waiters = vec![Vec::new(); needs.len()];
+    for (index, needed) in needs.iter().enumerate() {
+        for &other in needed {
+            if let Some(list) = waiters.get_mut(other) {
+                list.push(index);
+            }
         }
-        rings.extend(found);
+    }
+    let mut seen = vec![false; needs.len()];
+    let mut ended = Vec::with_capacity(needs.len());
+    for start in 0..needs.len() {
+        visit(needs, start, &mut seen, &mut ended);
+    }
+    seen.fill(false);
+    let mut groups = Vec::new();
+    for start in ended.into_iter().rev() {
+        let mut group = Vec::new();
+        visit(&waiters, start, &mut seen, &mut group);
+        let needed = needs.get(start).into_iter().flatten();
+        if group.len() > 1 || (!group.is_empty() && needed.into_iter().any(|it| *it == start)) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// Goes from one to all that it leads to and nobody has seen; each is put behind
+/// those that it leads to. It keeps its own stack: a chain may be long.
+fn visit(edges: &[Vec<usize>], start: usize, seen: &mut [bool], ended: &mut Vec<usize>) {
+    let mut stack = vec![(start, 0)];
+    while let Some((here, next)) = stack.pop() {
+        if next == 0 {
+            match seen.get_mut(here) {
+                Some(seen) if !*seen => *seen = true,
+                _ => continue,
+            }
+        }
+        match edges.get(here).and_then(|list| list.get(next)) {
+            Some(&other) => stack.extend([(here, next + 1), (other, 0)]),
+            None => ended.push(here),
+        }
     }
 }
 
@@ -200,7 +254,7 @@ pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
         good.push(is_first(index, placed) && errors.len() == before);
     }
     let done = sorted(&all_needs);
-    let rings = rings(&all_needs);
+    let rings = rings_beside(&all_needs, &done);
     errors.extend(rings.iter().filter_map(|ring| cycle(tasks, ring)));
     // Whatever is in a cycle or waits for one could not be sorted. In the sorted
     // order each comes after all that it waits for.

@@ -209,7 +209,9 @@ fn with_parts(step: &Step) -> Vec<Uuid> {
             task::Event::Done(_)
             | task::Event::Failed(_)
             | task::Event::Cancelled(_)
-            | task::Event::Superseded(_) => vec![own],
+            | task::Event::Superseded(_)
+            // It may have been adopted before, in another status.
+            | task::Event::Adopted(_) => vec![own],
             _ => Vec::new(),
         },
         AnyEvent::Intent(event) => match event {

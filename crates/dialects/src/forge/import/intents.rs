@@ -15,7 +15,7 @@ use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
 use crate::forge::names::{called, known_as, reserved};
-use crate::forge::order::rings;
+use crate::forge::order::tangles;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::remains::{Remains, Spelling};
 use crate::forge::source::{IntentFile, Source};
@@ -102,16 +102,16 @@ impl Import<'_> {
     /// says which they are.
     fn refuse_rings(&mut self, files: &[IntentFile]) -> HashSet<String> {
         let mut names = HashSet::new();
-        for ring in rings(&needs(files)) {
-            let around: Vec<&IntentFile> = ring.iter().filter_map(|at| files.get(*at)).collect();
-            let path = around.iter().chain(around.first());
+        for (tangle, around) in tangles(&needs(files)) {
+            let tangle: Vec<&IntentFile> = tangle.iter().filter_map(|at| files.get(*at)).collect();
+            let path = tangle.iter().take(around).chain(tangle.first());
             let path: Vec<&str> = path.map(|file| file.file.name.as_str()).collect();
             let reason = format!(
                 "the intents wait for each other, as parts or as dependencies: {}; take one of \
                  these out",
                 path.join(" -> ")
             );
-            for file in around {
+            for file in tangle {
                 let line = file.depends_on_line.max(file.parent_line);
                 self.broken(&file.file.path, line, reason.clone());
                 names.insert(file.file.name.clone());

@@ -68,8 +68,11 @@ impl Import<'_> {
         let name = &file.file.name;
         match named.get(name).map(Vec::as_slice) {
             Some([(_, only)]) => return Ok(Some(*only)),
-            Some([_, _, ..]) => {
-                let several = named.get(name).map(Vec::as_slice).unwrap_or_default();
+            Some(several @ [_, _, ..]) => {
+                let known = self.known_review(file, several).await?;
+                if known.is_some() {
+                    return Ok(known);
+                }
                 self.broken(&file.file.path, 1, ambiguous(name, several));
                 return Ok(None);
             }
@@ -84,6 +87,27 @@ impl Import<'_> {
             format!("it reviews the task {name:?}, and no intent of the folder has such a task");
         self.broken(&file.file.path, 1, reason);
         Ok(None)
+    }
+
+    /// Of several tasks the one that has this review, if only one has it: it was
+    /// imported before another task got that name.
+    async fn known_review(
+        &self,
+        file: &ReviewFile,
+        several: &[(String, TaskId)],
+    ) -> Result<Option<TaskId>, ForgeFolderError> {
+        let mut with_it = Vec::new();
+        for (_, task) in several {
+            let logged = logged::task(self.annals, *task, "").await?;
+            let mut reviews = logged.reviews.iter();
+            if reviews.any(|it| difference::same_review(it, &file.review)) {
+                with_it.push(*task);
+            }
+        }
+        Ok(match with_it[..] {
+            [only] => Some(only),
+            _ => None,
+        })
     }
 
     async fn review<'f>(

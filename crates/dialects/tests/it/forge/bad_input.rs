@@ -273,6 +273,19 @@ fn every_intent_of_every_ring_is_refused() {
     }
     let report = forge.import(&log());
     assert_eq!((report.imported, report.broken_count), (1, 4), "{report}");
+    // Rings that share one of theirs.
+    let forge = Forge::new();
+    for (name, needs) in [
+        ("n1", "n5"),
+        ("n5", "n1, n6"),
+        ("n6", "n0, n4"),
+        ("n4", "n0, n5"),
+        ("n0", ""),
+    ] {
+        forge.put(&format!("intents/{name}.yaml"), of(needs));
+    }
+    let report = forge.import(&log());
+    assert_eq!((report.imported, report.broken_count), (1, 4), "{report}");
     // Parents of each other.
     let forge = Forge::new();
     forge.put("intents/a.yaml", format!("{GOOD}parent: b\n"));

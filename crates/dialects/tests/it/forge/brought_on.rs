@@ -1,5 +1,8 @@
 //! A folder that is imported again after its files have changed.
 
+use std::sync::Arc;
+
+use annals::event_log::memory::MemoryLog;
 use annals::{Annals, At, Request};
 use annals_domain::intent::{ApproveIntent, JudgeIntent, RerunIntent, Risk};
 use annals_domain::{IntentId, TaskId};
@@ -337,4 +340,50 @@ fn what_looks_begun_because_all_of_it_is_settled_goes_on() {
     );
     assert_eq!(seen(&annals, "p")["type"], "audit");
     assert!(violations(&report)[0].contains("says approved"), "{report}");
+}
+
+#[test]
+fn every_import_by_another_process_leaves_the_right_rows() {
+    let mut log = Arc::new(MemoryLog::new(uuid::Uuid::from_u128(1)));
+    let forge = Forge::of(&[
+        ("intents/whole.yaml", &file("status: executing\n")),
+        (
+            "intents/i.yaml",
+            &file("status: executing\nparent: whole\n"),
+        ),
+    ]);
+    let steps = [
+        ["pending", "pending"],
+        ["implementing", "pending"],
+        ["failed", "failed"],
+        ["done", "failed"],
+        ["done", "implementing"],
+        ["done", "done"],
+        ["pending", "done"],
+        ["cancelled", "failed"],
+    ];
+    for words in steps {
+        let tasks = words.iter().enumerate();
+        let tasks = tasks.map(|(n, word)| format!("- {{id: t{n}, title: x, status: {word}}}\n"));
+        forge.put("tasks/i.yaml", tasks.collect::<String>());
+        let annals = Annals::over(log.clone());
+        // The rows that were kept are all that it begins with; they are checked.
+        forge.import(&annals);
+        block_on(annals.close());
+        log = Arc::new(log.reopen());
+    }
+}
+
+#[test]
+fn a_review_stays_that_of_its_task_when_another_one_gets_the_name() {
+    let forge = Forge::of(&[
+        ("intents/a.yaml", &file("")),
+        ("tasks/a.yaml", "- {id: t, title: x}\n"),
+        ("reviews/t.yaml", "verdict: rejected\n"),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    forge.put("intents/b.yaml", file(""));
+    forge.put("tasks/b.yaml", "- {id: t, title: x}\n");
+    assert_eq!(broken(&forge.import(&annals)), Vec::<String>::new());
 }

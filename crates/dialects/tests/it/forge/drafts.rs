@@ -266,7 +266,7 @@ fn a_file_that_is_in_the_way_of_one_that_goes_is_named() {
     take(&annals, &forge, true);
     fs::create_dir(forge.file("intent-drafts/.b.md.taken")).unwrap();
     let taken = take(&annals, &forge, false);
-    let [stays @ Drafted::Stays { .. }] = &taken[..] else {
+    let [stays @ Drafted::Stays { events: 0, .. }] = &taken[..] else {
         panic!("{taken:?}");
     };
     assert!(
