@@ -21,7 +21,9 @@ use annals::domain::run::{RecordToolInvocation, StartPatching, ToolStatus};
 use annals::domain::task::CreateTask;
 use annals::domain::{ActorRef, AnyState, Command, RunId, StreamRef, TaskId, run::CreateRun};
 use annals::{Annals, Request};
-use annals_benches::{batch, directory, log, payloads, raw, raw_batch, scan, stream, synced};
+use annals_benches::{
+    batch, directory, log, log_with, payloads, raw, raw_batch, scan, stream, synced,
+};
 use annals_event_log::{EventLog, Position, Query};
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -70,9 +72,38 @@ fn compare(
     println!("{case:<34} {a:>12.0}/s   {peer:<34} {b:>12.0}/s   ratio {ratio:>6.2}   {target}");
 }
 
-fn append_clients(clients: usize) -> Rate {
+/// Whether a log keeps the hashes of its Merkle tree.
+#[derive(Clone, Copy, PartialEq)]
+enum Tree {
+    Kept,
+    Off,
+}
+
+/// What the tree costs: the same appends with it and without it.
+fn trees() {
+    let target = "(target: 0.85)";
+    compare(
+        "tree, append, 64 clients",
+        "the same without the tree",
+        target,
+        || append_clients(64, Tree::Kept),
+        || append_clients(64, Tree::Off),
+    );
+    for size in [10, 100, 1_000] {
+        let case = format!("tree, append, batches of {size}");
+        compare(
+            &case,
+            "the same without the tree",
+            target,
+            || append_batches(size, Tree::Kept),
+            || append_batches(size, Tree::Off),
+        );
+    }
+}
+
+fn append_clients(clients: usize, tree: Tree) -> Rate {
     let directory = directory().unwrap();
-    let log = Arc::new(log(&directory).unwrap());
+    let log = Arc::new(log_with(&directory, tree == Tree::Kept).unwrap());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .build()
@@ -138,9 +169,9 @@ fn bare_file() -> Rate {
     rate(count, start)
 }
 
-fn append_batches(size: usize) -> Rate {
+fn append_batches(size: usize, tree: Tree) -> Rate {
     let directory = directory().unwrap();
-    let log = log(&directory).unwrap();
+    let log = log_with(&directory, tree == Tree::Kept).unwrap();
     let payloads = payloads(size);
     let stream = stream(0);
     let start = Instant::now();
@@ -297,21 +328,21 @@ fn main() {
         "append, 64 clients",
         "raw put, synced, 64 threads",
         "(target: 1.4)",
-        || append_clients(64),
+        || append_clients(64, Tree::Kept),
         || raw_threads(64),
     );
     compare(
         "append, 1 client",
         "raw put, synced, 1 thread",
         "",
-        || append_clients(1),
+        || append_clients(1, Tree::Kept),
         || raw_threads(1),
     );
     compare(
         "append, 1 client",
         "bare append + fdatasync",
         "",
-        || append_clients(1),
+        || append_clients(1, Tree::Kept),
         bare_file,
     );
     for (size, target) in [(10, ""), (100, ""), (1_000, "(target: 0.5)")] {
@@ -321,10 +352,11 @@ fn main() {
             &case,
             &peer,
             target,
-            || append_batches(size),
+            || append_batches(size, Tree::Kept),
             || raw_batches(size),
         );
     }
+    trees();
     if wanted("full read") {
         scans();
     }

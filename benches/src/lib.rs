@@ -117,7 +117,22 @@ pub fn stream(client: usize) -> StreamName {
 /// # Errors
 /// When it cannot be created.
 pub fn log(directory: &TempDir) -> Result<RocksLog, annals_store_rocks::OpenError> {
-    RocksLog::create(&directory.path().join("log"), &Options::default())
+    log_with(directory, true)
+}
+
+/// The same, with the Merkle tree or without it.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn log_with(
+    directory: &TempDir,
+    tree: bool,
+) -> Result<RocksLog, annals_store_rocks::OpenError> {
+    let options = Options {
+        tree,
+        ..Options::default()
+    };
+    RocksLog::create(&directory.path().join("log"), &options)
 }
 
 /// Raw RocksDB with the same compression.

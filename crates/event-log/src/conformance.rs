@@ -31,6 +31,7 @@ pub mod read_models;
 pub mod reads;
 mod support;
 pub mod tail;
+pub mod tree;
 
 /// How the suite gets at a store. Each test makes a harness of its own.
 pub trait Harness: Send + Sync {
@@ -132,6 +133,12 @@ macro_rules! conformance_suite {
                 a_batch_that_was_whole_is_not_continued,
                 times_go_on_from_a_copy,
             }
+            tree {
+                the_tree_is_that_of_the_headers,
+                hashes_beyond_the_end_are_not_there,
+                the_tree_goes_on_after_reopening,
+                a_copy_has_the_same_tree,
+            }
             lifecycle {
                 reopening_gives_the_same_log,
                 writing_goes_on_after_reopening,
@@ -176,6 +183,7 @@ mod tests {
             ("read_models", include_str!("conformance/read_models.rs")),
             ("reads", include_str!("conformance/reads.rs")),
             ("tail", include_str!("conformance/tail.rs")),
+            ("tree", include_str!("conformance/tree.rs")),
         ];
         for (subject, source) in subjects {
             let module = format!("{:12}{subject} {{", "");

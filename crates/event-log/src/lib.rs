@@ -20,6 +20,7 @@ mod piece;
 mod read_models;
 mod record;
 pub mod store_support;
+pub mod tree;
 mod watermark;
 
 pub use append::{

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::{
-    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Position, ReadError,
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Digest, Position, ReadError,
     ReadModels, Record, StreamName, Version,
 };
 
@@ -188,6 +188,16 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
         after: Option<&StreamName>,
         limit: usize,
     ) -> Result<Vec<StreamHead>, ReadError>;
+
+    /// Hashes of the Merkle tree over the headers ([`crate::tree`]): those of a
+    /// level from number `first` on, at most `limit` and no more than there are up to
+    /// the watermark. Only the levels that are multiples of 8 are kept.
+    async fn tree_hashes(
+        &self,
+        level: u8,
+        first: u64,
+        limit: usize,
+    ) -> Result<Vec<Digest>, ReadError>;
 
     /// Counts and sizes.
     async fn stats(&self) -> Result<Stats, ReadError>;

@@ -144,6 +144,15 @@ impl EventLog for MemoryLog {
         Ok(self.opened()?.state.streams(prefix, after, limit))
     }
 
+    async fn tree_hashes(
+        &self,
+        level: u8,
+        first: u64,
+        limit: usize,
+    ) -> Result<Vec<Digest>, ReadError> {
+        Ok(self.opened()?.state.tree_hashes(level, first, limit))
+    }
+
     async fn stats(&self) -> Result<Stats, ReadError> {
         Ok(self.opened()?.state.stats())
     }

@@ -34,7 +34,7 @@ pub(crate) const BATCHES: &str = "batches";
 pub(crate) const TYPES: &str = "types";
 /// Content by digest.
 pub(crate) const BLOBS: &str = "blobs";
-/// Reserved for the hashes of the Merkle tree.
+/// Hashes of the Merkle tree.
 pub(crate) const TREE: &str = "tree";
 /// Rows and checkpoints of the read models.
 pub(crate) const MODELS: &str = "models";
@@ -134,6 +134,12 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             family.set_compression_per_level(&levels);
         }
         STREAMS => family.set_write_buffer_size(16 * MIB),
+        TREE => {
+            family.set_write_buffer_size(16 * MIB);
+            // Hashes cannot be made smaller.
+            family.set_compression_type(DBCompressionType::None);
+            family.set_bottommost_compression_type(DBCompressionType::None);
+        }
         BATCHES => {
             family.set_write_buffer_size(16 * MIB);
             // Nearly every look-up is for a new id: let it end in a filter.
@@ -191,6 +197,7 @@ pub(crate) struct Columns<'a> {
     pub(crate) batches: &'a ColumnFamily,
     pub(crate) types: &'a ColumnFamily,
     pub(crate) blobs: &'a ColumnFamily,
+    pub(crate) tree: &'a ColumnFamily,
     pub(crate) models: &'a ColumnFamily,
     pub(crate) meta: &'a ColumnFamily,
 }
@@ -205,6 +212,7 @@ impl<'a> Columns<'a> {
             batches: get(BATCHES)?,
             types: get(TYPES)?,
             blobs: get(BLOBS)?,
+            tree: get(TREE)?,
             models: get(MODELS)?,
             meta: get(META)?,
         })

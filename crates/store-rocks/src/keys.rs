@@ -7,6 +7,7 @@
 //! types     event type, 0x00, u64 position of the chunk's first record
 //! batches   batch id (16)
 //! blobs     SHA-256 (32)
+//! tree      u8 level, u64 number of the run's first hash
 //! models    model name, 0x00, 'c'              the checkpoint
 //!           model name, 0x00, 'r', row key     a row
 //! meta      a word
@@ -32,12 +33,29 @@ pub(crate) const META_FORMAT: &[u8] = b"format";
 pub(crate) const META_LOG_ID: &[u8] = b"log_id";
 /// `meta`: when the log was created, i64 seconds and u32 nanoseconds.
 pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
+/// `meta`: the frontier of the tree.
+pub(crate) const META_TREE: &[u8] = b"tree";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 
 /// The key of the chunk that begins at `position`.
 pub(crate) fn record(position: Position) -> [u8; NUMBER] {
     position.0.to_be_bytes()
+}
+
+/// The key of a run of hashes of the tree.
+pub(crate) fn tree(level: u8, first: u64) -> [u8; 1 + NUMBER] {
+    let mut key = [level; 1 + NUMBER];
+    if let Some(number) = key.get_mut(1..) {
+        number.copy_from_slice(&first.to_be_bytes());
+    }
+    key
+}
+
+/// The level and the number of a run's key.
+pub(crate) fn split_tree(key: &[u8]) -> Option<(u8, u64)> {
+    let (level, number) = key.split_first()?;
+    Some((*level, self::number(number)?))
 }
 
 /// Reads a number that is the whole key.

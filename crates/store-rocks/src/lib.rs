@@ -39,6 +39,7 @@ mod secondary;
 mod slot;
 mod staging;
 mod streams;
+mod tree;
 mod verify;
 mod watermark_file;
 mod writer;

@@ -28,7 +28,7 @@ use crate::secondary::Follower;
 use crate::slot::Slot;
 use crate::verify::{self, VerifyReport};
 use crate::writer::Work;
-use crate::{columns, index, streams};
+use crate::{columns, index, streams, tree};
 
 /// How long dropping the last handle waits for reads that are under way.
 const DROP_WAIT: Duration = Duration::from_secs(5);
@@ -394,6 +394,16 @@ impl EventLog for RocksLog {
             streams::list(view, &prefix, after.as_ref(), limit)
         })
         .await
+    }
+
+    async fn tree_hashes(
+        &self,
+        level: u8,
+        first: u64,
+        limit: usize,
+    ) -> Result<Vec<Digest>, ReadError> {
+        let hashes = move |view: &View<'_>| tree::hashes(view, level, first, limit);
+        run(&self.inner, hashes).await
     }
 
     async fn stats(&self) -> Result<Stats, ReadError> {

@@ -19,8 +19,8 @@ use crate::secondary::Follower;
 use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, WatermarkFile};
-use crate::writer::{Disk, Publish, Writer};
-use crate::{identity, index, ingest, keys};
+use crate::writer::{Disk, End, Publish, Writer};
+use crate::{identity, index, ingest, keys, tree};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -155,6 +155,13 @@ fn start_writer(
     ingest::clean(&path);
     let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     check_watermark(&path, &file, tail.last)?;
+    let tree = match options.tree {
+        true => Some(tree::open(&db, tail.last).map_err(|failure| match failure {
+            tree::Failure::Read(error) => unreadable(&path, error),
+            tree::Failure::Write(error) => OpenError::rocks(&path, error),
+        })?),
+        false => None,
+    };
     file.write(tail.last)
         .map_err(|error| OpenError::io(&path.join(watermark_file::NAME), error))?;
     let db = Arc::new(db);
@@ -164,7 +171,8 @@ fn start_writer(
         file,
     };
     let disk = disk(Arc::clone(&db));
-    let writer = Writer::start(Arc::clone(&db), tail, publish, disk, options.queue_bytes)
+    let end = End { tail, tree };
+    let writer = Writer::start(Arc::clone(&db), end, publish, disk, options.queue_bytes)
         .map_err(|error| OpenError::io(&path, error))?;
     Ok(Opened {
         log_id,

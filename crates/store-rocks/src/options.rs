@@ -21,6 +21,10 @@ pub struct Options {
     /// Bytes of appends that may wait for the writer; beyond them an append
     /// waits for room.
     pub queue_bytes: usize,
+    /// Whether the hashes of the Merkle tree are kept. `false` is for measuring what
+    /// they cost: the next opening with `true` makes those that are missing, and until
+    /// then nothing can be proved.
+    pub tree: bool,
     /// Whether RocksDB counts what it does, for [`crate::RocksLog::wal_syncs`].
     /// It costs a few percent.
     pub statistics: bool,
@@ -35,6 +39,7 @@ impl Default for Options {
             cache_bytes: 64 * 1024 * 1024,
             max_open_files: 512,
             queue_bytes: 128 * 1024 * 1024,
+            tree: true,
             statistics: false,
         }
     }

@@ -16,7 +16,8 @@ use crate::db::Db;
 use crate::heads::Heads;
 use crate::open_chunk::OpenChunk;
 use crate::rows::Counts;
-use crate::{index, keys, rows};
+use crate::tree::OpenTree;
+use crate::{index, keys, rows, tree};
 
 /// Bytes that are set aside, at most, for a group that is yet to come.
 const MOST_RESERVED: usize = 1024 * 1024;
@@ -62,13 +63,20 @@ pub(crate) struct Staging<'a> {
     now: DateTime<Utc>,
     write: WriteBatch,
     chunk: OpenChunk,
+    /// None where the tree is not kept.
+    tree: Option<OpenTree>,
     batches: HashMap<BatchId, BatchRow>,
     blobs: HashSet<Digest>,
     scratch: Vec<u8>,
 }
 
 impl<'a> Staging<'a> {
-    pub(crate) fn new(db: &'a Db, columns: Columns<'a>, tail: Tail) -> Staging<'a> {
+    pub(crate) fn new(
+        db: &'a Db,
+        columns: Columns<'a>,
+        tail: Tail,
+        tree: Option<OpenTree>,
+    ) -> Staging<'a> {
         Staging {
             db,
             columns,
@@ -77,6 +85,7 @@ impl<'a> Staging<'a> {
             now: tail.recorded_at,
             write: WriteBatch::default(),
             chunk: OpenChunk::default(),
+            tree,
             batches: HashMap::new(),
             blobs: HashSet::new(),
             scratch: Vec::new(),
@@ -93,7 +102,8 @@ impl<'a> Staging<'a> {
 
     /// Bytes staged so far.
     pub(crate) fn bytes(&self) -> usize {
-        self.write.size_in_bytes() + self.chunk.bytes()
+        let tree = self.tree.as_ref().map_or(0, OpenTree::bytes);
+        self.write.size_in_bytes() + self.chunk.bytes() + tree
     }
 
     /// Ends the group: its one write, and the log's last position after it.
@@ -102,6 +112,9 @@ impl<'a> Staging<'a> {
         self.end_chunk();
         if self.write.is_empty() {
             return None;
+        }
+        if let Some(tree) = &mut self.tree {
+            tree.write(&self.columns, &mut self.write);
         }
         self.tail.counts.position = self.tail.last.0;
         self.write.put_cf(
@@ -269,6 +282,9 @@ impl<'a> Staging<'a> {
         let stream = event.stream.clone();
         let event_type = std::mem::take(&mut event.event_type);
         let bytes = event.stamp(position, Version(head.version), self.tail.recorded_at);
+        if let Some(tree) = &mut self.tree {
+            tree.push(tree::header_of(bytes));
+        }
         self.chunk.push(position, bytes, &stream, &event_type, head);
         self.tail.counts.streams += u64::from(head.version == 1);
         self.tail.last = position;
@@ -284,6 +300,9 @@ impl<'a> Staging<'a> {
             .get(&stream, |stream| index::last_version(db, &columns, stream))?;
         head.version += 1;
         let position = record.position();
+        if let Some(tree) = &mut self.tree {
+            tree.push(record.header_bytes());
+        }
         self.chunk.push(
             position,
             record.as_bytes(),

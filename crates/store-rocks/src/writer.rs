@@ -23,6 +23,7 @@ use crate::db::{Db, Latch, OnDrop};
 use crate::error::StoreFailure;
 use crate::queue::Queue;
 use crate::staging::{Refusal, Staging, Tail};
+use crate::tree::OpenTree;
 use crate::watermark_file::WatermarkFile;
 
 /// Bytes at which a group ends, even if more is waiting.
@@ -90,6 +91,13 @@ pub(crate) struct Writer {
 /// What brings a group to the disk; replaced by tests that let it fail.
 pub(crate) type Disk = Box<dyn FnMut(WriteBatch) -> Result<(), StoreFailure> + Send>;
 
+/// Where a log ends: what the writer goes on with.
+pub(crate) struct End {
+    pub(crate) tail: Tail,
+    /// None where the tree is not kept.
+    pub(crate) tree: Option<OpenTree>,
+}
+
 /// What the thread publishes its progress to.
 pub(crate) struct Publish {
     pub(crate) watermark: Arc<Watermark>,
@@ -100,7 +108,7 @@ impl Writer {
     /// Starts the thread on an open database whose log ends with `tail`.
     pub(crate) fn start(
         db: Arc<Db>,
-        tail: Tail,
+        end: End,
         publish: Publish,
         disk: Disk,
         queue_bytes: usize,
@@ -115,7 +123,7 @@ impl Writer {
         let failed = Arc::clone(&failure);
         let thread = std::thread::Builder::new()
             .name("annals-writer".into())
-            .spawn(move || run(guard, db, tail, publish, disk, failed))?;
+            .spawn(move || run(guard, db, end, publish, disk, failed))?;
         Ok(Writer {
             queue,
             failure,
@@ -191,7 +199,7 @@ impl Drop for Guard {
 fn run(
     guard: Guard,
     db: Arc<Db>,
-    tail: Tail,
+    end: End,
     publish: Publish,
     disk: Disk,
     failed: Arc<OnceLock<StoreFailure>>,
@@ -203,7 +211,7 @@ fn run(
             return;
         }
     };
-    let staging = Staging::new(&db, columns, tail);
+    let staging = Staging::new(&db, columns, end.tail, end.tree);
     let mut groups = Groups {
         db: &db,
         staging,

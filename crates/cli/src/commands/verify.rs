@@ -37,6 +37,8 @@ fn print(context: &mut Context, report: &VerifyReport) -> Result<(), CliError> {
             "streams": report.streams,
             "batches": report.batches,
             "blobs": report.blobs,
+            "tree": report.tree,
+            "root": report.root.map(|root| root.to_string()),
             "total_findings": report.total_findings,
             "findings": report.findings.iter().map(finding).collect::<Vec<Value>>(),
         }));
@@ -62,7 +64,16 @@ fn print(context: &mut Context, report: &VerifyReport) -> Result<(), CliError> {
         counted(report.batches, "batch", "batches"),
         counted(report.blobs, "blob", "blobs"),
         report.watermark
-    ))
+    ))?;
+    match report.root.filter(|_| report.is_sound()) {
+        Some(root) if report.tree < report.records => output.line(&format!(
+            "root {root}, of which {} of {} are not stored yet: the next command that writes makes them",
+            report.records - report.tree,
+            counted(report.records, "hash", "hashes"),
+        )),
+        Some(root) => output.line(&format!("root {root}")),
+        None => Ok(()),
+    }
 }
 
 fn finding(finding: &Finding) -> Value {

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
-use crate::store_support::{BatchRow, CopyCheck, RequestDigest, random_salt, referenced_blobs};
+use crate::store_support::{
+    BatchRow, CopyCheck, RequestDigest, clamp_limit, random_salt, referenced_blobs,
+};
+use crate::tree::{Frontier, LEVELS, STEP, leaf};
 use crate::{
     AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
     Prepared, Record, StreamName, Version,
@@ -23,6 +26,9 @@ pub(super) struct State {
     pub(super) batches: HashMap<BatchId, BatchRow>,
     pub(super) blobs: HashMap<Digest, Bytes>,
     last_recorded_at: DateTime<Utc>,
+    frontier: Frontier,
+    /// The hashes of the tree's levels 0, 8, 16 and so on.
+    hashes: Vec<Vec<Digest>>,
 }
 
 impl Default for State {
@@ -34,6 +40,8 @@ impl Default for State {
             batches: HashMap::new(),
             blobs: HashMap::new(),
             last_recorded_at: DateTime::<Utc>::MIN_UTC,
+            frontier: Frontier::default(),
+            hashes: vec![Vec::new(); usize::from(LEVELS / STEP)],
         }
     }
 }
@@ -74,6 +82,15 @@ impl State {
         self.batches
             .get(&batch)
             .map_or(BatchStatus::Unknown, |row| row.status(request))
+    }
+
+    pub(super) fn tree_hashes(&self, level: u8, first: u64, limit: usize) -> Vec<Digest> {
+        let of_level = self.hashes.get(usize::from(level / STEP));
+        let hashes = of_level.filter(|_| level.is_multiple_of(STEP));
+        let first = usize::try_from(first).unwrap_or(usize::MAX);
+        let from = hashes.and_then(|hashes| hashes.get(first..));
+        let from = from.into_iter().flatten().copied();
+        from.take(clamp_limit(limit)).collect()
     }
 
     pub(super) fn blob(&self, digest: Digest) -> Option<Bytes> {
@@ -220,6 +237,12 @@ impl State {
                 .or_default()
                 .push(position);
             self.last_recorded_at = record.recorded_at();
+            let hashes = &mut self.hashes;
+            self.frontier.push(leaf(record.header_bytes()), |kept| {
+                if let Some(level) = hashes.get_mut(usize::from(kept.level / STEP)) {
+                    level.push(kept.hash);
+                }
+            });
             self.records.push(record);
         }
     }

@@ -169,6 +169,19 @@ impl EventLog for Watched<'_> {
         self.log.read(query)
     }
 
+    fn tree_hashes<'s, 'f>(
+        &'s self,
+        level: u8,
+        first: u64,
+        limit: usize,
+    ) -> Answer<'f, Result<Vec<Digest>, ReadError>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        self.log.tree_hashes(level, first, limit)
+    }
+
     fn streams<'s, 'p, 'a, 'f>(
         &'s self,
         prefix: &'p str,

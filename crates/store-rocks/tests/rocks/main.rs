@@ -14,4 +14,5 @@ mod reader;
 mod recovery;
 mod streams;
 mod support;
+mod tree;
 mod verify;

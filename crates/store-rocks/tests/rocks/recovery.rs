@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{EventLog, Position, Query, ReadModels, Record, Version};
+use annals_event_log::{Digest, EventLog, Position, Query, ReadModels, Record, Version};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -184,6 +184,18 @@ fn the_stored_bytes_are_as_described() {
         .flat_map(|n| n.to_be_bytes())
         .collect();
     assert_eq!(get("meta", b"counts"), counts);
+
+    // RFC 6962, by the plainest means: SHA-256 over a byte and what follows.
+    let hash = |prefix: u8, parts: &[&[u8]]| Digest::of(&[&[prefix][..], &parts.concat()].concat());
+    let leaves: Vec<Digest> = records
+        .iter()
+        .map(|record| hash(0, &[record.header_bytes()]))
+        .collect();
+    let run: Vec<u8> = leaves.iter().flat_map(|leaf| leaf.0).collect();
+    assert_eq!(get("tree", &[0; 9]), run);
+    let left = hash(1, &[&leaves[0].0, &leaves[1].0]);
+    let frontier = [&3_u64.to_be_bytes()[..], &left.0, &leaves[2].0].concat();
+    assert_eq!(get("meta", b"tree"), frontier);
 }
 
 #[test]

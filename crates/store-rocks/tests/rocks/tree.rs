@@ -33,6 +33,7 @@ fn assert_tree(log: &RocksLog) {
     let report = log.verify(&mut |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);
     assert_eq!(report.root, Some(frontier.root()));
+    assert_eq!(report.tree, report.records);
     let size = log.watermark().0;
     assert_eq!(block_on(root(log, size)).unwrap(), frontier.root());
     for it in kept {
@@ -66,6 +67,10 @@ fn a_log_that_was_written_without_a_tree_gets_it_when_it_is_opened() {
         refused.contains("when it is opened for writing"),
         "{refused}"
     );
+    // Nothing is wrong with it.
+    let report = reader.verify(&mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    assert_eq!((report.tree, report.root.is_some()), (0, true));
     close(reader);
     let log = RocksLog::open(&path, &options()).unwrap();
     assert_tree(&log);
@@ -84,6 +89,9 @@ fn what_an_older_program_added_gets_its_hashes_when_it_is_opened() {
     };
     let log = RocksLog::open(&path, &without).unwrap();
     fill(&log);
+    let report = log.verify(&mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    assert_eq!((report.records, report.tree), (1_000, 300));
     close(log);
     let log = RocksLog::open(&path, &options()).unwrap();
     assert_eq!(log.watermark(), Position(1_000));
@@ -107,6 +115,55 @@ fn a_tree_that_is_longer_than_its_log_is_refused() {
     drop(db);
     let refused = RocksLog::open(&path, &options()).err().unwrap().to_string();
     assert!(refused.contains("the tree has 4 leaves"), "{refused}");
+    let reader = RocksLog::open_reader(&path, &options()).unwrap();
+    let report = reader.verify(&mut |_| {}).unwrap();
+    assert_eq!(only(&report), Fault::Frontier);
+}
+
+#[test]
+fn a_long_log_gets_its_tree_in_several_writes() {
+    let (_home, path, log) = new_log();
+    for size in [2_000, 9_000, 6_999, 1] {
+        let events = (0..size).map(|_| event("run-1")).collect();
+        block_on(log.append(batch(events, Vec::new()))).unwrap();
+    }
+    assert_tree(&log);
+    close(log);
+    let db = raw(&path);
+    strip(&db);
+    drop(db);
+    let log = RocksLog::open(&path, &options()).unwrap();
+    assert_eq!(log.watermark(), Position(18_000));
+    assert_tree(&log);
+}
+
+#[test]
+fn a_right_edge_that_cannot_be_read_is_made_anew() {
+    let (_home, path, log) = new_log();
+    fill(&log);
+    close(log);
+    let db = raw(&path);
+    db.put_cf(db.cf_handle("meta").unwrap(), b"tree", b"no edge")
+        .unwrap();
+    drop(db);
+    let reader = RocksLog::open_reader(&path, &options()).unwrap();
+    assert!(!reader.verify(&mut |_| {}).unwrap().is_sound());
+    close(reader);
+    let log = RocksLog::open(&path, &options()).unwrap();
+    assert_tree(&log);
+}
+
+#[test]
+fn a_tree_is_not_made_of_a_log_whose_first_records_are_gone() {
+    let (_home, path, log) = new_log();
+    fill(&log);
+    close(log);
+    let db = raw(&path);
+    strip(&db);
+    db.delete_cf(db.cf_handle("records").unwrap(), 1_u64.to_be_bytes())
+        .unwrap();
+    drop(db);
+    assert!(RocksLog::open(&path, &options()).is_err());
 }
 
 /// Makes a log, damages its tree, and verifies it.
