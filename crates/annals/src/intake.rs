@@ -267,8 +267,12 @@ impl Annals {
         Ok(view)
     }
 
-    /// What an object is called: its first alias, or else its id.
-    async fn called(&self, id: Uuid) -> Result<String, LoadError> {
+    /// What an object is called: its first alias, or else its id, which need be no
+    /// object's.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn called(&self, id: Uuid) -> Result<String, LoadError> {
         self.catch_up().await?;
         let row = self.catalogue.row(self.log.as_ref(), id).await?;
         let alias = row.and_then(|row| row.aliases.into_iter().next());

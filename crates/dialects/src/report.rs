@@ -14,6 +14,11 @@ pub(crate) const NAMED: usize = 100;
 /// say) would otherwise make a report as long as its source.
 const PATHS: usize = 1_000;
 
+/// A number of something, in words.
+pub(crate) fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}
+
 /// What stands for all paths beyond [`PATHS`].
 const OTHER_PATHS: &str = "(other paths)";
 

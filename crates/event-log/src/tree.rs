@@ -62,6 +62,17 @@ fn complete(mut hashes: Vec<Digest>) -> Option<Digest> {
     hashes.pop()
 }
 
+/// The root over the largest complete subtrees, from left to right.
+fn over_peaks(peaks: &[Digest]) -> Digest {
+    let both = |right, left| node(left, right);
+    peaks
+        .iter()
+        .rev()
+        .copied()
+        .reduce(both)
+        .unwrap_or_else(empty)
+}
+
 /// The right edge of a tree: the hashes of its largest complete subtrees from left
 /// to right, one for each bit of its size. It is all that is needed to go on.
 ///
@@ -107,11 +118,7 @@ impl Frontier {
 
     /// The root of the tree.
     pub fn root(&self) -> Digest {
-        let mut peaks = self.peaks.iter().rev().copied();
-        let Some(last) = peaks.next() else {
-            return empty();
-        };
-        peaks.fold(last, |right, left| node(left, right))
+        over_peaks(&self.peaks)
     }
 
     /// As a store writes it: the size, 8 bytes big-endian, and the hashes.
@@ -153,11 +160,7 @@ pub async fn root(log: &dyn EventLog, size: u64) -> Result<Digest, ReadError> {
             begin += width;
         }
     }
-    let mut peaks = peaks.into_iter().rev();
-    let Some(last) = peaks.next() else {
-        return Ok(empty());
-    };
-    Ok(peaks.fold(last, |right, left| node(left, right)))
+    Ok(over_peaks(&peaks))
 }
 
 /// The hash of a complete subtree.

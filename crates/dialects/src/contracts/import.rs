@@ -29,7 +29,7 @@ use super::record::record;
 use super::source::{Text, TextError, Texts};
 use super::target::{Known, Target};
 use crate::reading::{self, Outlet, Stop};
-use crate::report::{self, ImportReport, Progress, Types};
+use crate::report::{self, ImportReport, Progress, Types, counted};
 
 /// Objects that are recorded in one append.
 const BATCH_OBJECTS: usize = 256;
@@ -469,8 +469,4 @@ fn judged(event: &ContractEvent) -> Option<CommandId> {
         EventBody::Throttled(_) => event.correlation.command,
         _ => None,
     }
-}
-
-fn counted(n: u64, one: &str, more: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { more })
 }

@@ -1,9 +1,7 @@
 //! What happened to an intent since its file was imported, as far as its file now
 //! says more.
 
-use annals::domain::intent::{
-    Cancelled, ClarificationAnswered, ClarificationRequested, Completed, ExecutionStarted, Rejected,
-};
+use annals::domain::intent::{Cancelled, Completed, ExecutionStarted, Rejected};
 use annals::domain::{ActorKind, Emitted, IntentId, Pieces};
 use annals::{Annals, ViewError};
 use uuid::Uuid;
@@ -121,15 +119,9 @@ struct Asked {
 
 /// New questions and answers. What was asked or answered before must be the same.
 fn questions(id: IntentId, logged: &ForgeIntent, file: &ForgeIntent) -> Result<Asked, ()> {
-    let mut events = Vec::new();
     let (before, now) = (&logged.clarifications, &file.clarifications);
     let new = now.get(before.len()..).ok_or(())?;
-    if !new.is_empty() {
-        let mut pieces = Pieces::new();
-        let asked: Vec<&str> = new.iter().map(|asked| asked.question.as_str()).collect();
-        let questions = pieces.texts(&asked);
-        events.push(emitted(id, ClarificationRequested { questions }, pieces));
-    }
+    let mut events: Vec<Emitted> = facts::asked(id, new).into_iter().collect();
     let mut answers = 0;
     for (number, asked) in (0u32..).zip(now) {
         let place = usize::try_from(number).unwrap_or(usize::MAX);
@@ -147,12 +139,7 @@ fn questions(id: IntentId, logged: &ForgeIntent, file: &ForgeIntent) -> Result<A
         }
         if asked.is_answered() && !was_answered {
             answers += 1;
-            let mut pieces = Pieces::new();
-            let answered = ClarificationAnswered {
-                question: number,
-                answer: pieces.text(asked.answer.as_deref().unwrap_or_default()),
-            };
-            events.push(emitted(id, answered, pieces));
+            events.push(facts::answered(id, number, asked));
         }
     }
     Ok(Asked {

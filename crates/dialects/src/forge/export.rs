@@ -24,7 +24,7 @@ use super::task::ForgeTask;
 use super::text::{MOST_BYTES, decode};
 use super::{difference, intent, render, review, task};
 use crate::others::Others;
-use crate::report::{NAMED, Progress};
+use crate::report::{NAMED, Progress, counted};
 
 /// What the first line of a file begins with that an export wrote.
 const MARK: &str = "# annals";
@@ -127,10 +127,6 @@ pub async fn export(
         export.sweep()?;
     }
     Ok(export.finish())
-}
-
-fn counted(n: u64, one: &str, more: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { more })
 }
 
 fn unwritable(path: &Path, source: io::Error) -> ForgeFolderError {

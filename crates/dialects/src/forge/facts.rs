@@ -11,7 +11,7 @@ use annals::domain::{
     StoredActor, TaskId, Timestamp, Visibility,
 };
 
-use super::intent::ForgeIntent;
+use super::intent::{Clarification, ForgeIntent};
 use super::recorded::kept;
 use super::remains::Remains;
 use super::render;
@@ -182,22 +182,30 @@ pub(super) fn prompt(title: &str, body: &str) -> String {
 /// What was asked and answered. It comes before work begins: the last answer would
 /// take an executing intent back.
 fn questions(id: IntentId, intent: &ForgeIntent) -> Vec<Emitted> {
-    if intent.clarifications.is_empty() {
-        return Vec::new();
+    let answered = (0..).zip(&intent.clarifications);
+    let answered = answered.filter(|(_, asked)| asked.is_answered());
+    asked(id, &intent.clarifications)
+        .into_iter()
+        .chain(answered.map(|(number, asked)| self::answered(id, number, asked)))
+        .collect()
+}
+
+/// That questions were asked, if there are any.
+pub(super) fn asked(id: IntentId, questions: &[Clarification]) -> Option<Emitted> {
+    if questions.is_empty() {
+        return None;
     }
     let mut pieces = Pieces::new();
-    let asked = intent.clarifications.iter();
-    let questions: Vec<&str> = asked.map(|asked| asked.question.as_str()).collect();
-    let questions = pieces.texts(&questions);
-    let mut events = vec![emitted(id, ClarificationRequested { questions }, pieces)];
-    let answered = (0..).zip(&intent.clarifications);
-    for (question, asked) in answered.filter(|(_, asked)| asked.is_answered()) {
-        let mut pieces = Pieces::new();
-        let answer = pieces.text(asked.answer.as_deref().unwrap_or_default());
-        let answered = ClarificationAnswered { question, answer };
-        events.push(emitted(id, answered, pieces));
-    }
-    events
+    let questions = questions.iter().map(|asked| asked.question.as_str());
+    let questions = pieces.texts(&questions.collect::<Vec<_>>());
+    Some(emitted(id, ClarificationRequested { questions }, pieces))
+}
+
+/// The answer to the question of this number.
+pub(super) fn answered(id: IntentId, question: u32, asked: &Clarification) -> Emitted {
+    let mut pieces = Pieces::new();
+    let answer = pieces.text(asked.answer.as_deref().unwrap_or_default());
+    emitted(id, ClarificationAnswered { question, answer }, pieces)
 }
 
 /// That tasks belong to an intent is said on its stream, too.

@@ -22,7 +22,7 @@ use super::folder::{Folder, ForgeFolderError};
 use super::logged::Logged;
 use super::source::Source;
 use crate::others::Others;
-use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations};
+use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations, counted};
 
 /// Who records what a folder says.
 pub(super) const IMPORTER: &str = "forge";
@@ -252,7 +252,7 @@ impl Import<'_> {
         ];
         let said = counts.iter().filter(|(count, _, _)| *count > 0);
         let said: Vec<String> = said
-            .map(|(count, one, more)| format!("{count} {}", if *count == 1 { one } else { more }))
+            .map(|(count, one, more)| counted(*count, one, more))
             .collect();
         if !said.is_empty() {
             let note = format!("imported {}", said.join(", "));

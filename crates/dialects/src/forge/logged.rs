@@ -46,8 +46,7 @@ pub(super) struct LoggedTask {
 /// An intent as it is.
 pub(super) async fn intent(annals: &Annals, id: IntentId) -> Result<Logged, ViewError> {
     let view = annals.forge_intent(id, At::Now).await?;
-    let remains = view.extra.as_ref().and_then(Text::as_str);
-    let remains = remains.map(Remains::of_json).unwrap_or_default();
+    let remains = remains(&view);
     let name = file_name(&view, &remains);
     let mut logged = Logged {
         tasks: Vec::new(),
@@ -85,9 +84,12 @@ pub(super) async fn task(
 /// What an intent's file is called, if that may be a file's name.
 pub(super) async fn name(annals: &Annals, id: IntentId) -> Result<String, ViewError> {
     let view = annals.forge_intent(id, At::Now).await?;
-    let remains = view.extra.as_ref().and_then(Text::as_str);
-    let remains = remains.map(Remains::of_json).unwrap_or_default();
-    Ok(file_name(&view, &remains))
+    Ok(file_name(&view, &remains(&view)))
+}
+
+fn remains(view: &ForgeIntentView) -> Remains {
+    let json = view.extra.as_ref().and_then(Text::as_str);
+    json.map(Remains::of_json).unwrap_or_default()
 }
 
 fn file_name(view: &ForgeIntentView, remains: &Remains) -> String {

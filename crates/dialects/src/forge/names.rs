@@ -3,7 +3,6 @@
 use annals::domain::alias::{self, ReserveAlias, Reserved};
 use annals::domain::{AnyEvent, Emitted, IntentId, Kind, Pieces};
 use annals::{Annals, ObjectRef, ViewError};
-use uuid::Uuid;
 
 use super::ids;
 
@@ -20,16 +19,6 @@ pub(super) async fn known_as(annals: &Annals, name: &str) -> Result<Option<Objec
     let id = ids::intent(name).0;
     let place = annals.place(id).await?;
     Ok(place.map(|(kind, _)| ObjectRef { kind, id }))
-}
-
-/// What an object is called: its first alias, or else its id.
-pub(super) async fn called(annals: &Annals, id: Uuid) -> Result<String, ViewError> {
-    let first = match annals.row(id).await {
-        Ok(row) => row.aliases.into_iter().next(),
-        Err(ViewError::NotFound { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    Ok(first.unwrap_or_else(|| id.to_string()))
 }
 
 /// That an intent got an alias.

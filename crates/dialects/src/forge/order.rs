@@ -18,7 +18,7 @@ pub fn order(tasks: &[Placed]) -> Result<Vec<usize>, Vec<ForgeError>> {
         .collect();
     let done = sorted(&needs);
     if done.len() < tasks.len() {
-        errors.extend(cycles(tasks, &needs, &done));
+        errors.extend(cycles(tasks, &rings_beside(&needs, &done)));
     }
     if errors.is_empty() {
         Ok(done)
@@ -93,10 +93,8 @@ fn sorted_ids<'a>(ids: &HashMap<&'a str, usize>) -> Vec<&'a str> {
     ids.into_iter().map(|(_, id)| id).collect()
 }
 
-/// The indices that can be sorted, sorted; of those that can go next the first one
-/// goes. Those that are in a cycle or wait for one are left out.
-fn sorted(needs: &[Vec<usize>]) -> Vec<usize> {
-    let mut waiting: Vec<usize> = needs.iter().map(Vec::len).collect();
+/// For each those that wait for it.
+fn waiters(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut waiters = vec![Vec::new(); needs.len()];
     for (index, needed) in needs.iter().enumerate() {
         for &other in needed {
@@ -105,6 +103,14 @@ fn sorted(needs: &[Vec<usize>]) -> Vec<usize> {
             }
         }
     }
+    waiters
+}
+
+/// The indices that can be sorted, sorted; of those that can go next the first one
+/// goes. Those that are in a cycle or wait for one are left out.
+fn sorted(needs: &[Vec<usize>]) -> Vec<usize> {
+    let mut waiting: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let waiters = waiters(needs);
     let free = waiting.iter().enumerate().filter(|(_, count)| **count == 0);
     let mut ready: BinaryHeap<_> = free.map(|(index, _)| Reverse(index)).collect();
     let mut done = Vec::with_capacity(needs.len());
@@ -123,8 +129,7 @@ fn sorted(needs: &[Vec<usize>]) -> Vec<usize> {
 }
 
 /// One error for each cycle.
-fn cycles(tasks: &[Placed], needs: &[Vec<usize>], done: &[usize]) -> Vec<ForgeError> {
-    let rings = rings_beside(needs, done);
+fn cycles(tasks: &[Placed], rings: &[Vec<usize>]) -> Vec<ForgeError> {
     rings.iter().filter_map(|ring| cycle(tasks, ring)).collect()
 }
 
@@ -132,24 +137,39 @@ fn cycles(tasks: &[Placed], needs: &[Vec<usize>], done: &[usize]) -> Vec<ForgeEr
 /// says of each which others it waits for. Each tangle begins with a way around,
 /// and so many of its members are on it.
 pub(super) fn tangles(needs: &[Vec<usize>]) -> Vec<(Vec<usize>, usize)> {
-    let mut tangles = Vec::new();
-    for mut members in components(needs) {
-        members.sort_unstable();
-        let inside: HashSet<usize> = members.iter().copied().collect();
-        let within = |(index, needed): (usize, &Vec<usize>)| {
-            let is_member = inside.contains(&index);
-            let needed = needed.iter().copied();
-            needed
-                .filter(|it| is_member && inside.contains(it))
-                .collect()
-        };
-        let within: Vec<Vec<usize>> = needs.iter().enumerate().map(within).collect();
-        if let Some(mut ring) = rings_beside(&within, &sorted(&within)).into_iter().next() {
-            let around = ring.len();
-            members.retain(|member| !ring.contains(member));
-            ring.append(&mut members);
-            tangles.push((ring, around));
+    let mut groups = components(needs);
+    let mut group_of = vec![None; needs.len()];
+    for (number, group) in groups.iter().enumerate() {
+        for &member in group {
+            if let Some(place) = group_of.get_mut(member) {
+                *place = Some(number);
+            }
         }
+    }
+    let group = |index: usize| group_of.get(index).copied().flatten();
+    let inside = |(index, needed): (usize, &Vec<usize>)| {
+        let own = group(index);
+        let needed = needed.iter().copied();
+        needed
+            .filter(|it| own.is_some() && group(*it) == own)
+            .collect()
+    };
+    let inside: Vec<Vec<usize>> = needs.iter().enumerate().map(inside).collect();
+    let mut tangles = Vec::new();
+    for mut ring in rings_beside(&inside, &sorted(&inside)) {
+        let number = ring.first().and_then(|first| group(*first));
+        let members = number.and_then(|number| groups.get_mut(number));
+        // One way around is enough for each.
+        let mut members = members.map(std::mem::take).unwrap_or_default();
+        if members.is_empty() {
+            continue;
+        }
+        let around = ring.len();
+        let on_it: HashSet<usize> = ring.iter().copied().collect();
+        members.retain(|member| !on_it.contains(member));
+        members.sort_unstable();
+        ring.append(&mut members);
+        tangles.push((ring, around));
     }
     tangles
 }
@@ -157,14 +177,7 @@ pub(super) fn tangles(needs: &[Vec<usize>]) -> Vec<(Vec<usize>, usize)> {
 /// The groups in which each waits for each, by whatever ways, of more than one or of
 /// one that waits for itself (strongly connected components, after Kosaraju).
 fn components(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut waiters = vec![Vec::new(); needs.len()];
-    for (index, needed) in needs.iter().enumerate() {
-        for &other in needed {
-            if let Some(list) = waiters.get_mut(other) {
-                list.push(index);
-            }
-        }
-    }
+    let waiters = waiters(needs);
     let mut seen = vec![false; needs.len()];
     let mut ended = Vec::with_capacity(needs.len());
     for start in 0..needs.len() {
@@ -255,7 +268,7 @@ pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
     }
     let done = sorted(&all_needs);
     let rings = rings_beside(&all_needs, &done);
-    errors.extend(rings.iter().filter_map(|ring| cycle(tasks, ring)));
+    errors.extend(cycles(tasks, &rings));
     // Whatever is in a cycle or waits for one could not be sorted. In the sorted
     // order each comes after all that it waits for.
     let mut taken = vec![false; tasks.len()];

@@ -14,7 +14,7 @@ use crate::forge::facts::{self, IntentFacts};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
-use crate::forge::names::{called, known_as, reserved};
+use crate::forge::names::{known_as, reserved};
 use crate::forge::order::tangles;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::remains::{Remains, Spelling};
@@ -239,7 +239,7 @@ impl Import<'_> {
         if let Some(object) = known_as(self.annals, name).await?
             && object.kind == Kind::Intent
         {
-            let plain = called(self.annals, object.id).await? == name;
+            let plain = self.annals.called(object.id).await? == name;
             return Ok((IntentId(object.id), plain));
         }
         let violation = format!(
