@@ -387,6 +387,7 @@ fn links(event: &plan::Event, position: Position, linked: &mut Vec<StepFrame>) {
         | plan::Event::StepTaskSpawned(_)
         | plan::Event::StepOutputRecorded(_)
         | plan::Event::MetadataSet(_)
+        | plan::Event::Redacted(_)
         | plan::Event::Sealed(_) => {}
     }
 }

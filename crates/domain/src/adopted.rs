@@ -144,6 +144,7 @@ fn of_run(event: &RunEvent) -> Option<Adoption<'_>> {
         | RunEvent::DecisionMade(_)
         | RunEvent::Failed(_)
         | RunEvent::MetadataSet(_)
+        | RunEvent::Redacted(_)
         | RunEvent::Sealed(_) => None,
     }
 }

@@ -35,6 +35,7 @@ mod ordered;
 mod pieces;
 pub mod pipeline;
 pub mod plan;
+pub mod redaction;
 mod refusal;
 pub mod run;
 pub mod session;

@@ -240,7 +240,8 @@ impl Renderer {
             | log::Event::RunAttached(_)
             | log::Event::StatusRecorded(_)
             | log::Event::ForeignRecorded(_)
-            | log::Event::MetadataSet(_) => return None,
+            | log::Event::MetadataSet(_)
+            | log::Event::Redacted(_) => return None,
         };
         Some(SessionStatusChanged {
             status,

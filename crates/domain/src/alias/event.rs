@@ -6,12 +6,15 @@ use uuid::Uuid;
 use crate::Kind;
 use crate::event::events;
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 
 events! {
     /// An event of an alias's stream.
     pub enum Event {
         /// The alias was given to an object.
         Reserved = "alias.reserved" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "alias.redacted" v 1,
     }
 }
 

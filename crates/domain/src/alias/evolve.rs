@@ -32,5 +32,6 @@ pub fn evolve(state: &mut State, event: &Event) {
                 object: event.object,
             };
         }
+        Event::Redacted(_) => {}
     }
 }

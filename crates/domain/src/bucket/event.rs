@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::event::events;
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::session::CommandKind;
 use crate::{CommandId, Kind, SessionId};
 
@@ -13,6 +14,8 @@ events! {
     pub enum Event {
         /// A command took a token.
         Taken = "bucket.taken" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "bucket.redacted" v 1,
     }
 }
 

@@ -27,5 +27,6 @@ pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
             };
             state.level = Some(limit.take(state.level, at));
         }
+        Event::Redacted(_) => {}
     }
 }

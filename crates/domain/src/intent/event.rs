@@ -11,6 +11,7 @@ use crate::codes::coded_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{AdoptedHeader, GitOid, IntentId, Kind, PlanId, Timestamp};
 
 coded_enum! {
@@ -86,6 +87,8 @@ events! {
         TaskAdded = "intent.task_added" v 1,
         /// What failed is tried anew.
         RerunRequested = "intent.rerun_requested" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "intent.redacted" v 1,
     }
 }
 
@@ -181,6 +184,7 @@ pub struct AdoptedStatus {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
         // What belongs to an intent does not change it.
         Event::TaskAdded(_) => Vec::new(),

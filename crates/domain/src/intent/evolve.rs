@@ -162,6 +162,7 @@ pub fn evolve(state: &mut State, event: &Event) {
         | Event::CommitRecorded(_)
         | Event::Instructed(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => {}
     }
 }

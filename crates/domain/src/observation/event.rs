@@ -8,6 +8,7 @@ use crate::event::events;
 use crate::intent::Source;
 use crate::metadata::{MetadataSet, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{IntentId, Kind};
 
 coded_enum! {
@@ -40,6 +41,8 @@ events! {
         Processed = "observation.processed" v 1,
         /// Visibility, tags or external ids were set.
         MetadataSet = "observation.metadata_set" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "observation.redacted" v 1,
     }
 }
 
@@ -78,6 +81,7 @@ pub struct Processed {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Recorded(_) | Event::Processed(_) => vec![(Kind::Observation, id)],
     }
 }

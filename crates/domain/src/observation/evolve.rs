@@ -37,6 +37,6 @@ pub fn evolve(state: &mut State, event: &Event) {
                 intent: event.intent,
             };
         }
-        Event::MetadataSet(_) => {}
+        Event::MetadataSet(_) | Event::Redacted(_) => {}
     }
 }

@@ -11,6 +11,7 @@ use crate::codes::open_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{AdoptedHeader, FrameId, Kind, PlanId, Timestamp};
 
 open_enum! {
@@ -78,6 +79,8 @@ events! {
         Sealed = "pipeline.sealed" v 1,
         /// It was taken over from another system.
         Adopted = "pipeline.adopted" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "pipeline.redacted" v 1,
     }
 }
 
@@ -204,6 +207,7 @@ pub struct AdoptedFrame {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
         // The association belongs to the step; the pipeline stays as it was
         // (document 000, Step-Frame Association).

@@ -88,6 +88,7 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::FramesUsed(_)
         | Event::GlobalSummarySet(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => {}
     }
 }
@@ -138,6 +139,12 @@ pub fn evolve_window_with(
             | Event::EvictionPolicySet(_),
             None,
         )
-        | (Event::GlobalSummarySet(_) | Event::MetadataSet(_) | Event::Sealed(_), _) => {}
+        | (
+            Event::GlobalSummarySet(_)
+            | Event::MetadataSet(_)
+            | Event::Redacted(_)
+            | Event::Sealed(_),
+            _,
+        ) => {}
     }
 }

@@ -7,6 +7,7 @@ use crate::codes::coded_enum;
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{AdoptedHeader, FrameId, IntentId, Kind, PipelineId, PlanId, TaskId, Timestamp};
 
 coded_enum! {
@@ -62,6 +63,8 @@ events! {
         Sealed = "plan.sealed" v 1,
         /// It was taken over from another system.
         Adopted = "plan.adopted" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "plan.redacted" v 1,
     }
 }
 
@@ -207,6 +210,7 @@ pub struct AdoptedStepStatus {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
         Event::Drafted(_)
         | Event::StepAdded(_)

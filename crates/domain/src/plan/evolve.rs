@@ -93,7 +93,10 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::StepTaskSpawned(event) => {
             on_step(state, event.index, |step| step.task = Some(event.task));
         }
-        Event::StepOutputRecorded(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+        Event::StepOutputRecorded(_)
+        | Event::MetadataSet(_)
+        | Event::Redacted(_)
+        | Event::Sealed(_) => {}
     }
 }
 

@@ -11,6 +11,7 @@ use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{
     DecisionId, EvidenceId, GitOid, Kind, PatchSetId, PlanId, ProvenanceId, RunId, SnapshotId,
     StoredArtifact, StoredEnvironment, TaskId, ToolInvocationId,
@@ -67,6 +68,8 @@ events! {
         ProvenanceAdopted = "run.provenance_adopted" v 1,
         /// A tool invocation was taken over from another system.
         ToolInvocationAdopted = "run.tool_invocation_adopted" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "run.redacted" v 1,
     }
 }
 
@@ -338,6 +341,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         Event::UsageRecorded(_) => vec![run],
         Event::DecisionMade(event) => vec![(Kind::Decision, event.decision.0), run],
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
     }
 }

@@ -155,6 +155,7 @@ pub fn evolve(state: &mut State, event: &Event) {
         | Event::EvidenceRecorded(_)
         | Event::MetricsRecorded(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => {}
     }
 }

@@ -9,6 +9,7 @@ use crate::codes::{coded_enum, open_enum};
 use crate::event::events;
 use crate::metadata::{MetadataSet, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{CommandId, Kind, RunId, SessionId, TaskId, Timestamp};
 
 open_enum! {
@@ -100,6 +101,8 @@ events! {
         ForeignRecorded = "session.foreign_recorded" v 1,
         /// Visibility, tags or external ids were set.
         MetadataSet = "session.metadata_set" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "session.redacted" v 1,
     }
 }
 
@@ -488,6 +491,7 @@ pub struct ForeignRecorded {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Created(_)
         | Event::Adopted(_)
         | Event::Paused(_)

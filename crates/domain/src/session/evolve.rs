@@ -350,7 +350,8 @@ impl Session {
             | Event::ArtifactAvailable(_)
             | Event::PlanNodeLinked(_)
             | Event::ForeignRecorded(_)
-            | Event::MetadataSet(_) => {}
+            | Event::MetadataSet(_)
+            | Event::Redacted(_) => {}
         }
     }
 }

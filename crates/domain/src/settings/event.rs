@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::Kind;
 use crate::codes::coded_enum;
 use crate::event::events;
+use crate::redaction::Redacted;
 
 coded_enum! {
     /// A setting of the log.
@@ -25,6 +26,8 @@ events! {
     pub enum Event {
         /// A setting was set.
         Set = "settings.set" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "settings.redacted" v 1,
     }
 }
 

@@ -61,7 +61,10 @@ impl State {
 
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event) {
-    let Event::Set(set) = event;
+    let set = match event {
+        Event::Set(set) => set,
+        Event::Redacted(_) => return,
+    };
     match set.setting {
         Setting::AutonomyThreshold => {
             let with_code = |risk: &&Risk| u32::from(risk.code()) == set.value;

@@ -7,6 +7,7 @@ use crate::codes::{coded_enum, open_enum};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{AdoptedHeader, GitOid, Kind};
 
 coded_enum! {
@@ -52,6 +53,8 @@ events! {
         Sealed = "snapshot.sealed" v 1,
         /// It was taken over from another system.
         Adopted = "snapshot.adopted" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "snapshot.redacted" v 1,
     }
 }
 
@@ -132,6 +135,7 @@ pub struct AdoptedItem {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
         Event::Opened(_)
         | Event::ItemAdded(_)

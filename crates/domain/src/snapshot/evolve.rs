@@ -60,6 +60,6 @@ pub fn evolve(state: &mut State, event: &Event) {
             }
         }
         Event::Finalized(_) => *state = State::Finalized,
-        Event::MetadataSet(_) | Event::Sealed(_) => {}
+        Event::MetadataSet(_) | Event::Redacted(_) | Event::Sealed(_) => {}
     }
 }

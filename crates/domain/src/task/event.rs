@@ -8,6 +8,7 @@ use crate::codes::{coded_enum, open_enum};
 use crate::event::events;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
+use crate::redaction::Redacted;
 use crate::{AdoptedHeader, EvidenceId, IntentId, Kind, RunId, StoredActor, TaskId};
 
 coded_enum! {
@@ -119,6 +120,8 @@ events! {
         ReviewRecorded = "task.review_recorded" v 1,
         /// Another task took its place.
         Superseded = "task.superseded" v 1,
+        /// Content of events in this stream was removed.
+        Redacted = "task.redacted" v 1,
     }
 }
 
@@ -285,6 +288,7 @@ pub struct AdoptedTask {
 fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
+        Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
         Event::Created(_)
         | Event::ConstraintAdded(_)

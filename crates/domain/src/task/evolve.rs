@@ -90,6 +90,7 @@ pub fn evolve(state: &mut State, event: &Event) {
         | Event::CriterionAdded(_)
         | Event::Planned(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => {}
     }
 }

@@ -71,6 +71,7 @@ impl TaskText {
             | Event::Failed(_)
             | Event::Cancelled(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_)
             | Event::ReviewRecorded(_)
             | Event::Superseded(_) => {}

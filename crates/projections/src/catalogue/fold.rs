@@ -55,7 +55,9 @@ impl Fold<'_> {
             AnyEvent::Alias(alias::Event::Reserved(event)) => self.reserved(event),
             AnyEvent::Session(event) => self.session(event),
             AnyEvent::Observation(event) => self.observation(event),
-            AnyEvent::Bucket(_) | AnyEvent::Settings(_) => {}
+            AnyEvent::Alias(alias::Event::Redacted(_))
+            | AnyEvent::Bucket(_)
+            | AnyEvent::Settings(_) => {}
         }
         if let Some(Common::MetadataSet(event)) = common(&step.decoded.event) {
             self.metadata(event);
@@ -244,6 +246,7 @@ impl Fold<'_> {
             Event::Analyzed(_)
             | Event::Instructed(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }
@@ -264,6 +267,7 @@ impl Fold<'_> {
             Event::StepFramesLinked(_)
             | Event::StepOutputRecorded(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }
@@ -290,6 +294,7 @@ impl Fold<'_> {
             | Event::ConstraintAdded(_)
             | Event::CriterionAdded(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }
@@ -356,7 +361,10 @@ impl Fold<'_> {
                 self.set_status(Kind::Run, id, Status::Failed);
                 self.set_title(Kind::Run, id);
             }
-            Event::MetricsRecorded(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::MetricsRecorded(_)
+            | Event::MetadataSet(_)
+            | Event::Redacted(_)
+            | Event::Sealed(_) => {}
         }
     }
 
@@ -373,7 +381,10 @@ impl Fold<'_> {
                     self.set_title(Kind::ContextSnapshot, id);
                 }
             }
-            Event::BlobAttached(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::BlobAttached(_)
+            | Event::MetadataSet(_)
+            | Event::Redacted(_)
+            | Event::Sealed(_) => {}
         }
     }
 
@@ -412,7 +423,10 @@ impl Fold<'_> {
                 }
             }
             Event::GlobalSummarySet(_) => self.set_title(Kind::ContextPipeline, id),
-            Event::FramesUsed(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::FramesUsed(_)
+            | Event::MetadataSet(_)
+            | Event::Redacted(_)
+            | Event::Sealed(_) => {}
         }
     }
 }

@@ -226,6 +226,7 @@ fn with_parts(step: &Step) -> Vec<Uuid> {
             | intent::Event::PlanSelected(_)
             | intent::Event::CommitRecorded(_)
             | intent::Event::MetadataSet(_)
+            | intent::Event::Redacted(_)
             | intent::Event::Sealed(_)
             | intent::Event::Instructed(_) => Vec::new(),
             _ => vec![own],

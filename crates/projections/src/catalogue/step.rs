@@ -181,9 +181,7 @@ fn title_slot(event: &AnyEvent) -> Option<Slot> {
         AnyEvent::Run(event) => run_title(event),
         AnyEvent::Snapshot(event) => snapshot_title(event),
         AnyEvent::Pipeline(event) => pipeline_title(event),
-        AnyEvent::Alias(alias::Event::Reserved(_))
-        | AnyEvent::Bucket(_)
-        | AnyEvent::Settings(_) => None,
+        AnyEvent::Alias(_) | AnyEvent::Bucket(_) | AnyEvent::Settings(_) => None,
         AnyEvent::Session(event) => session_title(event),
         AnyEvent::Observation(event) => observation_title(event),
     }
@@ -192,7 +190,8 @@ fn title_slot(event: &AnyEvent) -> Option<Slot> {
 fn alias_slot(event: &AnyEvent) -> Option<Slot> {
     match event {
         AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.alias),
-        AnyEvent::Intent(_)
+        AnyEvent::Alias(alias::Event::Redacted(_))
+        | AnyEvent::Intent(_)
         | AnyEvent::Plan(_)
         | AnyEvent::Task(_)
         | AnyEvent::Run(_)
@@ -209,7 +208,7 @@ fn observation_title(event: &observation::Event) -> Option<Slot> {
     use observation::Event;
     match event {
         Event::Recorded(event) => Some(event.text),
-        Event::Processed(_) | Event::MetadataSet(_) => None,
+        Event::Processed(_) | Event::MetadataSet(_) | Event::Redacted(_) => None,
     }
 }
 
@@ -236,6 +235,7 @@ fn intent_title(event: &intent::Event) -> Option<Slot> {
         | Event::Completed(_)
         | Event::Cancelled(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => None,
     }
 }
@@ -252,6 +252,7 @@ fn plan_title(event: &plan::Event) -> Option<Slot> {
         | Event::StepTaskSpawned(_)
         | Event::StepOutputRecorded(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => None,
     }
 }
@@ -273,6 +274,7 @@ fn task_title(event: &task::Event) -> Option<Slot> {
         | Event::Failed(_)
         | Event::Cancelled(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => None,
     }
 }
@@ -303,6 +305,7 @@ fn run_title(event: &run::Event) -> Option<Slot> {
         | Event::UsageRecorded(_)
         | Event::MetricsRecorded(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => None,
     }
 }
@@ -313,9 +316,11 @@ fn snapshot_title(event: &snapshot::Event) -> Option<Slot> {
         Event::Opened(event) => event.summary,
         Event::Finalized(event) => event.summary,
         Event::Adopted(event) => event.object.as_ref()?.summary,
-        Event::ItemAdded(_) | Event::BlobAttached(_) | Event::MetadataSet(_) | Event::Sealed(_) => {
-            None
-        }
+        Event::ItemAdded(_)
+        | Event::BlobAttached(_)
+        | Event::MetadataSet(_)
+        | Event::Redacted(_)
+        | Event::Sealed(_) => None,
     }
 }
 
@@ -330,6 +335,7 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
         | Event::MaxFramesSet(_)
         | Event::EvictionPolicySet(_)
         | Event::MetadataSet(_)
+        | Event::Redacted(_)
         | Event::Sealed(_) => None,
     }
 }
@@ -363,7 +369,8 @@ fn session_title(event: &session::Event) -> Option<Slot> {
         | Event::RunAttached(_)
         | Event::StatusRecorded(_)
         | Event::ForeignRecorded(_)
-        | Event::MetadataSet(_) => None,
+        | Event::MetadataSet(_)
+        | Event::Redacted(_) => None,
     }
 }
 

@@ -5,6 +5,7 @@ mod session;
 
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::pipeline::FramePushed;
+use annals_domain::redaction::Redacted;
 use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
 use annals_domain::{
     Adoption, AnyEvent, FrameId, GitOid, Slot, alias, intent, pipeline, plan, run, snapshot, task,
@@ -13,6 +14,9 @@ use uuid::Uuid;
 
 use crate::views::TokenUsageView;
 use crate::{Entry, Text};
+
+/// Events that are named one by one where content of many was removed.
+const MOST_POSITIONS: usize = 5;
 
 /// Characters of a text that a line shows.
 const EXCERPT: usize = 60;
@@ -28,7 +32,7 @@ pub(super) fn summary(entry: &Entry) -> String {
         AnyEvent::Alias(event) => alias(event, entry),
         AnyEvent::Session(event) => session::session(event, entry),
         AnyEvent::Bucket(event) => session::bucket(event, entry),
-        AnyEvent::Settings(event) => intake::settings(event),
+        AnyEvent::Settings(event) => intake::settings(event, entry),
         AnyEvent::Observation(event) => intake::observation(event, entry),
     }
 }
@@ -80,6 +84,32 @@ fn frame_list(frames: &[FrameId]) -> String {
     format!("[{}]", numbers.join(", "))
 }
 
+/// What was removed, and why.
+fn redacted(event: &Redacted, entry: &Entry) -> String {
+    let pieces: usize = event.removed.iter().map(|from| from.pieces.len()).sum();
+    let events: Vec<String> = event
+        .removed
+        .iter()
+        .take(MOST_POSITIONS)
+        .map(|from| from.position.to_string())
+        .collect();
+    let more = event.removed.len().saturating_sub(events.len());
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{} removed from {} {}{more}: {}",
+        count(pieces, "piece of content", "pieces of content"),
+        match event.removed.len() {
+            1 => "event",
+            _ => "events",
+        },
+        events.join(", "),
+        quoted(entry, event.reason)
+    )
+}
+
 fn metadata(event: &MetadataSet) -> String {
     let mut parts = Vec::new();
     parts.extend(
@@ -124,6 +154,7 @@ fn alias(event: &alias::Event, entry: &Entry) -> String {
             let alias = quoted(entry, event.alias);
             format!("{alias} stands for {}", short(event.object))
         }
+        alias::Event::Redacted(event) => redacted(event, entry),
     }
 }
 
@@ -167,6 +198,7 @@ fn intent(event: &intent::Event, entry: &Entry) -> String {
         }
         Event::Adopted(_) => adopted(entry, "intent"),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event),
     }
 }
@@ -204,6 +236,7 @@ fn plan(event: &plan::Event, entry: &Entry) -> String {
         Event::StepOutputRecorded(event) => format!("step {}: outputs recorded", event.index),
         Event::Adopted(_) => adopted(entry, "plan"),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event),
     }
 }
@@ -236,6 +269,7 @@ fn task(event: &task::Event, entry: &Entry) -> String {
         Event::Superseded(event) => format!("superseded by task {}", short(event.by)),
         Event::Adopted(_) => adopted(entry, "task"),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event),
     }
 }
@@ -295,6 +329,7 @@ fn run(event: &run::Event, entry: &Entry) -> String {
         Event::ProvenanceAdopted(_) => adopted(entry, "provenance"),
         Event::ToolInvocationAdopted(_) => adopted(entry, "tool invocation"),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event),
     }
 }
@@ -364,6 +399,7 @@ fn snapshot(event: &snapshot::Event, entry: &Entry) -> String {
         Event::Finalized(event) => format!("finalized{}", because(entry, event.summary)),
         Event::Adopted(_) => adopted(entry, "snapshot"),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event),
     }
 }
@@ -392,6 +428,7 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
         },
         Event::Adopted(_) => adopted(entry, "pipeline"),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event),
     }
 }

@@ -124,7 +124,10 @@ impl History {
             }
             Event::MaxFramesSet(event) => each(Step::Limit(event.max_frames)),
             Event::EvictionPolicySet(event) => each(Step::Policy(&event.policy())),
-            Event::GlobalSummarySet(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::GlobalSummarySet(_)
+            | Event::MetadataSet(_)
+            | Event::Redacted(_)
+            | Event::Sealed(_) => {}
         }
     }
 

@@ -236,7 +236,8 @@ impl Simulated {
             | Event::ArtifactAvailable(_)
             | Event::PlanNodeLinked(_)
             | Event::ForeignRecorded(_)
-            | Event::MetadataSet(_) => {}
+            | Event::MetadataSet(_)
+            | Event::Redacted(_) => {}
         }
     }
 

@@ -281,7 +281,7 @@ impl Project for ContextPipelineView {
             Event::GlobalSummarySet(event) => {
                 self.global_summary = entry.optional_text(event.summary);
             }
-            Event::Created(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::Created(_) | Event::MetadataSet(_) | Event::Redacted(_) | Event::Sealed(_) => {}
         }
     }
 }

@@ -157,7 +157,7 @@ impl Project for ContextSnapshotView {
                     self.summary = Some(entry.text(summary));
                 }
             }
-            Event::Opened(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::Opened(_) | Event::MetadataSet(_) | Event::Redacted(_) | Event::Sealed(_) => {}
         }
     }
 }

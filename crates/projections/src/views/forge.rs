@@ -207,6 +207,7 @@ impl ForgeIntentView {
             | Event::ExecutionStarted(_)
             | Event::RerunRequested(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
         let open = self.clarifications.iter().any(|it| it.answer.is_none());
@@ -407,6 +408,7 @@ impl ForgeTaskView {
             | Event::CriterionAdded(_)
             | Event::RunAdded(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }

@@ -152,6 +152,7 @@ impl Project for IntentView {
             | Event::Submitted(_)
             | Event::Adopted(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }

@@ -133,7 +133,7 @@ impl Project for ObservationView {
         };
         match event {
             Event::Processed(event) => self.processed = Some(processed(event, entry)),
-            Event::Recorded(_) | Event::MetadataSet(_) => {}
+            Event::Recorded(_) | Event::MetadataSet(_) | Event::Redacted(_) => {}
         }
     }
 }

@@ -210,7 +210,7 @@ impl Project for PlanView {
                 self.change(event.index, |step| step.outputs = Some(outputs));
             }
             Event::Adopted(event) => self.adopt_steps(&event.steps, entry),
-            Event::Drafted(_) | Event::MetadataSet(_) | Event::Sealed(_) => {}
+            Event::Drafted(_) | Event::MetadataSet(_) | Event::Redacted(_) | Event::Sealed(_) => {}
         }
     }
 }

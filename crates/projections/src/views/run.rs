@@ -126,6 +126,7 @@ impl Project for RunView {
             | Event::ProvenanceRecorded(_)
             | Event::UsageRecorded(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }

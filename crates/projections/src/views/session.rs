@@ -239,7 +239,7 @@ impl SessionView {
             Event::BacklogQueried(_) | Event::WorkItemQueried(_) => self.read_work_items(entry),
             Event::RunAttached(event) => self.attach(event.run),
             Event::StatusRecorded(event) => self.because(event.reason, entry),
-            Event::ForeignRecorded(_) | Event::MetadataSet(_) => {}
+            Event::ForeignRecorded(_) | Event::MetadataSet(_) | Event::Redacted(_) => {}
         }
     }
 

@@ -145,6 +145,7 @@ impl Project for TaskView {
             | Event::Superseded(_)
             | Event::Created(_)
             | Event::MetadataSet(_)
+            | Event::Redacted(_)
             | Event::Sealed(_) => {}
         }
     }

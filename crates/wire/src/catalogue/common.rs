@@ -1,6 +1,6 @@
 //! Fields that several events have.
 
-use super::{FieldDoc, content, group, structure};
+use super::{FieldDoc, content, group, groups, structure};
 
 /// The meaning of the mark of what nobody said.
 pub(super) const INFERRED: &str = "whether nobody said so, and it was inferred from something else";
@@ -88,6 +88,33 @@ pub(super) const METADATA_SET_MEANING: &str =
 /// What every `sealed` means.
 pub(super) const SEALED_MEANING: &str =
     "An object of this stream was sealed. Any later event on it breaks the seal.";
+
+/// What every `redacted` means.
+pub(super) const REDACTED_MEANING: &str = "Content of events in this stream was removed for good, by the event's actor. It changes no \
+     state; the objects show what is left.";
+
+/// What was removed from a stream, and why.
+pub(super) const REDACTED: &[FieldDoc] = &[
+    groups(
+        "removed",
+        "list of events",
+        &[
+            structure("position", "u64", "an event's position in the log"),
+            structure(
+                "pieces",
+                "list of u16",
+                "the pieces that it lost, by its numbers for them",
+            ),
+        ],
+        "the events that lost content",
+    ),
+    structure(
+        "objects",
+        "list of (u8, uuid)",
+        "the objects that these events are about, each with its kind's number",
+    ),
+    content("reason", "text", "why"),
+];
 
 /// Who acted, inside an event.
 pub(super) const ACTOR: &[FieldDoc] = &[

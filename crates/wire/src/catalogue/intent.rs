@@ -1,6 +1,9 @@
 //! The events of an intent's stream.
 
-use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::common::{
+    ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING, SEALED,
+    SEALED_MEANING,
+};
 use super::{EventDoc, FieldDoc, content, event, groups, structure};
 
 const STATUS: &[FieldDoc] = &[
@@ -159,4 +162,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
             "the tasks that failed",
         )],
     ),
+    event("intent.redacted", REDACTED_MEANING, REDACTED),
 ];

@@ -1,6 +1,6 @@
 //! The events of observations.
 
-use super::common::{KIND, METADATA_SET, METADATA_SET_MEANING};
+use super::common::{KIND, METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING};
 use super::{EventDoc, content, event, groups, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[
@@ -43,4 +43,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
         METADATA_SET_MEANING,
         METADATA_SET,
     ),
+    event("observation.redacted", REDACTED_MEANING, REDACTED),
 ];

@@ -1,7 +1,8 @@
 //! The events of a context pipeline's stream.
 
 use super::common::{
-    ADOPTED_HEADER, INFERRED, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+    ADOPTED_HEADER, INFERRED, METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING,
+    SEALED, SEALED_MEANING,
 };
 use super::{EventDoc, content, event, group, groups, structure};
 
@@ -137,4 +138,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event("pipeline.redacted", REDACTED_MEANING, REDACTED),
 ];

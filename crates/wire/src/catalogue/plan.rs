@@ -1,7 +1,8 @@
 //! The events of a plan's stream.
 
 use super::common::{
-    ADOPTED_HEADER, INFERRED, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+    ADOPTED_HEADER, INFERRED, METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING,
+    SEALED, SEALED_MEANING,
 };
 use super::{EventDoc, FieldDoc, content, event, group, groups, structure};
 
@@ -138,4 +139,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event("plan.redacted", REDACTED_MEANING, REDACTED),
 ];

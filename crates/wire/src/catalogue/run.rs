@@ -1,8 +1,8 @@
 //! The events of a run's stream.
 
 use super::common::{
-    ADOPTED_HEADER, ARTIFACT, ENVIRONMENT, METADATA_SET, METADATA_SET_MEANING, SEALED,
-    SEALED_MEANING,
+    ADOPTED_HEADER, ARTIFACT, ENVIRONMENT, METADATA_SET, METADATA_SET_MEANING, REDACTED,
+    REDACTED_MEANING, SEALED, SEALED_MEANING,
 };
 use super::{EventDoc, FieldDoc, content, event, group, groups, structure};
 
@@ -353,4 +353,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event("run.redacted", REDACTED_MEANING, REDACTED),
 ];

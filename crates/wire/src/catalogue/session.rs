@@ -5,7 +5,7 @@ mod groups;
 mod results;
 
 use self::groups::{CONFIG, CORRELATION, FACTS};
-use super::common::{METADATA_SET, METADATA_SET_MEANING};
+use super::common::{METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING};
 use super::{EventDoc, FieldDoc, content, event, group, structure};
 
 const BELONGS_TO: FieldDoc = group(
@@ -208,4 +208,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
         ],
     ),
     event("session.metadata_set", METADATA_SET_MEANING, METADATA_SET),
+    event("session.redacted", REDACTED_MEANING, REDACTED),
 ];

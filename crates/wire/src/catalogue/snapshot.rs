@@ -1,6 +1,9 @@
 //! The events of a context snapshot's stream.
 
-use super::common::{ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING};
+use super::common::{
+    ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING, SEALED,
+    SEALED_MEANING,
+};
 use super::{EventDoc, content, event, group, groups, structure};
 
 pub(super) const EVENTS: &[EventDoc] = &[
@@ -82,4 +85,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event("snapshot.redacted", REDACTED_MEANING, REDACTED),
 ];

@@ -1,7 +1,8 @@
 //! The events of a task's stream.
 
 use super::common::{
-    ACTOR, ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, SEALED, SEALED_MEANING,
+    ACTOR, ADOPTED_HEADER, METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING, SEALED,
+    SEALED_MEANING,
 };
 use super::{EventDoc, content, event, group, structure};
 
@@ -171,4 +172,5 @@ pub(super) const EVENTS: &[EventDoc] = &[
         "Another task took its place: it does not count any more.",
         &[structure("by", "uuid", "the other task")],
     ),
+    event("task.redacted", REDACTED_MEANING, REDACTED),
 ];

@@ -18,6 +18,7 @@ mod snapshot;
 mod task;
 
 use annals_domain::metadata::{MetadataSet, Sealed};
+use annals_domain::redaction::{Redacted, RemovedPieces};
 use annals_domain::{
     ActorKind, AdoptedHeader, AnyEvent, Dialect, Emitted, Environment, GitOid, IntegrityHash, Json,
     Kind, Ordered, Pieces, StoredActor, StoredArtifact, StoredEnvironment, StreamKind, StreamRef,
@@ -30,16 +31,27 @@ use uuid::Uuid;
 /// list their events.
 pub fn samples() -> Vec<Emitted> {
     let mut all = intent::samples();
+    all.push(redacted(StreamKind::Intent));
     all.extend(plan::samples());
+    all.push(redacted(StreamKind::Plan));
     all.extend(task::samples());
+    all.push(redacted(StreamKind::Task));
     all.extend(run::samples());
+    all.push(redacted(StreamKind::Run));
     all.extend(snapshot::samples());
+    all.push(redacted(StreamKind::Snapshot));
     all.extend(pipeline::samples());
+    all.push(redacted(StreamKind::Pipeline));
     all.extend(alias::samples());
+    all.push(redacted(StreamKind::Alias));
     all.extend(session::samples());
+    all.push(redacted(StreamKind::Session));
     all.extend(bucket::samples());
+    all.push(redacted(StreamKind::Bucket));
     all.extend(settings::samples());
+    all.push(redacted(StreamKind::Settings));
     all.extend(observation::samples());
+    all.push(redacted(StreamKind::Observation));
     all
 }
 
@@ -139,6 +151,21 @@ fn adopted(pieces: &mut Pieces) -> Box<AdoptedHeader> {
         checksum: Some(IntegrityHash([0xc3; 32])),
         digest: IntegrityHash([0xd4; 32]),
         violations: vec![pieces.text("status: completed → draft is no transition")],
+    })
+}
+
+fn redacted(stream: StreamKind) -> Emitted {
+    let objects = stream.kind().map(|kind| (kind.number(), id(OWN)));
+    emitted(|pieces| {
+        let event = Redacted {
+            removed: vec![RemovedPieces {
+                position: 17,
+                pieces: vec![0, 2],
+            }],
+            objects: objects.into_iter().collect(),
+            reason: pieces.text("ein Passwort — случайно"),
+        };
+        event.in_stream(stream)
     })
 }
 

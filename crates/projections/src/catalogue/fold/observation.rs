@@ -14,7 +14,7 @@ impl Fold<'_> {
             Event::Processed(_) => {
                 self.set_status(Kind::Observation, self.own(), Status::Processed);
             }
-            Event::MetadataSet(_) => {}
+            Event::MetadataSet(_) | Event::Redacted(_) => {}
         }
     }
 

@@ -67,7 +67,8 @@ impl Fold<'_> {
             | Event::ArtifactAvailable(_)
             | Event::PlanUpdated(_)
             | Event::ForeignRecorded(_)
-            | Event::MetadataSet(_) => {}
+            | Event::MetadataSet(_)
+            | Event::Redacted(_) => {}
         }
     }
 

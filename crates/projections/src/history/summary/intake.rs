@@ -7,11 +7,14 @@ use annals_domain::observation::{Processed, Recorded};
 use annals_domain::task::{Planned, ReviewRecorded};
 use annals_domain::{observation, settings};
 
-use super::{because, count, excerpt, metadata, quoted, short};
+use super::{because, count, excerpt, metadata, quoted, redacted, short};
 use crate::Entry;
 
-pub(super) fn settings(event: &settings::Event) -> String {
-    let settings::Event::Set(set) = event;
+pub(super) fn settings(event: &settings::Event, entry: &Entry) -> String {
+    let set = match event {
+        settings::Event::Set(set) => set,
+        settings::Event::Redacted(event) => return redacted(event, entry),
+    };
     let mut state = settings::State::default();
     settings::evolve(&mut state, event);
     format!("{} -> {}", set.setting, state.value(set.setting))
@@ -23,6 +26,7 @@ pub(super) fn observation(event: &observation::Event, entry: &Entry) -> String {
         Event::Recorded(event) => observed(event, entry),
         Event::Processed(event) => processed(event, entry),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
     }
 }
 

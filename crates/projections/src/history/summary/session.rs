@@ -6,7 +6,7 @@ use annals_domain::session::{
 };
 use annals_domain::{CommandId, bucket};
 
-use super::{because, count, excerpt, metadata, quoted, short};
+use super::{because, count, excerpt, metadata, quoted, redacted, short};
 use crate::{Entry, Status, Text};
 
 /// A word that another system may have chosen, as it can stand in a line.
@@ -69,6 +69,7 @@ pub(super) fn session(event: &Event, entry: &Entry) -> String {
         }
         Event::ForeignRecorded(event) => format!("{} kept as it came", word(&event.kind)),
         Event::MetadataSet(event) => metadata(event),
+        Event::Redacted(event) => redacted(event, entry),
     }
 }
 
@@ -83,6 +84,7 @@ pub(super) fn bucket(event: &bucket::Event, entry: &Entry) -> String {
                 short(event.session)
             )
         }
+        bucket::Event::Redacted(event) => redacted(event, entry),
     }
 }
 

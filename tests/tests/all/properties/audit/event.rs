@@ -44,7 +44,7 @@ impl Audit {
                     .intent
                     .inspect(|intent| drop(self.the::<IntentView>(*intent)));
             }
-            observation::Event::MetadataSet(_) => {}
+            observation::Event::MetadataSet(_) | observation::Event::Redacted(_) => {}
         }
     }
 
@@ -108,6 +108,7 @@ impl Audit {
             | intent::Event::Cancelled(_)
             | intent::Event::Adopted(_)
             | intent::Event::MetadataSet(_)
+            | intent::Event::Redacted(_)
             | intent::Event::Sealed(_) => {}
         }
     }
@@ -153,6 +154,7 @@ impl Audit {
             | plan::Event::StepOutputRecorded(_)
             | plan::Event::Adopted(_)
             | plan::Event::MetadataSet(_)
+            | plan::Event::Redacted(_)
             | plan::Event::Sealed(_) => {}
         }
     }
@@ -218,6 +220,7 @@ impl Audit {
             | task::Event::Cancelled(_)
             | task::Event::Adopted(_)
             | task::Event::MetadataSet(_)
+            | task::Event::Redacted(_)
             | task::Event::Sealed(_) => {}
         }
     }
@@ -292,6 +295,7 @@ impl Audit {
             | run::Event::ProvenanceAdopted(_)
             | run::Event::ToolInvocationAdopted(_)
             | run::Event::MetadataSet(_)
+            | run::Event::Redacted(_)
             | run::Event::Sealed(_) => {}
         }
     }
@@ -370,6 +374,7 @@ impl Audit {
             }
             snapshot::Event::Adopted(_)
             | snapshot::Event::MetadataSet(_)
+            | snapshot::Event::Redacted(_)
             | snapshot::Event::Sealed(_) => {}
         }
     }
@@ -394,6 +399,7 @@ impl Audit {
             | pipeline::Event::GlobalSummarySet(_)
             | pipeline::Event::Adopted(_)
             | pipeline::Event::MetadataSet(_)
+            | pipeline::Event::Redacted(_)
             | pipeline::Event::Sealed(_) => {}
         }
     }
