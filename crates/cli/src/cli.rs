@@ -4,6 +4,7 @@ mod contracts;
 mod forge;
 mod intake;
 mod observations;
+mod redact;
 mod what_if;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub(crate) use intake::{
     Settings, Submit, Who,
 };
 pub(crate) use observations::{Observations, Observe, Process};
+pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -154,6 +156,10 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Copy the log, also while it is in use
     Backup(Backup),
+    /// Remove content for good, and record who had it removed, and why
+    Redact(Redact),
+    /// Collect blobs that no event refers to
+    Gc(Gc),
     /// Make the catalogue of objects anew from the log
     Rebuild(Rebuild),
     /// Print a script that completes commands in a shell

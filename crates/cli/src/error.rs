@@ -4,13 +4,13 @@
 use std::io;
 use std::path::PathBuf;
 
-use annals::event_log::{AppendError, Position, ReadError};
+use annals::event_log::{AppendError, Position, ReadError, RedactError};
 use annals::projections::replay::ReplayError;
 use annals::projections::session_replay::SessionReplayError;
 use annals::projections::{CatalogueError, EntryError};
-use annals::store_rocks::BackupError;
+use annals::store_rocks::{BackupError, CollectError, PurgeError};
 use annals::wire::DecodeError;
-use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
+use annals::{ExecuteError, LoadError, OpenError, RedactionError, SealError, ViewError};
 use annals_dialects::claude::ClaudeImportError;
 use annals_dialects::contracts::ContractsImportError;
 use annals_dialects::forge::{ForgeError, ForgeFolderError};
@@ -122,6 +122,14 @@ pub(crate) enum CliError {
     PartlyExported { refused: u64 },
     #[error(transparent)]
     Backup(#[from] BackupError),
+    #[error(transparent)]
+    Redaction(#[from] RedactionError),
+    #[error(
+        "what was removed can be read no more, but {0}. `annals redact --finish` tries it again"
+    )]
+    Purge(#[from] PurgeError),
+    #[error(transparent)]
+    Collect(#[from] CollectError),
     #[error("cannot read {path}: {source}", path = .path.display())]
     Input { path: PathBuf, source: io::Error },
     #[error("cannot write {path}: {source}", path = .path.display())]
@@ -241,6 +249,9 @@ impl CliError {
             CliError::Forge(error) => is_corrupt_forge(error),
             CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
+            CliError::Redaction(error) => is_corrupt_redaction(error),
+            CliError::Purge(PurgeError::Read(error)) => is_corrupt_read(error),
+            CliError::Collect(error) => is_corrupt_collection(error),
             _ => false,
         };
         let usage = matches!(
@@ -296,6 +307,9 @@ impl CliError {
             CliError::PartlyImported { .. } => "partly_imported",
             CliError::PartlyExported { .. } => "partly_exported",
             CliError::Backup(_) => "backup_failed",
+            CliError::Redaction(error) => redaction_code(error),
+            CliError::Purge(_) => "bytes_left",
+            CliError::Collect(_) => "collection_failed",
             CliError::Input { .. } => "input",
             CliError::File { .. } => "file",
             _ => "failed",
@@ -393,6 +407,34 @@ fn is_corrupt_contracts_import(error: &ContractsImportError) -> bool {
         ContractsImportError::Execute(error) => is_corrupt_execution(error),
         ContractsImportError::Load(error) => is_corrupt(error),
         _ => false,
+    }
+}
+
+fn is_corrupt_redaction(error: &RedactionError) -> bool {
+    match error {
+        RedactionError::Load(error) => is_corrupt(error),
+        RedactionError::Store(RedactError::Append(AppendError::Corrupt { .. })) => true,
+        _ => false,
+    }
+}
+
+fn is_corrupt_collection(error: &CollectError) -> bool {
+    match error {
+        CollectError::Read(error) | CollectError::Purge(PurgeError::Read(error)) => {
+            is_corrupt_read(error)
+        }
+        CollectError::Write(AppendError::Corrupt { .. }) => true,
+        _ => false,
+    }
+}
+
+fn redaction_code(error: &RedactionError) -> &'static str {
+    match error {
+        RedactionError::NoEvent { .. } | RedactionError::NoSuchEvent { .. } => "no_event",
+        RedactionError::NoBlob { .. } => "no_blob",
+        RedactionError::ReasonMatches | RedactionError::NoReason => "invalid_reason",
+        RedactionError::Contended { .. } => "contended",
+        _ => "redaction_failed",
     }
 }
 

@@ -1,5 +1,7 @@
 //! Progress bars: on standard error, and only if that is a terminal.
 
+use std::time::Duration;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const COUNTED: &str = "{msg} {wide_bar} {human_pos}/{human_len} {eta}";
@@ -11,6 +13,15 @@ pub(crate) fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
     bar.set_message(what);
     bar.set_style(style(if total.is_some() { COUNTED } else { COUNTING }));
+    bar
+}
+
+/// A sign of life for work of which nobody knows how long it takes.
+pub(crate) fn spinner(what: &'static str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.set_message(what);
+    bar.set_style(style("{msg} {spinner} {elapsed}"));
+    bar.enable_steady_tick(Duration::from_millis(100));
     bar
 }
 

@@ -29,6 +29,7 @@ pub mod lifecycle;
 pub mod names;
 pub mod read_models;
 pub mod reads;
+pub mod redaction;
 mod support;
 pub mod tail;
 pub mod tree;
@@ -139,6 +140,15 @@ macro_rules! conformance_suite {
                 the_tree_goes_on_after_reopening,
                 a_copy_has_the_same_tree,
             }
+            redaction {
+                removed_content_is_gone_and_headers_stay,
+                a_repeated_redaction_is_answered,
+                a_redaction_that_does_not_fit_changes_nothing,
+                a_blob_goes_with_all_that_name_it,
+                what_was_derived_goes_too,
+                a_redaction_lasts,
+                a_redacted_log_is_copied,
+            }
             lifecycle {
                 reopening_gives_the_same_log,
                 writing_goes_on_after_reopening,
@@ -182,6 +192,7 @@ mod tests {
             ("names", include_str!("conformance/names.rs")),
             ("read_models", include_str!("conformance/read_models.rs")),
             ("reads", include_str!("conformance/reads.rs")),
+            ("redaction", include_str!("conformance/redaction.rs")),
             ("tail", include_str!("conformance/tail.rs")),
             ("tree", include_str!("conformance/tree.rs")),
         ];

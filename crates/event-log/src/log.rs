@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Digest, Position, ReadError,
-    ReadModels, Record, StreamName, Version,
+    ReadModels, Record, RedactError, Redaction, StreamName, Version,
 };
 
 /// What a read goes through.
@@ -168,6 +168,18 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
         records: Vec<Record>,
         blobs: Vec<Blob>,
     ) -> Result<Appended, AppendError>;
+
+    /// Removes content for good, in the same write as the batch that says so. Both
+    /// are there afterwards, or neither.
+    ///
+    /// What was derived from content goes with it: every read model, to be folded
+    /// anew, and the digests of the requests of the batches that lose some (such a
+    /// batch is known whatever the request). Bytes that the store has given up may
+    /// lie on the disk until it rewrites its files.
+    ///
+    /// # Errors
+    /// [`RedactError`].
+    async fn redact(&self, redaction: Redaction) -> Result<Appended, RedactError>;
 
     /// Whether a batch id was used, and for the same request. Records that
     /// were copied do not carry their requests: a batch that came with

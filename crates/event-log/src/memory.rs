@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 use crate::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, Row, Rows, Stats,
-    StreamHead, StreamName, Version, Watermark,
+    EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, RedactError,
+    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
 };
 
 mod models;
@@ -119,6 +119,25 @@ impl EventLog for MemoryLog {
         let blobs = crate::store_support::distinct_blobs(blobs)?;
         let mut shared = self.opened()?;
         let appended = shared.state.append_records(records, blobs)?;
+        self.watermark.advance(appended.last);
+        Ok(appended)
+    }
+
+    async fn redact(&self, redaction: Redaction) -> Result<Appended, RedactError> {
+        redaction.check()?;
+        let Redaction {
+            append,
+            removed,
+            blobs,
+            ..
+        } = redaction;
+        let prepared = Prepared::new(append)?;
+        let mut shared = self.opened()?;
+        let before = shared.state.watermark();
+        let appended = shared.state.redact(prepared, &removed, blobs)?;
+        if shared.state.watermark() > before {
+            shared.models = Models::default();
+        }
         self.watermark.advance(appended.last);
         Ok(appended)
     }

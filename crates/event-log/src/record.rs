@@ -450,6 +450,31 @@ impl Record {
         pieces
     }
 
+    /// The same record without some of its pieces: their salted digests stay, and so
+    /// does every byte of the header. A number that it has no piece for means nothing.
+    ///
+    /// # Errors
+    /// [`MalformedRecord`]: never, as its own pieces made a record before.
+    pub fn without(&self, pieces: &[u16]) -> Result<Record, MalformedRecord> {
+        let content = self.content();
+        let end = self.structure_end as usize;
+        let mut bytes = BytesMut::with_capacity(self.bytes.len());
+        bytes.extend_from_slice(self.bytes.get(..end).unwrap_or_default());
+        put_u16(&mut bytes, content.len());
+        for (number, piece) in (0_u16..).zip(&content) {
+            match pieces.contains(&number) {
+                true => put_piece(
+                    &mut bytes,
+                    &Content::Removed {
+                        salted: piece.salted_digest(),
+                    },
+                ),
+                false => put_piece(&mut bytes, piece),
+            }
+        }
+        Record::decode(bytes.freeze())
+    }
+
     /// The digests that the header holds.
     pub fn digests(&self) -> RecordDigests {
         RecordDigests {

@@ -44,6 +44,7 @@ mod watched;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use annals_domain::redaction::Redacted;
 use annals_domain::{Kind, StreamRef};
 use annals_event_log::{CommitError, EventLog, Position, Query, Record};
 use uuid::Uuid;
@@ -51,6 +52,7 @@ use uuid::Uuid;
 use self::load::Source;
 use self::sight::Sight;
 use self::state::State;
+use self::step::Step;
 
 pub use self::error::CatalogueError;
 pub use self::inbox::{Inbox, InboxEntry, InboxQuery, InboxReason};
@@ -339,8 +341,9 @@ impl Catalogue {
     /// `folding`.
     async fn begin(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
         if self.state().folded().is_none() {
+            let since = log.watermark();
             let (generation, checkpoint) = generation::begin(log).await?;
-            self.state().start(generation, checkpoint);
+            self.state().start(generation, checkpoint, since);
         }
         Ok(())
     }
@@ -429,6 +432,11 @@ impl Catalogue {
         last: Position,
     ) -> Result<(), CatalogueError> {
         let mut steps = step::steps(log, records).await?;
+        if self.must_forget(&steps) {
+            // What was removed may be in what is folded.
+            self.state().forget();
+            return Ok(());
+        }
         let loaded = {
             let sight = self.sight_to_fold(log)?;
             let source = Source {
@@ -450,6 +458,23 @@ impl Catalogue {
         };
         self.state().advance(&mut steps, loaded, last);
         Ok(())
+    }
+
+    fn must_forget(&self, steps: &[Step]) -> bool {
+        let redacts = |step: &&Step| Redacted::of(&step.decoded.event).is_some();
+        let newest = steps.iter().rev().find(redacts);
+        newest.is_some_and(|step| self.state().is_older_than(Position(step.position())))
+    }
+
+    /// Does something that takes content out of the log: nobody folds or writes rows
+    /// meanwhile, and what was folded is forgotten. Whoever reads beside it, also in
+    /// another process, forgets it when it comes to the event that says so.
+    pub async fn forgetting<T>(&self, work: impl Future<Output = T>) -> T {
+        let _rebuilding = self.rebuilding.lock().await;
+        let _folding = self.folding.lock().await;
+        let done = work.await;
+        self.state().forget();
+        done
     }
 
     fn sight_to_fold<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
@@ -476,8 +501,9 @@ impl Catalogue {
 
     /// Folds anew from where the rows are now, if they have moved.
     async fn trim(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+        let since = log.watermark();
         let (generation, checkpoint) = generation::begin(log).await?;
-        self.state().trim(generation, checkpoint);
+        self.state().trim(generation, checkpoint, since);
         Ok(())
     }
 

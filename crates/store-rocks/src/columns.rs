@@ -110,8 +110,21 @@ fn forward(level: LogLevel, message: &str) {
 /// Every column family with its options; they share one block cache.
 pub(crate) fn descriptors(options: &Options) -> Vec<ColumnFamilyDescriptor> {
     let cache = Cache::new_lru_cache(options.cache_bytes);
-    let descriptor = |name: &&str| ColumnFamilyDescriptor::new(*name, family(name, &cache));
+    let descriptor = |name: &&str| {
+        let mut family = family(name, &cache);
+        if !options.compression {
+            leave_as_it_is(&mut family);
+        }
+        ColumnFamilyDescriptor::new(*name, family)
+    };
     ALL.iter().map(descriptor).collect()
+}
+
+fn leave_as_it_is(family: &mut DbOptions) {
+    family.set_compression_type(DBCompressionType::None);
+    family.set_bottommost_compression_type(DBCompressionType::None);
+    family.set_compression_per_level(&[DBCompressionType::None; LEVELS]);
+    family.set_blob_compression_type(DBCompressionType::None);
 }
 
 fn family(name: &str, cache: &Cache) -> DbOptions {

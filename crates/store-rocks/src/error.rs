@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use annals_event_log::{AppendError, CommitError, Position, ReadError};
+use annals_event_log::{AppendError, CommitError, Position, ReadError, RedactError};
 
+use crate::purge::PurgeError;
 use crate::watermark_file;
 
 /// Why a log could not be opened or created. Nothing was altered.
@@ -241,6 +242,32 @@ impl BackupError {
     }
 }
 
+/// Why blobs were not collected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The writer could not delete them.
+    #[error(transparent)]
+    Write(#[from] AppendError),
+    /// They are deleted, but their room was not given back.
+    #[error(transparent)]
+    Purge(#[from] PurgeError),
+}
+
+impl CollectError {
+    /// Whether it may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            CollectError::Read(error) => error.is_retryable(),
+            CollectError::Write(error) => error.is_retryable(),
+            CollectError::Purge(error) => error.is_retryable(),
+        }
+    }
+}
+
 /// A failure of the store below the ports: the source of their `Unavailable`.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -293,6 +320,12 @@ impl From<StoreFailure> for AppendError {
         AppendError::Unavailable {
             source: Box::new(failure),
         }
+    }
+}
+
+impl From<StoreFailure> for RedactError {
+    fn from(failure: StoreFailure) -> RedactError {
+        AppendError::from(failure).into()
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) const META_LOG_ID: &[u8] = b"log_id";
 pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
 /// `meta`: the frontier of the tree.
 pub(crate) const META_TREE: &[u8] = b"tree";
+/// `meta`: what is left to do of redactions, see [`crate::redaction`].
+pub(crate) const META_REDACTION: &[u8] = b"redaction";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 

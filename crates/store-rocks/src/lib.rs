@@ -15,6 +15,7 @@
 
 mod backup;
 mod chunk;
+mod collect;
 mod columns;
 mod db;
 mod error;
@@ -31,8 +32,10 @@ mod models;
 mod open;
 mod open_chunk;
 mod options;
+mod purge;
 mod queue;
 mod read;
+mod redaction;
 mod rows;
 mod scan;
 mod secondary;
@@ -45,7 +48,9 @@ mod watermark_file;
 mod writer;
 
 pub use backup::BackupReport;
-pub use error::{BackupError, OpenError, StoreFailure};
+pub use collect::Orphans;
+pub use error::{BackupError, CollectError, OpenError, StoreFailure};
 pub use log::RocksLog;
 pub use options::Options;
+pub use purge::PurgeError;
 pub use verify::{Fault, Finding, VerifyReport};

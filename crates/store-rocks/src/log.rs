@@ -1,5 +1,6 @@
 //! The log as a handle, and the three ports on it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use std::time::Duration;
 use annals_event_log::store_support::{RequestDigest, distinct_blobs, random_salt};
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Content, Digest,
-    EventLog, NewEvent, Page, Position, Prepared, Query, ReadError, ReadModels, Record, Row, Rows,
-    Stats, StreamHead, StreamName, Version, Watermark,
+    EncodedEvent, EventLog, NewEvent, Page, Position, Prepared, Query, ReadError, ReadModels,
+    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -18,17 +19,20 @@ use rocksdb::statistics::Ticker;
 use uuid::Uuid;
 
 use crate::backup::{self, BackupReport};
+use crate::collect::Orphans;
 use crate::db::{Db, directory_bytes};
-use crate::error::{BackupError, OpenError, StoreFailure, corrupt};
+use crate::error::{BackupError, CollectError, OpenError, StoreFailure, corrupt};
 use crate::models::{self, Commit, Turns};
 use crate::open::{self, Access, Opened};
 use crate::options::Options;
+use crate::purge::{self, PurgeError};
 use crate::read::{self, View};
+use crate::redaction::{self, Removal};
 use crate::secondary::Follower;
 use crate::slot::Slot;
 use crate::verify::{self, VerifyReport};
-use crate::writer::Work;
-use crate::{columns, index, streams, tree};
+use crate::writer::{Groups, Work};
+use crate::{collect, columns, index, streams, tree};
 
 /// How long dropping the last handle waits for reads that are under way.
 const DROP_WAIT: Duration = Duration::from_secs(5);
@@ -167,6 +171,107 @@ impl RocksLog {
         )
     }
 
+    /// Gives up the bytes of everything that was removed: rewrites the files that may
+    /// hold them. Appending and reading go on meanwhile. Where it is interrupted, the
+    /// next opening for writing completes it. Blocks.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub fn purge(&self) -> Result<(), PurgeError> {
+        purge::purge(self.writable()?.as_ref())
+    }
+
+    /// Lets the bytes of what was removed lie in the files until
+    /// [`RocksLog::purge`] is called: the next opening does not rewrite them. It only
+    /// means something after a redaction that no purge followed.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub fn put_off_purge(&self) -> Result<(), PurgeError> {
+        purge::put_off(self.writable()?.as_ref())
+    }
+
+    /// Whether bytes of what was removed may lie in the files.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn needs_purge(&self) -> Result<bool, ReadError> {
+        let (db, _) = self.inner.refresh()?;
+        redaction::pending(&db).map(|pending| pending.is_some())
+    }
+
+    /// Blobs that no record refers to. Blocks, and reads all blobs and all records;
+    /// `progress` is told the positions of records.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn orphans(&self, progress: &mut dyn FnMut(Position)) -> Result<Orphans, ReadError> {
+        let mut orphans = Orphans::default();
+        let mut last = None;
+        while let Some(found) = self.unmarked(last, progress)? {
+            orphans.add(&found.blobs);
+            last = Some(found.last);
+        }
+        Ok(orphans)
+    }
+
+    /// The next blobs, without those that records refer to; `None` behind the last.
+    fn unmarked(
+        &self,
+        after: Option<Digest>,
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<Option<Unmarked>, ReadError> {
+        let (db, watermark) = self.inner.refresh()?;
+        let view = View {
+            db: &db,
+            columns: db.columns()?,
+            watermark,
+        };
+        let mut blobs = collect::after(&view, after)?;
+        let Some((last, _)) = blobs.last_key_value() else {
+            return Ok(None);
+        };
+        let last = *last;
+        // The blobs that were just found came with records up to here.
+        let seen = self.inner.refresh()?.1;
+        collect::mark(&db, &mut blobs, (Position::START, seen), progress)?;
+        Ok(Some(Unmarked { blobs, last, seen }))
+    }
+
+    /// Deletes the blobs that no record refers to, and gives their room back. None
+    /// that a record refers to is ever deleted, also while others append. Waits for
+    /// the writer; the rest blocks.
+    ///
+    /// # Errors
+    /// [`CollectError`]. What was deleted before it stays deleted.
+    pub async fn collect(
+        &self,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Orphans, CollectError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly.into());
+        };
+        let mut orphans = Orphans::default();
+        let mut last = None;
+        while let Some(found) = self.unmarked(last, progress)? {
+            last = Some(found.last);
+            let bytes = found.blobs.len() * size_of::<(Digest, u64)>();
+            let sweep = move |groups: &mut Groups<'_>| groups.sweep(found.blobs, found.seen);
+            orphans.add(&writer.alone(bytes, sweep).await?);
+        }
+        if orphans.blobs > 0 {
+            purge::shrink_blobs(self.writable()?.as_ref())?;
+        }
+        Ok(orphans)
+    }
+
+    fn writable(&self) -> Result<Arc<Db>, PurgeError> {
+        match &self.inner.access {
+            Access::Follow(_) => Err(PurgeError::ReadOnly),
+            Access::Write(_) => Ok(self.inner.db()?),
+        }
+    }
+
     /// Rewrites all tables in their smallest form. Blocks.
     pub fn compact(&self) {
         if matches!(self.inner.access, Access::Follow(_)) {
@@ -192,6 +297,15 @@ impl RocksLog {
             .db()
             .map_or(0, |db| db.options.get_ticker_count(Ticker::WalFileSynced))
     }
+}
+
+/// Blobs of a part of all.
+struct Unmarked {
+    /// Those that no record up to `seen` refers to.
+    blobs: BTreeMap<Digest, u64>,
+    /// Where the part ends.
+    last: Digest,
+    seen: Position,
 }
 
 impl Inner {
@@ -358,6 +472,23 @@ impl EventLog for RocksLog {
         };
         let blobs = distinct_blobs(blobs)?;
         writer.submit(Work::Copy { records, blobs }).await
+    }
+
+    async fn redact(&self, redaction: Redaction) -> Result<Appended, RedactError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly.into());
+        };
+        redaction.check()?;
+        let removal = Removal::from(&redaction);
+        let (mut prepared, request) = prepare(&self.inner, redaction.append).await?;
+        let turns = Arc::clone(&self.inner.turns);
+        let bytes = prepared.events.iter().map(EncodedEvent::len).sum();
+        let work = move |groups: &mut Groups<'_>| {
+            // No rows of the models that go are committed meanwhile.
+            let _turn = turns.take();
+            groups.redact(&mut prepared, request, removal)
+        };
+        writer.alone(bytes, work).await
     }
 
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {

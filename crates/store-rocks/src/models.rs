@@ -5,7 +5,7 @@
 //! without those behind it, and never rows without their checkpoint. Where the
 //! rows are many, ingest.rs writes them.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use annals_event_log::store_support::{behind, check_model_name, clamp_limit};
 use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
@@ -30,6 +30,13 @@ pub(crate) struct Commit {
 #[derive(Debug, Default)]
 pub(crate) struct Turns(Mutex<()>);
 
+impl Turns {
+    /// Waits for the turn.
+    pub(crate) fn take(&self) -> MutexGuard<'_, ()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// How far a model has come.
 pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
     if check_model_name(model).is_err() {
@@ -50,7 +57,7 @@ pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadE
 /// Writes rows and checkpoint, or nothing.
 pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(), CommitError> {
     check_model_name(&commit.model)?;
-    let _turn = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turns.take();
     let actual = checkpoint(view, &commit.model)?;
     if actual != commit.expected {
         return Err(CommitError::Checkpoint {
@@ -213,7 +220,7 @@ pub(crate) fn scan_back(
 /// Removes a model with everything of it.
 pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<(), CommitError> {
     check_model_name(model)?;
-    let _turn = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turns.take();
     let (from, to) = keys::bounds(model);
     if is_nothing_between(view, &from, &to)? {
         return Ok(());

@@ -20,7 +20,7 @@ use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
-use crate::{identity, index, ingest, keys, tree};
+use crate::{identity, index, ingest, keys, redaction, tree};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -155,6 +155,10 @@ fn start_writer(
     ingest::clean(&path);
     let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     check_watermark(&path, &file, tail.last)?;
+    redaction::resume(&db).map_err(|failure| match failure {
+        redaction::Failure::Read(error) => unreadable(&path, error),
+        redaction::Failure::Write(error) => OpenError::rocks(&path, error),
+    })?;
     let tree = match options.tree {
         true => Some(tree::open(&db, tail.last).map_err(|failure| match failure {
             tree::Failure::Read(error) => unreadable(&path, error),

@@ -25,6 +25,9 @@ pub struct Options {
     /// they cost: the next opening with `true` makes those that are missing, and until
     /// then nothing can be proved.
     pub tree: bool,
+    /// Whether files that are written from now on are compressed. `false` is for
+    /// looking at what they hold; any file is read either way.
+    pub compression: bool,
     /// Whether RocksDB counts what it does, for [`crate::RocksLog::wal_syncs`].
     /// It costs a few percent.
     pub statistics: bool,
@@ -40,6 +43,7 @@ impl Default for Options {
             max_open_files: 512,
             queue_bytes: 128 * 1024 * 1024,
             tree: true,
+            compression: true,
             statistics: false,
         }
     }

@@ -100,6 +100,25 @@ impl<'a> Staging<'a> {
         self.heads.age();
     }
 
+    /// The last position, with what is staged.
+    pub(crate) fn last(&self) -> Position {
+        self.tail.last
+    }
+
+    /// Stages the deletion of blobs.
+    pub(crate) fn remove_blobs(&mut self, digests: &[Digest]) -> Result<(), ReadError> {
+        for digest in digests {
+            let Some(blob) = self.db.get(self.columns.blobs, &digest.0)? else {
+                continue;
+            };
+            let counts = &mut self.tail.counts;
+            counts.blobs = counts.blobs.saturating_sub(1);
+            counts.blob_bytes = counts.blob_bytes.saturating_sub(blob.len() as u64);
+            self.write.delete_cf(self.columns.blobs, digest.0);
+        }
+        Ok(())
+    }
+
     /// Bytes staged so far.
     pub(crate) fn bytes(&self) -> usize {
         let tree = self.tree.as_ref().map_or(0, OpenTree::bytes);

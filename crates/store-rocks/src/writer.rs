@@ -74,10 +74,16 @@ impl Work {
     }
 }
 
-/// Work and who waits for its answer.
-pub(crate) struct Job {
-    work: Work,
-    answer: oneshot::Sender<Answer>,
+/// What the writer does between two groups, alone. Where the log has failed it is
+/// told so instead.
+type Alone = Box<dyn FnOnce(Result<&mut Groups<'_>, StoreFailure>) + Send>;
+
+/// What waits for the writer.
+pub(crate) enum Job {
+    /// Work for a group, and who waits for its answer.
+    Grouped(Work, oneshot::Sender<Answer>),
+    /// Work that shares its write with nobody.
+    Alone(Alone),
 }
 
 /// The way to the writer's thread.
@@ -138,13 +144,41 @@ impl Writer {
         let bytes = work.bytes();
         let (answer, answered) = oneshot::channel();
         self.queue
-            .push(Job { work, answer }, bytes)
+            .push(Job::Grouped(work, answer), bytes)
             .await
             .map_err(|_| AppendError::Closed)?;
         // Who took the job answers it, unless its thread is lost.
         answered
             .await
             .unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+    }
+
+    /// Has work done between two groups, and waits for the answer. Dropping the
+    /// future is safe; the work may then be done or not. `bytes` is what it has in
+    /// memory.
+    pub(crate) async fn alone<T, E>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut Groups<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<AppendError> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job: Alone = Box::new(move |groups| {
+            let done = match groups {
+                Ok(groups) => work(groups),
+                Err(failure) => Err(AppendError::from(failure).into()),
+            };
+            // A caller that is gone has dropped its future; that is allowed.
+            let _ = answer.send(done);
+        });
+        let pushed = self.queue.push(Job::Alone(job), bytes).await;
+        pushed.map_err(|_| AppendError::Closed)?;
+        answered
+            .await
+            .unwrap_or_else(|_| Err(AppendError::from(StoreFailure::ThreadLost).into()))
     }
 
     /// Jobs that the thread has not taken yet.
@@ -234,9 +268,9 @@ fn run(
 }
 
 /// The groups, one after the other.
-struct Groups<'a> {
-    db: &'a Db,
-    staging: Staging<'a>,
+pub(crate) struct Groups<'a> {
+    pub(crate) db: &'a Db,
+    pub(crate) staging: Staging<'a>,
     publish: Publish,
     disk: Disk,
     failed: Arc<OnceLock<StoreFailure>>,
@@ -249,7 +283,14 @@ impl Groups<'_> {
     /// Does all jobs, in one group or, where they are large, in several.
     fn run(&mut self, jobs: &mut Vec<Job>) {
         self.staging.begin(Utc::now());
-        for Job { mut work, answer } in jobs.drain(..) {
+        for job in jobs.drain(..) {
+            let (mut work, answer) = match job {
+                Job::Grouped(work, answer) => (work, answer),
+                Job::Alone(job) => {
+                    self.alone(job);
+                    continue;
+                }
+            };
             if let Some(failure) = self.failed.get() {
                 let _ = answer.send(Err(failure.clone().into()));
                 continue;
@@ -271,6 +312,30 @@ impl Groups<'_> {
         }
         self.commit();
         self.spent.clear();
+    }
+
+    /// Ends the group, has the job done, and begins another group.
+    fn alone(&mut self, job: Alone) {
+        self.commit();
+        self.staging.begin(Utc::now());
+        match self.failed.get().cloned() {
+            Some(failure) => job(Err(failure)),
+            None => job(Ok(self)),
+        }
+        self.staging.begin(Utc::now());
+    }
+
+    /// Writes something outside of a group; after a failure the log accepts nothing
+    /// more.
+    pub(crate) fn write_alone(&mut self, write: WriteBatch) -> Result<(), StoreFailure> {
+        (self.disk)(write).inspect_err(|failure| self.fail(failure.clone()))
+    }
+
+    /// Ends the log's writing: what is staged is not what is stored.
+    pub(crate) fn give_up(&mut self, error: &ReadError) -> StoreFailure {
+        let failure = unreadable(self.db, error);
+        self.fail(failure.clone());
+        failure
     }
 
     fn stage(&mut self, work: &mut Work) -> Result<Appended, Refusal> {
@@ -298,7 +363,7 @@ impl Groups<'_> {
         }
     }
 
-    fn publish(&mut self, last: Position) {
+    pub(crate) fn publish(&mut self, last: Position) {
         // The file first: who was answered may ask a reader in another process.
         if let Err(error) = self.publish.file.write(last) {
             tracing::warn!(%error, "WATERMARK cannot be written; readers in other processes lag");

@@ -9,6 +9,7 @@ mod events;
 mod export;
 mod follow;
 mod forge;
+mod gc;
 mod git_internal;
 mod history;
 mod import;
@@ -21,6 +22,7 @@ mod observations;
 mod policies;
 mod ready;
 mod rebuild;
+mod redact;
 mod refinements;
 mod refs;
 mod replay;
@@ -90,6 +92,8 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Stats(args) => stats::run(&args, context).await,
         Command::Verify(_) => verify::run(context).await,
         Command::Backup(args) => backup::run(&args, context).await,
+        Command::Redact(args) => redact::run(&args, context).await,
+        Command::Gc(args) => gc::run(&args, context).await,
         Command::Rebuild(_) => rebuild::run(context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),

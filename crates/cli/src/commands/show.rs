@@ -5,14 +5,14 @@ use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, TaskId};
 use annals::event_log::ReadError;
 use annals::projections::{ContextPipelineView, ObjectView, PatchSetView, PieceValue};
-use annals::{Annals, At, FrameWas, LoadError, ObjectRef};
+use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
 use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::visible;
+use crate::output::{counted, visible, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -46,8 +46,9 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         None => {}
     }
     let json = view.to_json().map_err(LoadError::Render)?;
+    let redactions = annals.redactions(object.id).await?;
     if context.output.is_json() {
-        return context.output.line(&json);
+        return context.output.line(&with_redactions(json, &redactions)?);
     }
     let mut remark = match args.moment.position() {
         Some(position) => format!(" (after event {position})"),
@@ -80,7 +81,32 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         let line = format!("  violation: {violation}");
         context.output.line(&visible(&line))?;
     }
+    for note in &redactions {
+        context.output.line(&visible(&redacted(note)))?;
+    }
     Ok(())
+}
+
+/// The JSON of an object that lost content says so in a field more.
+fn with_redactions(json: String, notes: &[RedactionNote]) -> Result<String, CliError> {
+    let Some(open) = json.strip_suffix('}').filter(|_| !notes.is_empty()) else {
+        return Ok(json);
+    };
+    let notes = serde_json::to_string(notes).map_err(CliError::Json)?;
+    Ok(format!("{open},\"redactions\":{notes}}}"))
+}
+
+fn redacted(note: &RedactionNote) -> String {
+    let pieces: usize = note.removed.iter().map(|of| of.pieces.len()).sum();
+    format!(
+        "  redacted by {} on {}: {} ({} of {}; event {})",
+        who(&note.actor),
+        when(note.at),
+        note.reason,
+        counted(pieces as u64, "piece", "pieces"),
+        counted(note.removed.len() as u64, "event", "events"),
+        note.position
+    )
 }
 
 /// An intent or a task in document 004's words.

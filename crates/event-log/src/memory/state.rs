@@ -10,8 +10,8 @@ use crate::store_support::{
 };
 use crate::tree::{Frontier, LEVELS, STEP, leaf};
 use crate::{
-    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
-    Prepared, Record, StreamName, Version,
+    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, PiecesOf,
+    Position, Prepared, Record, RedactError, Redaction, StreamName, Version,
 };
 
 /// The records and the indexes over them. A position is an index plus one; the
@@ -126,6 +126,63 @@ impl State {
         let request = Some(RequestDigest::new(random_salt(), &request));
         self.batches.insert(batch, BatchRow { appended, request });
         Ok(appended)
+    }
+
+    /// Removes pieces and blobs with one append, or changes nothing.
+    pub(super) fn redact(
+        &mut self,
+        prepared: Prepared,
+        removed: &[PiecesOf],
+        blobs: Vec<Digest>,
+    ) -> Result<Appended, RedactError> {
+        // Whoever repeats it is answered; what it removed is gone.
+        if self.batches.contains_key(&prepared.batch) {
+            return Ok(self.append(prepared)?);
+        }
+        let blobs: HashSet<Digest> = blobs.into_iter().collect();
+        let left = self.without(removed, &blobs)?;
+        let appended = self.append(prepared)?;
+        for record in left {
+            if let Some(row) = self.batches.get_mut(&record.batch_id()) {
+                row.request = None;
+            }
+            let index = usize::try_from(record.position().0).unwrap_or(usize::MAX) - 1;
+            if let Some(place) = self.records.get_mut(index) {
+                *place = record;
+            }
+        }
+        self.blobs.retain(|digest, _| !blobs.contains(digest));
+        Ok(appended)
+    }
+
+    /// What is left of the records that lose pieces.
+    fn without(
+        &self,
+        removed: &[PiecesOf],
+        blobs: &HashSet<Digest>,
+    ) -> Result<Vec<Record>, RedactError> {
+        let of: HashMap<Position, &[u16]> = removed
+            .iter()
+            .map(|from| (from.position, from.pieces.as_slice()))
+            .collect();
+        let beyond = removed
+            .iter()
+            .find(|from| from.position == Position::START || from.position > self.watermark());
+        if let Some(from) = beyond {
+            return Err(RedactError::NoPiece {
+                position: from.position,
+                piece: from.pieces.first().copied().unwrap_or_default(),
+            });
+        }
+        let mut left = Vec::new();
+        for record in &self.records {
+            let pieces = of.get(&record.position()).copied().unwrap_or_default();
+            Redaction::check_record(record, pieces, blobs)?;
+            if !pieces.is_empty() {
+                left.push(record.without(pieces)?);
+            }
+        }
+        Ok(left)
     }
 
     fn check_expectations(&self, expectations: Vec<Expectation>) -> Result<(), AppendError> {

@@ -86,6 +86,7 @@ impl Catalogue {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, CatalogueError> {
         let _rebuilding = self.rebuilding.lock().await;
+        let since = log.watermark();
         let current = generation::current(log).await?;
         generation::drop_leftovers(log, current).await?;
         let new = current.next();
@@ -102,7 +103,8 @@ impl Catalogue {
         let _folding = self.folding.lock().await;
         building.build_to(log.watermark()).await?;
         let Building { folded, rows, .. } = building;
-        self.put_in_place(log, current, new, folded).await?;
+        self.put_in_place(log, current, new, (folded, since))
+            .await?;
         Ok(Rebuilt {
             events: folded.0,
             rows,
@@ -114,10 +116,10 @@ impl Catalogue {
         log: &dyn EventLog,
         current: Generation,
         new: Generation,
-        position: Position,
+        (position, since): (Position, Position),
     ) -> Result<(), CatalogueError> {
         generation::make_current(log, new, position).await?;
-        self.state().start(new, position);
+        self.state().start(new, position, since);
         generation::drop_rows(log, current).await?;
         generation::drop_older_formats(log).await
     }

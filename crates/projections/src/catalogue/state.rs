@@ -25,6 +25,9 @@ struct Begun {
     rows_at: Position,
     /// Up to where the log is folded.
     folded: Position,
+    /// The end of the log when folding began: what was removed up to here was gone
+    /// before anything was read.
+    since: Position,
     /// Whoever reads holds on to the layer as it was; a fold then goes on with
     /// a copy.
     layer: Arc<Layer>,
@@ -47,23 +50,37 @@ impl State {
         self.read_only
     }
 
-    /// Folding begins where the rows of a generation end.
-    pub(super) fn start(&mut self, generation: Generation, checkpoint: Position) {
+    /// Folding begins where the rows of a generation end; the log ended at `since`
+    /// then, or later.
+    pub(super) fn start(&mut self, generation: Generation, checkpoint: Position, since: Position) {
         self.begun = Some(Begun {
             model: generation.model().into(),
             rows_at: checkpoint,
             folded: checkpoint,
+            since,
             layer: Arc::default(),
         });
     }
 
+    /// Folding begins anew.
+    pub(super) fn forget(&mut self) {
+        self.begun = None;
+    }
+
+    /// Whether content may have been read that an event at this position removed.
+    pub(super) fn is_older_than(&self, redaction: Position) -> bool {
+        self.begun
+            .as_ref()
+            .is_some_and(|begun| begun.since < redaction)
+    }
+
     /// Begins anew where the rows end, if that is further on or in another
     /// generation.
-    pub(super) fn trim(&mut self, generation: Generation, checkpoint: Position) {
+    pub(super) fn trim(&mut self, generation: Generation, checkpoint: Position, since: Position) {
         let moved =
             |begun: &Begun| checkpoint != begun.rows_at || *begun.model != *generation.model();
         if self.begun.as_ref().is_some_and(moved) {
-            self.start(generation, checkpoint);
+            self.start(generation, checkpoint, since);
         }
     }
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Query, ReadError, ReadModels, Record, Row, Rows, Stats, StreamHead,
-    StreamName, Version,
+    EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError, Redaction, Row,
+    Rows, Stats, StreamHead, StreamName, Version,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -154,6 +154,7 @@ impl EventLog for Watched<'_> {
         wait_above(&self, seen: Position) -> Result<Position, ReadError>;
         append(&self, append: Append) -> Result<Appended, AppendError>;
         append_records(&self, records: Vec<Record>, blobs: Vec<Blob>) -> Result<Appended, AppendError>;
+        redact(&self, redaction: Redaction) -> Result<Appended, RedactError>;
         batch(&self, batch: BatchId; request: 'r &'r [u8]) -> Result<BatchStatus, ReadError>;
         head(&self; stream: 'n &'n StreamName) -> Result<Version, ReadError>;
         stats(&self) -> Result<Stats, ReadError>;

@@ -8,10 +8,12 @@
 )]
 
 mod backup;
+mod collect;
 mod conformance;
 mod opening;
 mod reader;
 mod recovery;
+mod redaction;
 mod streams;
 mod support;
 mod tree;

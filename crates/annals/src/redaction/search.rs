@@ -1,0 +1,199 @@
+//! Looking for the content that is to go.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use annals_domain::redaction::RemovedPieces;
+use annals_event_log::{Content, Digest, Position, Query, Record};
+use regex::bytes::Regex;
+
+use super::plan::{Lossy, Plan};
+use super::{PAGE, RedactionError, Target};
+use crate::{Annals, LoadError};
+
+/// Blobs that are remembered as clean; one that comes again much later is looked
+/// through again.
+const REMEMBERED: usize = 100_000;
+
+/// How often a blob is referred to, and how many of these references go.
+#[derive(Debug, Default)]
+struct References {
+    all: u64,
+    going: u64,
+}
+
+/// What is looked for in the content of the log.
+pub(super) struct Search<'a> {
+    annals: &'a Annals,
+    events: BTreeSet<u64>,
+    patterns: Vec<&'a Regex>,
+    /// Blobs that were asked for.
+    asked: Vec<Digest>,
+    /// Blobs that go wherever they are: those, and those with a pattern in them.
+    going: HashSet<Digest>,
+    /// Blobs in which no pattern was found.
+    clean: HashSet<Digest>,
+    /// Of the blobs that go, or that an event loses.
+    references: HashMap<Digest, References>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(annals: &'a Annals, targets: &'a [Target]) -> Search<'a> {
+        let mut search = Search {
+            annals,
+            events: BTreeSet::new(),
+            patterns: Vec::new(),
+            asked: Vec::new(),
+            going: HashSet::new(),
+            clean: HashSet::new(),
+            references: HashMap::new(),
+        };
+        for target in targets {
+            match target {
+                Target::Event(position) => {
+                    search.events.insert(position.0);
+                }
+                Target::Blob(digest) => {
+                    search.asked.push(*digest);
+                    search.going.insert(*digest);
+                    search.references.insert(*digest, References::default());
+                }
+                Target::Pattern(pattern) => search.patterns.push(pattern),
+            }
+        }
+        search
+    }
+
+    /// The events that were asked for. The blobs that they refer to are looked for
+    /// from now on.
+    pub(super) async fn named(&mut self, end: Position) -> Result<Vec<Record>, RedactionError> {
+        let mut records = Vec::with_capacity(self.events.len());
+        for position in self.events.iter().copied().map(Position) {
+            let record = match (Position(1)..=end).contains(&position) {
+                true => {
+                    let page = self.annals.log.read(Query::all(position).limit(1)).await?;
+                    page.records.into_iter().next()
+                }
+                false => None,
+            };
+            let record = record.ok_or(RedactionError::NoEvent { position, end })?;
+            for digest in record.content().iter().filter_map(Content::blob) {
+                self.references.entry(digest).or_default();
+            }
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    /// Whether any record may have something of it.
+    pub(super) fn needs_all(&self) -> bool {
+        !self.patterns.is_empty() || !self.references.is_empty()
+    }
+
+    /// Looks through all records.
+    pub(super) async fn all(
+        &mut self,
+        plan: &mut Plan,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<(), RedactionError> {
+        let mut next = Some(1);
+        while let Some(from) = next.filter(|next| *next <= plan.seen.0) {
+            let page = self.annals.log.read(Query::all(Position(from)).limit(PAGE));
+            let page = page.await?;
+            let seen = plan.seen;
+            for record in &page.records {
+                if record.position() <= seen {
+                    self.record(record, plan).await?;
+                }
+            }
+            next = page.next;
+            progress(page.records.last().map_or(seen, Record::position).min(seen));
+        }
+        Ok(())
+    }
+
+    /// Looks through one record.
+    pub(super) async fn record(
+        &mut self,
+        record: &Record,
+        plan: &mut Plan,
+    ) -> Result<(), RedactionError> {
+        let named = self.events.contains(&record.position().0);
+        let mut pieces = Vec::new();
+        for (number, piece) in (0_u16..).zip(record.content()) {
+            let goes = match &piece {
+                Content::Removed { .. } => false,
+                Content::Inline { bytes, .. } => named || self.matches(bytes),
+                Content::Blob { digest, .. } | Content::Attachment { digest, .. } => {
+                    let everywhere = self.blob_goes(*digest).await?;
+                    if let Some(references) = self.references.get_mut(digest) {
+                        references.all += 1;
+                        references.going += u64::from(named || everywhere);
+                    }
+                    named || everywhere
+                }
+            };
+            if goes {
+                pieces.push(number);
+            }
+        }
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+        let lossy = Lossy {
+            removed: RemovedPieces {
+                position: record.position().0,
+                pieces,
+            },
+            objects: decoded.event.touches(decoded.stream.id),
+        };
+        plan.events.entry(decoded.stream).or_default().push(lossy);
+        Ok(())
+    }
+
+    fn matches(&self, content: &[u8]) -> bool {
+        self.patterns
+            .iter()
+            .any(|pattern| pattern.is_match(content))
+    }
+
+    /// Whether a blob goes from every event that refers to it.
+    async fn blob_goes(&mut self, digest: Digest) -> Result<bool, RedactionError> {
+        if self.going.contains(&digest) {
+            return Ok(true);
+        }
+        if self.patterns.is_empty() || self.clean.contains(&digest) {
+            return Ok(false);
+        }
+        let content = self.annals.log.blob(digest).await?;
+        if content.is_some_and(|content| self.matches(&content)) {
+            self.going.insert(digest);
+            self.references.entry(digest).or_default();
+            return Ok(true);
+        }
+        if self.clean.len() >= REMEMBERED {
+            self.clean.clear();
+        }
+        self.clean.insert(digest);
+        Ok(false)
+    }
+
+    /// Which blobs go: those that nothing refers to any more.
+    pub(super) fn settle(self, plan: &mut Plan) -> Result<(), RedactionError> {
+        for (digest, references) in self.references {
+            match references {
+                References { all: 0, .. } if self.asked.contains(&digest) => {
+                    return Err(RedactionError::NoBlob { digest });
+                }
+                References { going: 0, .. } => {}
+                References { all, going } if all == going => {
+                    plan.blobs.insert(digest);
+                }
+                References { .. } => {
+                    plan.shared.insert(digest);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! `annals redact`: content goes for good.
+
+use annals::domain::ActorRef;
+use annals::event_log::{PiecesOf, Position};
+use annals::store_rocks::PurgeError;
+use annals::{Annals, Found, RedactRequest, Target};
+use serde_json::json;
+
+use crate::cli::{Named, Redact};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Output, counted, short};
+use crate::progress;
+
+/// Events and blobs that are named one by one.
+const SHOWN: usize = 20;
+
+/// What became of the old bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bytes {
+    /// There was nothing to give up, or the log has no files.
+    None,
+    /// They are gone.
+    Gone,
+    /// They are in the files.
+    Left,
+}
+
+pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliError> {
+    if args.finish {
+        return finish(context).await;
+    }
+    if args.dry_run {
+        let annals = context.reader()?;
+        let targets = targets(args, &annals).await?;
+        let found = find(&annals, &targets).await?;
+        return show(&mut context.output, &found, &Done::Nothing);
+    }
+    let annals = context.writer()?;
+    let redacted = redact(args, &annals).await;
+    let (found, recorded) = match redacted {
+        Ok(done) => done,
+        Err(error) => {
+            annals.close().await;
+            return Err(error);
+        }
+    };
+    // What was removed is said also where its bytes could not be given up.
+    let bytes = match recorded {
+        Some(_) => give_up(&annals, args.fast),
+        None => Ok(Bytes::None),
+    };
+    annals.close().await;
+    if matches!(bytes, Ok(Bytes::Gone)) {
+        settle(context).await?;
+    }
+    let done = Done::Recorded {
+        recorded,
+        bytes: *bytes.as_ref().unwrap_or(&Bytes::Left),
+    };
+    show(&mut context.output, &found, &done)?;
+    bytes.map(drop)
+}
+
+/// Opens the log once more: RocksDB then begins its list of tables anew, in which keys
+/// of old ones stood.
+async fn settle(context: &Context) -> Result<(), CliError> {
+    context.writer()?.close().await;
+    Ok(())
+}
+
+async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError> {
+    let mut targets = Vec::new();
+    for named in &args.targets {
+        targets.push(match named {
+            Named::Position(position) => Target::Event(*position),
+            Named::Event(id) => Target::Event(annals.event_with_id(*id).await?),
+            Named::Blob(digest) => Target::Blob(*digest),
+        });
+    }
+    targets.extend(args.patterns.iter().cloned().map(Target::Pattern));
+    Ok(targets)
+}
+
+async fn find(annals: &Annals, targets: &[Target]) -> Result<Found, CliError> {
+    let bar = progress::bar("looking through", Some(annals.position().0));
+    let found = annals
+        .find_content(targets, &mut |position| bar.set_position(position.0))
+        .await;
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
+async fn redact(
+    args: &Redact,
+    annals: &Annals,
+) -> Result<(Found, Option<(Position, Position)>), CliError> {
+    let request = RedactRequest {
+        targets: targets(args, annals).await?,
+        actor: actor(args),
+        reason: args.reason.clone().unwrap_or_default(),
+        at: None,
+    };
+    let bar = progress::bar("looking through", Some(annals.position().0));
+    let report = annals
+        .redact(&request, &mut |position| bar.set_position(position.0))
+        .await;
+    bar.finish_and_clear();
+    let report = report?;
+    Ok((report.found, report.recorded))
+}
+
+fn actor(args: &Redact) -> ActorRef {
+    args.who.actor()
+}
+
+fn give_up(annals: &Annals, fast: bool) -> Result<Bytes, CliError> {
+    let Some(rocks) = annals.rocks() else {
+        return Ok(Bytes::None);
+    };
+    if fast {
+        rocks.put_off_purge()?;
+        return Ok(Bytes::Left);
+    }
+    rewriting(|| rocks.purge())?;
+    Ok(Bytes::Gone)
+}
+
+fn rewriting(work: impl FnOnce() -> Result<(), PurgeError>) -> Result<(), CliError> {
+    let bar = progress::spinner("rewriting the log's files");
+    let done = work();
+    bar.finish_and_clear();
+    Ok(done?)
+}
+
+async fn finish(context: &mut Context) -> Result<(), CliError> {
+    let annals = context.writer()?;
+    let Some(rocks) = annals.rocks() else {
+        return Err(CliError::InMemory);
+    };
+    let needed = rocks.needs_purge()?;
+    let purged = match needed {
+        true => rewriting(|| rocks.purge()),
+        false => Ok(()),
+    };
+    annals.close().await;
+    purged?;
+    settle(context).await?;
+    if context.output.is_json() {
+        return context.output.json(&json!({ "rewritten": needed }));
+    }
+    context.output.line(match needed {
+        true => "rewrote the log's files: the bytes of what was removed are gone",
+        false => "nothing was left in the log's files",
+    })
+}
+
+/// What was done about what was found.
+enum Done {
+    Nothing,
+    Recorded {
+        recorded: Option<(Position, Position)>,
+        bytes: Bytes,
+    },
+}
+
+fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError> {
+    if output.is_json() {
+        return output.json(&to_json(found, done));
+    }
+    if found.removed.is_empty() {
+        return output.line("nothing to remove: the content is gone already, or was never there");
+    }
+    let pieces: usize = found.removed.iter().map(|of| of.pieces.len()).sum();
+    let verb = match done {
+        Done::Nothing => "would remove",
+        Done::Recorded { .. } => "removed",
+    };
+    output.line(&format!(
+        "{verb} {} of {}, and {}",
+        counted(pieces as u64, "piece of content", "pieces of content"),
+        counted(found.removed.len() as u64, "event", "events"),
+        counted(found.blobs.len() as u64, "blob", "blobs"),
+    ))?;
+    for PiecesOf { position, pieces } in found.removed.iter().take(SHOWN) {
+        let pieces = counted(pieces.len() as u64, "piece", "pieces");
+        output.line(&format!("  event {position}: {pieces}"))?;
+    }
+    more(output, found.removed.len(), "events")?;
+    for (kind, id) in found.objects.iter().take(SHOWN) {
+        output.line(&format!("  of {kind} {}", short(*id)))?;
+    }
+    more(output, found.objects.len(), "objects")?;
+    for digest in &found.shared {
+        output.line(&format!(
+            "  the blob {digest} stays: other events refer to it, too. `annals redact {digest}` removes it from all"
+        ))?;
+    }
+    match done {
+        Done::Nothing => output.line("nothing was changed"),
+        Done::Recorded { recorded, bytes } => {
+            if let Some((first, last)) = recorded {
+                let events = match first == last {
+                    true => format!("event {first}"),
+                    false => format!("events {first} to {last}"),
+                };
+                output.line(&format!("recorded as {events}"))?;
+            }
+            match bytes {
+                Bytes::None => Ok(()),
+                Bytes::Gone => output.line(
+                    "the log's files were rewritten without it; backups and exports made before still have it",
+                ),
+                Bytes::Left => output.line(
+                    "its bytes are still in the log's files, where nobody reads them: `annals redact --finish` \
+                     rewrites these",
+                ),
+            }
+        }
+    }
+}
+
+fn more(output: &mut Output, count: usize, what: &str) -> Result<(), CliError> {
+    match count.checked_sub(SHOWN) {
+        None | Some(0) => Ok(()),
+        Some(more) => output.line(&format!("  and {more} more {what}")),
+    }
+}
+
+fn to_json(found: &Found, done: &Done) -> serde_json::Value {
+    let events = found
+        .removed
+        .iter()
+        .map(|of| json!({ "position": of.position.0, "pieces": of.pieces }));
+    let digests = |digests: &[annals::event_log::Digest]| -> Vec<String> {
+        digests.iter().map(ToString::to_string).collect()
+    };
+    let objects = found
+        .objects
+        .iter()
+        .map(|(kind, id)| json!({ "kind": kind.to_string(), "id": id }));
+    let (dry_run, recorded, bytes) = match done {
+        Done::Nothing => (true, None, None),
+        Done::Recorded { recorded, bytes } => (false, *recorded, Some(*bytes)),
+    };
+    json!({
+        "dry_run": dry_run,
+        "events": events.collect::<Vec<_>>(),
+        "blobs": digests(&found.blobs),
+        "shared_blobs": digests(&found.shared),
+        "objects": objects.collect::<Vec<_>>(),
+        "recorded": recorded.map(|(first, last)| json!({ "first": first.0, "last": last.0 })),
+        "rewritten": bytes.map(|bytes| bytes == Bytes::Gone),
+    })
+}

@@ -1,0 +1,128 @@
+//! Removing content for good: what is asked for, and why it is refused.
+
+use std::collections::HashSet;
+
+use crate::{Append, AppendError, Digest, MalformedRecord, Position, ReadError, Record};
+
+/// Pieces of one record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PiecesOf {
+    /// The record.
+    pub position: Position,
+    /// Its pieces, by number from 0.
+    pub pieces: Vec<u16>,
+}
+
+/// Content that goes for good, and the batch that says so.
+///
+/// A removed piece becomes [`crate::Content::Removed`]: its salted digest stays, so
+/// that the record's header, and every proof that rests on it, stays what it is.
+#[derive(Debug, Clone)]
+pub struct Redaction {
+    /// The batch that says what was removed, by whom and why.
+    pub append: Append,
+    /// The pieces that go, by ascending positions, each position once. One that is
+    /// gone already stays so.
+    pub removed: Vec<PiecesOf>,
+    /// Blobs that go. No piece that stays may refer to one of them.
+    pub blobs: Vec<Digest>,
+    /// Up to where the caller has looked for pieces that refer to these blobs. The
+    /// store looks through what came since.
+    pub seen: Position,
+}
+
+/// Why content was not removed. Nothing was changed, except with
+/// [`AppendError::Unavailable`], where it is unknown: repeat it after reopening.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RedactError {
+    /// The batch that goes with it was not appended.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// There is no such record, or it has no such piece.
+    #[error("record {position} has no piece {piece}")]
+    NoPiece {
+        /// The record's position.
+        position: Position,
+        /// The number of the piece.
+        piece: u16,
+    },
+    /// A blob would be missing from a piece that stays.
+    #[error("the blob {digest} is also in record {position}, which keeps it")]
+    StillNamed {
+        /// The blob.
+        digest: Digest,
+        /// A record that refers to it.
+        position: Position,
+    },
+}
+
+impl RedactError {
+    /// Whether the same call may succeed later: after looking again through what was
+    /// appended meanwhile, or after reopening.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            RedactError::Append(error) => error.is_retryable(),
+            RedactError::StillNamed { .. } => true,
+            RedactError::NoPiece { .. } => false,
+        }
+    }
+}
+
+impl From<ReadError> for RedactError {
+    fn from(error: ReadError) -> RedactError {
+        RedactError::Append(error.into())
+    }
+}
+
+impl From<MalformedRecord> for RedactError {
+    fn from(error: MalformedRecord) -> RedactError {
+        ReadError::from(error).into()
+    }
+}
+
+impl Redaction {
+    /// Whether the positions ascend, so that each stands once.
+    ///
+    /// # Errors
+    /// [`AppendError::Invalid`].
+    pub fn check(&self) -> Result<(), AppendError> {
+        let ascend = self
+            .removed
+            .is_sorted_by(|one, next| one.position < next.position);
+        if ascend {
+            return Ok(());
+        }
+        Err(AppendError::Invalid {
+            reason: "the positions of what is removed must ascend".into(),
+        })
+    }
+
+    /// Checks a record against what is removed: its pieces are there, and none that
+    /// it keeps refers to a blob that goes.
+    ///
+    /// # Errors
+    /// [`RedactError::NoPiece`] and [`RedactError::StillNamed`].
+    pub fn check_record(
+        record: &Record,
+        pieces: &[u16],
+        blobs: &HashSet<Digest>,
+    ) -> Result<(), RedactError> {
+        let position = record.position();
+        let content = record.content();
+        let missing = |piece: &&u16| usize::from(**piece) >= content.len();
+        if let Some(piece) = pieces.iter().find(missing) {
+            return Err(RedactError::NoPiece {
+                position,
+                piece: *piece,
+            });
+        }
+        for (number, piece) in (0_u16..).zip(&content) {
+            let kept = piece.blob().filter(|blob| blobs.contains(blob));
+            if let Some(digest) = kept.filter(|_| !pieces.contains(&number)) {
+                return Err(RedactError::StillNamed { digest, position });
+            }
+        }
+        Ok(())
+    }
+}

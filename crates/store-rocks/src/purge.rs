@@ -1,0 +1,179 @@
+//! Giving up the bytes of what was removed: tables and blob files are rewritten, and
+//! write-ahead logs emptied into them.
+//!
+//! RocksDB deletes nothing where it stands. What was overwritten or deleted is gone
+//! from the disk once every file that held it has been rewritten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use annals_event_log::ReadError;
+use rocksdb::{BottommostLevelCompaction, CompactOptions};
+
+use crate::columns::{self, Columns};
+use crate::db::Db;
+use crate::error::StoreFailure;
+use crate::keys;
+use crate::open::synced;
+use crate::redaction::Pending;
+
+/// The column families that hold content, or what was derived from it.
+const WITH_CONTENT: [&str; 4] = [
+    columns::RECORDS,
+    columns::BATCHES,
+    columns::BLOBS,
+    columns::MODELS,
+];
+
+/// Rewrites blob files too, all of them.
+const REWRITE_BLOBS: [(&str, &str); 2] = [
+    ("enable_blob_garbage_collection", "true"),
+    ("blob_garbage_collection_age_cutoff", "1.0"),
+];
+/// And no longer.
+const LEAVE_BLOBS: [(&str, &str); 1] = [("enable_blob_garbage_collection", "false")];
+
+/// How long files that nobody needs any more may take to go.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Why bytes were not given up. What was removed cannot be read any more, but lies in
+/// files until this succeeds.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PurgeError {
+    /// The log was opened for reading only.
+    #[error("the log is open for reading only")]
+    ReadOnly,
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The store failed, for example because the disk is full.
+    #[error("the files could not be rewritten: {0}")]
+    Store(#[from] StoreFailure),
+    /// Files are still there that should have been rewritten.
+    #[error(
+        "{count} files still hold what was removed, {example} among them; a reader that uses them keeps them, or \
+         the disk is full: end the readers and repeat it",
+        count = .files.len(),
+        example = .files.first().map_or("", String::as_str)
+    )]
+    StillThere {
+        /// Their names in the log's directory.
+        files: Vec<String>,
+    },
+}
+
+impl PurgeError {
+    /// Whether it may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            PurgeError::ReadOnly => false,
+            PurgeError::Read(error) => error.is_retryable(),
+            PurgeError::Store(_) | PurgeError::StillThere { .. } => true,
+        }
+    }
+}
+
+/// Rewrites all files that may hold what was removed. What is written meanwhile goes
+/// to others.
+pub(crate) fn purge(db: &Db) -> Result<(), PurgeError> {
+    let columns = db.columns()?;
+    mark(db, &columns, Some(&Pending::Files))?;
+    // Something was just written, so that all write-ahead logs of now become old.
+    let logs = files(&db.path, "log");
+    db.flush()
+        .map_err(|error| StoreFailure::rocks(&db.path, &error))?;
+    rewrite(db, &WITH_CONTENT, logs)?;
+    mark(db, &columns, None)
+}
+
+/// Gives the room of deleted blobs back.
+pub(crate) fn shrink_blobs(db: &Db) -> Result<(), PurgeError> {
+    db.flush()
+        .map_err(|error| StoreFailure::rocks(&db.path, &error))?;
+    rewrite(db, &[columns::BLOBS], BTreeSet::new())
+}
+
+/// Rewrites column families, and waits until their old files are gone, and `old` too.
+fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), PurgeError> {
+    let columns = db.columns()?;
+    let failure = |error| StoreFailure::rocks(&db.path, &error);
+    old.extend(files(&db.path, "blob"));
+    old.extend(tables(db, names)?);
+    db.rocks
+        .set_options_cf(columns.blobs, &REWRITE_BLOBS)
+        .map_err(failure)?;
+    let mut options = CompactOptions::default();
+    options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
+    options.set_exclusive_manual_compaction(false);
+    for column in names.iter().filter_map(|name| db.rocks.cf_handle(name)) {
+        let all = None::<&[u8]>;
+        db.rocks.compact_range_cf_opt(column, all, all, &options);
+    }
+    db.rocks
+        .set_options_cf(columns.blobs, &LEAVE_BLOBS)
+        .map_err(failure)?;
+    wait_for(&db.path, &old)
+}
+
+/// Lets the bytes lie until somebody asks for it.
+pub(crate) fn put_off(db: &Db) -> Result<(), PurgeError> {
+    mark(db, &db.columns()?, Some(&Pending::PutOff))
+}
+
+fn mark(db: &Db, columns: &Columns<'_>, pending: Option<&Pending>) -> Result<(), PurgeError> {
+    let written = match pending {
+        Some(pending) => {
+            let value = pending.encode();
+            db.rocks
+                .put_cf_opt(columns.meta, keys::META_REDACTION, value, &synced(true))
+        }
+        None => db
+            .rocks
+            .delete_cf_opt(columns.meta, keys::META_REDACTION, &synced(true)),
+    };
+    written.map_err(|error| StoreFailure::rocks(&db.path, &error).into())
+}
+
+/// The tables of column families.
+fn tables(db: &Db, names: &[&str]) -> Result<Vec<String>, PurgeError> {
+    let live = db.rocks.live_files();
+    let live = live.map_err(|error| StoreFailure::rocks(&db.path, &error))?;
+    let theirs = live
+        .into_iter()
+        .filter(|file| names.contains(&file.column_family_name.as_str()));
+    Ok(theirs
+        .map(|file| file.name.trim_start_matches('/').to_owned())
+        .collect())
+}
+
+/// The files with such an ending, by name, which is by age.
+fn files(directory: &Path, ending: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| Path::new(name).extension() == Some(ending.as_ref()))
+        .collect()
+}
+
+/// Waits until none of the files is there.
+fn wait_for(directory: &Path, old: &BTreeSet<String>) -> Result<(), PurgeError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let left: Vec<String> = old
+            .iter()
+            .filter(|name| directory.join(name).exists())
+            .cloned()
+            .collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(PurgeError::StillThere { files: left });
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}

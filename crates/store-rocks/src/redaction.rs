@@ -1,0 +1,370 @@
+//! Removing content: records are rewritten in the write that says so, and then the
+//! old bytes are given up.
+//!
+//! What is left to do stands in `meta`, so that a redaction that was interrupted is
+//! completed when the log is opened for writing the next time:
+//!
+//! ```text
+//! redaction = u8 1, the format
+//!             u8 1 records are left to be rewritten, 2 old bytes are in the files,
+//!                3 the same, and they stay until they are asked for
+//!             for each record that is left: u64 position, u16 count, u16 each
+//! ```
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use annals_event_log::store_support::{BatchRow, RequestDigest};
+use annals_event_log::{
+    AppendError, Appended, BatchId, BatchStatus, Digest, PiecesOf, Position, Prepared, ReadError,
+    Record, RedactError, Redaction,
+};
+use bytes::Bytes;
+use rocksdb::WriteBatch;
+
+use crate::columns::Columns;
+use crate::db::Db;
+use crate::error::corrupt;
+use crate::open::synced;
+use crate::staging::Refusal;
+use crate::writer::Groups;
+use crate::{chunk, index, keys, purge, rows};
+
+const FORMAT: u8 = 1;
+/// Bytes of one write, about: records beyond it are rewritten in the next one.
+const STEP_BYTES: usize = 8 * 1024 * 1024;
+/// Above the names of all read models, which are of ASCII.
+const BEYOND_MODELS: [u8; 1] = [u8::MAX];
+
+/// What is left to do of redactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Pending {
+    /// Records, by ascending positions.
+    Records(VecDeque<PiecesOf>),
+    /// Old bytes are in the files.
+    Files,
+    /// The same; they stay until somebody asks for it.
+    PutOff,
+}
+
+impl Pending {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let records = match self {
+            Pending::Records(records) => records,
+            Pending::Files => return vec![FORMAT, 2],
+            Pending::PutOff => return vec![FORMAT, 3],
+        };
+        let mut out = vec![FORMAT, 1];
+        for PiecesOf { position, pieces } in records {
+            // No record has more pieces than a u16 counts.
+            let count = u16::try_from(pieces.len()).unwrap_or(u16::MAX);
+            out.extend_from_slice(&position.0.to_be_bytes());
+            out.extend_from_slice(&count.to_be_bytes());
+            let pieces = pieces.iter().take(usize::from(count));
+            pieces.for_each(|piece| out.extend_from_slice(&piece.to_be_bytes()));
+        }
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Pending> {
+        let rest = match bytes {
+            [FORMAT, 1, rest @ ..] => rest,
+            [FORMAT, 2] => return Some(Pending::Files),
+            [FORMAT, 3] => return Some(Pending::PutOff),
+            _ => return None,
+        };
+        let mut records = VecDeque::new();
+        let mut rest = rest;
+        while let Some((position, more)) = rest.split_first_chunk() {
+            let (count, more) = more.split_first_chunk()?;
+            let count = usize::from(u16::from_be_bytes(*count));
+            let (pieces, more) = more.split_at_checked(count * size_of::<u16>())?;
+            let (pieces, _) = pieces.as_chunks();
+            records.push_back(PiecesOf {
+                position: Position(u64::from_be_bytes(*position)),
+                pieces: pieces.iter().copied().map(u16::from_be_bytes).collect(),
+            });
+            rest = more;
+        }
+        rest.is_empty().then_some(Pending::Records(records))
+    }
+}
+
+/// What is left to do, if anything is.
+pub(crate) fn pending(db: &Db) -> Result<Option<Pending>, ReadError> {
+    let columns = db.columns()?;
+    let Some(stored) = db.get(columns.meta, keys::META_REDACTION)? else {
+        return Ok(None);
+    };
+    let pending = Pending::decode(&stored);
+    let malformed = || corrupt("what is left to do of a redaction cannot be read");
+    pending.ok_or_else(malformed).map(Some)
+}
+
+/// A chunk, and its key.
+fn chunk_of(db: &Db, columns: &Columns<'_>, position: Position) -> Result<Chunk, ReadError> {
+    let mut iterator = db.iterate(columns.records, None);
+    iterator.seek_for_prev(keys::record(position));
+    let Some((key, value)) = iterator.item() else {
+        db.check(&iterator)?;
+        return Err(corrupt(format!("the record at {position} is not there")));
+    };
+    let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+    let value = Bytes::copy_from_slice(value);
+    let mut records = Vec::new();
+    for place in chunk::places(&value)? {
+        records.push(Record::decode(value.slice(place?))?);
+    }
+    Ok(Chunk { first, records })
+}
+
+struct Chunk {
+    first: u64,
+    records: Vec<Record>,
+}
+
+impl Chunk {
+    fn at_mut(&mut self, position: Position) -> Option<&mut Record> {
+        let index = usize::try_from(position.0.checked_sub(self.first)?).ok()?;
+        self.records.get_mut(index)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        chunk::begin(&mut out);
+        for record in &self.records {
+            chunk::push(&mut out, record.as_bytes());
+        }
+        out
+    }
+}
+
+/// Puts the rewritten forms of the next records into a write; what it did is no
+/// longer among them.
+fn rewrite(
+    db: &Db,
+    columns: &Columns<'_>,
+    left: &mut VecDeque<PiecesOf>,
+    write: &mut WriteBatch,
+) -> Result<(), ReadError> {
+    let mut rows: HashMap<BatchId, BatchRow> = HashMap::new();
+    while write.size_in_bytes() < STEP_BYTES
+        && let Some(next) = left.front()
+    {
+        let mut chunk = chunk_of(db, columns, next.position)?;
+        let mut changed = false;
+        while let Some(next) = left.front()
+            && let Some(record) = chunk.at_mut(next.position)
+        {
+            *record = record.without(&next.pieces)?;
+            // Its request may have held what is removed.
+            let batch = record.batch_id();
+            if let Some(row) = index::batch_row(db, columns, batch)? {
+                let row = BatchRow {
+                    request: None,
+                    ..row
+                };
+                rows.insert(batch, row);
+            }
+            left.pop_front();
+            changed = true;
+        }
+        if !changed {
+            let position = left.front().map_or(Position::START, |next| next.position);
+            return Err(corrupt(format!("the record at {position} is not there")));
+        }
+        let key = keys::record(Position(chunk.first));
+        write.put_cf(columns.records, key, chunk.encode());
+    }
+    let mut scratch = Vec::new();
+    for (batch, row) in rows {
+        rows::write_batch(&mut scratch, &row);
+        write.put_cf(columns.batches, batch.as_bytes(), &scratch);
+    }
+    Ok(())
+}
+
+/// Puts the next step into a write, with what is left after it.
+fn step(
+    db: &Db,
+    columns: &Columns<'_>,
+    left: &mut VecDeque<PiecesOf>,
+    write: &mut WriteBatch,
+) -> Result<(), ReadError> {
+    rewrite(db, columns, left, write)?;
+    let pending = match left.is_empty() {
+        true => Pending::Files,
+        false => Pending::Records(left.clone()),
+    };
+    write.put_cf(columns.meta, keys::META_REDACTION, pending.encode());
+    Ok(())
+}
+
+/// Why an interrupted redaction was not completed.
+pub(crate) enum Failure {
+    Read(ReadError),
+    Write(rocksdb::Error),
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Failure {
+        Failure::Read(error)
+    }
+}
+
+/// Completes what was interrupted, on a log that nobody else writes to yet.
+pub(crate) fn resume(db: &Db) -> Result<(), Failure> {
+    let columns = db.columns()?;
+    if let Some(Pending::Records(mut left)) = pending(db)? {
+        tracing::info!(records = left.len(), "completing a redaction");
+        while !left.is_empty() {
+            let mut write = WriteBatch::default();
+            step(db, &columns, &mut left, &mut write)?;
+            let written = db.rocks.write_opt(write, &synced(true));
+            written.map_err(Failure::Write)?;
+        }
+    }
+    if pending(db)? == Some(Pending::Files) {
+        tracing::info!("giving up the bytes that a redaction left");
+        // Content is out of reach already; where its bytes cannot be given up now,
+        // for example on a full disk, that is tried again.
+        if let Err(failure) = purge::purge(db) {
+            tracing::warn!(error = %failure, "the bytes of removed content are still in the files");
+        }
+    }
+    Ok(())
+}
+
+/// What the writer makes of a redaction that was checked and encoded.
+pub(crate) struct Removal {
+    pub(crate) removed: Vec<PiecesOf>,
+    pub(crate) blobs: Vec<Digest>,
+    pub(crate) seen: Position,
+}
+
+impl From<&Redaction> for Removal {
+    fn from(redaction: &Redaction) -> Removal {
+        Removal {
+            removed: redaction.removed.clone(),
+            blobs: redaction.blobs.clone(),
+            seen: redaction.seen,
+        }
+    }
+}
+
+impl Groups<'_> {
+    /// Appends the batch and removes the content. Nothing is staged when it begins.
+    pub(crate) fn redact(
+        &mut self,
+        prepared: &mut Prepared,
+        request: RequestDigest,
+        removal: Removal,
+    ) -> Result<Appended, RedactError> {
+        let columns = self.db.columns()?;
+        if let Some(row) = index::batch_row(self.db, &columns, prepared.batch)? {
+            return match row.status(&prepared.request) {
+                BatchStatus::Known(appended) => Ok(appended),
+                _ => {
+                    let batch = prepared.batch;
+                    Err(AppendError::IdempotencyMismatch { batch }.into())
+                }
+            };
+        }
+        check(self.db, &columns, &removal, self.staging.last())?;
+        let mut left: VecDeque<PiecesOf> = removal.removed.into();
+        let appended = match self.staging.append(prepared, request) {
+            Ok(appended) => appended,
+            Err(Refusal::Batch(error)) => return Err(error.into()),
+            Err(Refusal::Store(error)) => return Err(self.give_up(&error).into()),
+        };
+        if let Err(error) = self.staging.remove_blobs(&removal.blobs) {
+            return Err(self.give_up(&error).into());
+        }
+        let Some((mut write, last)) = self.staging.finish() else {
+            return Ok(appended);
+        };
+        write.delete_range_cf(columns.models, [].as_slice(), BEYOND_MODELS.as_slice());
+        loop {
+            let stepped = step(self.db, &columns, &mut left, &mut write);
+            stepped.map_err(|error| self.give_up(&error))?;
+            self.write_alone(std::mem::take(&mut write))?;
+            if left.is_empty() {
+                break;
+            }
+        }
+        self.publish(last);
+        Ok(appended)
+    }
+}
+
+/// Checks what is to be removed against the records, up to the last.
+fn check(
+    db: &Db,
+    columns: &Columns<'_>,
+    removal: &Removal,
+    last: Position,
+) -> Result<(), RedactError> {
+    let blobs: HashSet<Digest> = removal.blobs.iter().copied().collect();
+    let mut chunk: Option<Chunk> = None;
+    for PiecesOf { position, pieces } in &removal.removed {
+        if *position == Position::START || *position > last {
+            return Err(RedactError::NoPiece {
+                position: *position,
+                piece: pieces.first().copied().unwrap_or_default(),
+            });
+        }
+        if chunk
+            .as_mut()
+            .and_then(|chunk| chunk.at_mut(*position))
+            .is_none()
+        {
+            chunk = Some(chunk_of(db, columns, *position)?);
+        }
+        if let Some(record) = chunk.as_mut().and_then(|chunk| chunk.at_mut(*position)) {
+            Redaction::check_record(record, pieces, &blobs)?;
+        }
+    }
+    if blobs.is_empty() {
+        return Ok(());
+    }
+    let of: HashMap<Position, &[u16]> = removal
+        .removed
+        .iter()
+        .map(|from| (from.position, from.pieces.as_slice()))
+        .collect();
+    let mut next = removal.seen.next();
+    while next <= last {
+        let chunk = chunk_of(db, columns, next)?;
+        for record in chunk
+            .records
+            .iter()
+            .filter(|record| record.position() >= next)
+        {
+            let pieces = of.get(&record.position()).copied().unwrap_or_default();
+            Redaction::check_record(record, pieces, &blobs)?;
+        }
+        next = Position(chunk.first + chunk.records.len() as u64);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_read_as_written_and_nothing_else_is() {
+        let of = |position, pieces: &[u16]| PiecesOf {
+            position: Position(position),
+            pieces: pieces.to_vec(),
+        };
+        let left = VecDeque::from([of(1, &[]), of(u64::MAX, &[0, 7, u16::MAX])]);
+        for pending in [Pending::Records(left), Pending::Files, Pending::PutOff] {
+            let bytes = pending.encode();
+            assert_eq!(Pending::decode(&bytes), Some(pending.clone()));
+            let longer = [bytes.as_slice(), &[0]].concat();
+            assert_eq!(Pending::decode(&longer), None, "{pending:?}");
+            assert_eq!(Pending::decode(&bytes[..1]), None);
+            assert_eq!(Pending::decode(&[2, 1]), None, "a format that is unknown");
+        }
+    }
+}
