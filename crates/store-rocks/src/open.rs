@@ -155,10 +155,15 @@ fn start_writer(
     ingest::clean(&path);
     let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     check_watermark(&path, &file, tail.last)?;
-    redaction::resume(&db).map_err(|failure| match failure {
+    let purged = redaction::resume(&db).map_err(|failure| match failure {
         redaction::Failure::Read(error) => unreadable(&path, error),
         redaction::Failure::Write(error) => OpenError::rocks(&path, error),
     })?;
+    let db = match purged {
+        // RocksDB's list of its files still has keys of those that are gone.
+        true => reopen(db, options)?,
+        false => db,
+    };
     let tree = match options.tree {
         true => Some(tree::open(&db, tail.last).map_err(|failure| match failure {
             tree::Failure::Read(error) => unreadable(&path, error),
@@ -183,6 +188,29 @@ fn start_writer(
         db: Slot::new(db),
         watermark,
         access: Access::Write(writer),
+    })
+}
+
+/// Closes the database and opens it again, under the same lock.
+fn reopen(db: Db, options: &Options) -> Result<Db, OpenError> {
+    let Db {
+        rocks,
+        options: db_options,
+        path,
+        _lock,
+        released,
+        ..
+    } = db;
+    drop(rocks);
+    let rocks = DB::open_cf_descriptors(&db_options, &path, columns::descriptors(options))
+        .map_err(|error| OpenError::rocks(&path, error))?;
+    Ok(Db {
+        rocks,
+        options: db_options,
+        path,
+        _scratch: None,
+        _lock,
+        released,
     })
 }
 

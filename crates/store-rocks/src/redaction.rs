@@ -211,8 +211,9 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Completes what was interrupted, on a log that nobody else writes to yet.
-pub(crate) fn resume(db: &Db) -> Result<(), Failure> {
+/// Completes what was interrupted, on a log that nobody else writes to yet; whether
+/// files were rewritten.
+pub(crate) fn resume(db: &Db) -> Result<bool, Failure> {
     let columns = db.columns()?;
     if let Some(Pending::Records(mut left)) = pending(db)? {
         tracing::info!(records = left.len(), "completing a redaction");
@@ -227,11 +228,13 @@ pub(crate) fn resume(db: &Db) -> Result<(), Failure> {
         tracing::info!("giving up the bytes that a redaction left");
         // Content is out of reach already; where its bytes cannot be given up now,
         // for example on a full disk, that is tried again.
-        if let Err(failure) = purge::purge(db) {
+        let purged = purge::purge(db);
+        if let Err(failure) = &purged {
             tracing::warn!(error = %failure, "the bytes of removed content are still in the files");
         }
+        return Ok(purged.is_ok());
     }
-    Ok(())
+    Ok(false)
 }
 
 /// What the writer makes of a redaction that was checked and encoded.

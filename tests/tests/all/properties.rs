@@ -13,6 +13,7 @@ mod folds;
 mod history;
 mod machine;
 mod model;
+mod redaction;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

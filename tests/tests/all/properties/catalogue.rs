@@ -26,7 +26,7 @@ const OF_DOCUMENT_004: [Relation; 3] = [
 ];
 
 /// Every row of the model that is current.
-fn dump(log: &MemoryLog) -> Vec<Row> {
+pub fn dump(log: &MemoryLog) -> Vec<Row> {
     let model = block_on(Catalogue::new().model(log)).expect("a model");
     block_on(log.scan(&model, b"", None, 10_000)).expect("its rows")
 }
@@ -52,7 +52,7 @@ fn copy(log: &MemoryLog) -> MemoryLog {
 }
 
 /// The rows as they are made from nothing.
-fn anew(log: &MemoryLog) -> Vec<Row> {
+pub fn anew(log: &MemoryLog) -> Vec<Row> {
     let log = copy(log);
     block_on(Catalogue::new().rebuild(&log, &mut |_| {})).expect("new rows");
     dump(&log)

@@ -1,0 +1,222 @@
+//! `annals redact` and `annals gc`: content goes from everything that shows it and from
+//! the files, and who had it removed is shown.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::Place;
+
+const SECRET: &str = "hunter2-and-more";
+
+fn intent(prompt: &str) -> Value {
+    json!({
+        "command": "create_intent",
+        "actor": {"kind": "human", "id": "ada"},
+        "prompt": prompt,
+    })
+}
+
+/// The files of a folder that have a text in them.
+fn files_with(folder: &Path, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let bytes = std::fs::read(entry.path()).unwrap();
+        if bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+        {
+            found.push(entry.file_name().into_string().unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn an_event_is_redacted_and_every_view_says_so() {
+    let place = Place::with_log();
+    let ids = place.accept(&[
+        intent(&format!("the password is {SECRET}")),
+        intent("other"),
+    ]);
+    assert!(
+        !files_with(&place.log_dir(), SECRET).is_empty(),
+        "the control"
+    );
+    let root = |place: &Place| place.run(&["verify", "--json"]).ok().json()["root"].clone();
+    assert!(root(&place).is_string());
+    let dry = place
+        .run(&["redact", "1", "--reason", "leaked", "--dry-run"])
+        .ok();
+    assert!(
+        dry.stdout
+            .contains("would remove 1 piece of content of 1 event, and 0 blobs"),
+        "{dry:?}"
+    );
+    assert!(dry.stdout.contains("nothing was changed"));
+    let args = [
+        "redact",
+        "1",
+        "--reason",
+        "leaked",
+        "--actor",
+        "human:bob",
+        "--json",
+    ];
+    let report = place.run(&args).ok().json();
+    assert_eq!(report["recorded"], json!({"first": 3, "last": 3}));
+    assert_eq!(report["events"], json!([{"position": 1, "pieces": [0]}]));
+    assert_eq!(
+        (&report["rewritten"], &report["dry_run"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(files_with(&place.log_dir(), SECRET), [""; 0]);
+    place.run(&["verify"]).ok();
+    let shown = place.run(&["show", &ids[0]]).ok().stdout;
+    assert!(
+        shown.contains("[removed]") && !shown.contains(SECRET),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("redacted by human bob on ")
+            && shown.contains(": leaked (1 piece of 1 event; event 3)"),
+        "{shown}"
+    );
+    let before = place.run(&["show", &ids[0], "--at", "1"]).ok().stdout;
+    assert!(
+        before.contains("[removed]"),
+        "the past has it no more: {before}"
+    );
+    let view = place.run(&["show", &ids[0], "--json"]).ok().json();
+    assert_eq!(view["prompt"], json!({"removed": true}));
+    assert_eq!(view["redactions"][0]["reason"], "leaked");
+    assert_eq!(view["redactions"][0]["actor"]["id"], "bob");
+    assert_eq!(
+        view["redactions"][0]["removed"],
+        json!([{"position": 1, "pieces": [0]}])
+    );
+    let other = place.run(&["show", &ids[1], "--json"]).ok().json();
+    assert!(other.get("redactions").is_none(), "{other}");
+    let history = place.run(&["history", &ids[0]]).ok().stdout;
+    assert!(
+        history.contains("1 piece of content removed from event 1: \"leaked\""),
+        "{history}"
+    );
+    let list = place.run(&["list", "intents"]).ok().stdout;
+    assert!(
+        list.contains("[removed]") && list.contains("other"),
+        "{list}"
+    );
+    // Life goes on.
+    let activate = json!({
+        "command": "activate_intent", "actor": {"kind": "human", "id": "ada"}, "intent": ids[0],
+    });
+    assert_eq!(place.apply(&[activate])[0]["ok"], true);
+    let again = place
+        .run(&["redact", "1", "--reason", "leaked"])
+        .ok()
+        .stdout;
+    assert!(again.contains("nothing to remove"), "{again}");
+}
+
+#[test]
+fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
+    let place = Place::with_log();
+    let large = format!("{SECRET} ").repeat(400);
+    place.accept(&[
+        intent(&large),
+        intent("kept"),
+        intent(&format!("short {SECRET}")),
+        intent(&large),
+    ]);
+    let found = place.run(&[
+        "redact",
+        "--pattern",
+        "hunter[0-9]",
+        "--reason",
+        "x",
+        "--dry-run",
+        "--json",
+    ]);
+    let found = found.ok().json();
+    assert_eq!(found["events"].as_array().unwrap().len(), 3);
+    let blob = found["blobs"][0].as_str().unwrap().to_owned();
+    let one = place
+        .run(&["redact", "1", "--reason", "x", "--fast"])
+        .ok()
+        .stdout;
+    assert!(one.contains(&format!("the blob {blob} stays")), "{one}");
+    assert!(one.contains("`annals redact --finish`"), "{one}");
+    let of_blob = place.run(&[
+        "redact",
+        &format!("sha256:{blob}"),
+        "--reason",
+        "x",
+        "--json",
+    ]);
+    let of_blob = of_blob.ok().json();
+    assert_eq!(of_blob["events"], json!([{"position": 4, "pieces": [0]}]));
+    assert_eq!(of_blob["blobs"], json!([blob]));
+    place
+        .run(&["redact", &blob, "--reason", "x"])
+        .fails(1, &["no event refers to content"]);
+    place
+        .run(&["redact", "--pattern", SECRET, "--reason", "a leak"])
+        .ok();
+    assert_eq!(files_with(&place.log_dir(), SECRET), [""; 0]);
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["blobs"], 0);
+    let finish = place.run(&["redact", "--finish"]).ok().stdout;
+    assert!(finish.contains("nothing was left"), "{finish}");
+    place.run(&["verify"]).ok();
+    let gc = place.run(&["gc"]).ok().stdout;
+    assert!(gc.contains("nothing to collect"), "{gc}");
+    let gc = place.run(&["gc", "--apply", "--json"]).ok().json();
+    assert_eq!(
+        gc,
+        json!({"collected": true, "blobs": 0, "bytes": 0, "digests": []})
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let place = Place::with_log();
+    place.accept(&[intent("a prompt")]);
+    let refused: [(&[&str], i32, &str); 8] = [
+        (
+            &["redact", "2", "--reason", "x"],
+            1,
+            "there is no event 2: the log ends at 1",
+        ),
+        (&["redact", "0", "--reason", "x"], 1, "there is no event 0"),
+        (&["redact", "1", "--reason", " "], 1, "the reason is empty"),
+        (
+            &["redact", "--pattern", "prompt", "--reason", "the prompt"],
+            1,
+            "in other words",
+        ),
+        (
+            &["redact", "--pattern", "(", "--reason", "x"],
+            2,
+            "regex parse error",
+        ),
+        (&["redact", "1"], 2, "--reason"),
+        (&["redact", "--reason", "x"], 2, "EVENT|BLOB"),
+        (
+            &[
+                "redact",
+                "0198c0de-0000-7000-8000-000000000001",
+                "--reason",
+                "x",
+            ],
+            1,
+            "no event with the id",
+        ),
+    ];
+    for (args, status, says) in refused {
+        place.run(args).fails(status, &[says]);
+    }
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["position"], 1);
+    let memory = ["--log", "memory:", "redact", "--finish"];
+    place.run(&memory).fails(1, &["in memory"]);
+}

@@ -1,0 +1,143 @@
+//! Redaction over random histories: whatever is removed, no state changes, what is
+//! decided next is the same, the catalogue is what it would be had the content never
+//! been there, and headers and roots stay.
+
+use std::collections::BTreeSet;
+
+use annals::domain::redaction::Redacted;
+use annals::domain::{ActorRef, CommandId};
+use annals::event_log::memory::MemoryLog;
+use annals::event_log::{Blobs, Content, EventLog, Position, Record, tree};
+use annals::projections::Entry;
+use annals::{RedactRequest, Target};
+use futures::executor::block_on;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use regex::bytes::Regex;
+
+use super::catalogue::{anew, dump};
+use super::history::{History, read_all};
+use super::{check, folds, histories, own_id};
+
+/// What is removed: everything, what many texts have in them, or single events.
+fn targets() -> impl Strategy<Value = (u8, Vec<Index>)> {
+    (0..3_u8, prop::collection::vec(any::<Index>(), 1..4))
+}
+
+fn request(kind: u8, events: &[Index], end: Position) -> RedactRequest {
+    let pattern = |text: &str| vec![Target::Pattern(Regex::new(text).expect("a pattern"))];
+    let targets = match kind {
+        0 => pattern("(?s-u)^.*[^z]"),
+        1 => pattern("[aeiou]{2}"),
+        _ if end == Position::START => Vec::new(),
+        _ => {
+            let at = |index: &Index| index.index(usize::try_from(end.0).expect("few")) as u64 + 1;
+            events
+                .iter()
+                .map(|index| Target::Event(Position(at(index))))
+                .collect()
+        }
+    };
+    RedactRequest {
+        targets,
+        actor: ActorRef::human("zzz"),
+        reason: "zzz".to_owned(),
+        at: None,
+    }
+}
+
+fn said(entries: &[Entry]) -> Vec<(u64, u16)> {
+    let of = |entry: &Entry| Redacted::of(&entry.event).map(|event| event.removed.clone());
+    let removed = entries.iter().filter_map(of).flatten();
+    let mut said: Vec<(u64, u16)> = removed
+        .flat_map(|from| {
+            from.pieces
+                .into_iter()
+                .map(move |piece| (from.position, piece))
+        })
+        .collect();
+    said.sort_unstable();
+    said
+}
+
+fn gone(records: &[Record]) -> Vec<(u64, u16)> {
+    let of = |record: &Record| {
+        let position = record.position().0;
+        let pieces = (0_u16..).zip(record.content());
+        let gone = pieces.filter(|(_, piece)| matches!(piece, Content::Removed { .. }));
+        gone.map(move |(number, _)| (position, number))
+            .collect::<Vec<_>>()
+    };
+    records.iter().flat_map(of).collect()
+}
+
+/// Every blob that a record refers to is there, and no other.
+fn check_blobs(log: &MemoryLog, records: &[Record]) {
+    let named: BTreeSet<_> = records
+        .iter()
+        .flat_map(Record::content)
+        .filter_map(|piece| piece.blob())
+        .collect();
+    for digest in &named {
+        assert!(block_on(log.blob(*digest)).expect("an open log").is_some());
+    }
+    let stats = block_on(log.stats()).expect("an open log");
+    assert_eq!(stats.blobs, named.len() as u64);
+}
+
+#[test]
+fn a_redacted_history_goes_on_as_it_would_have() {
+    check(
+        (histories(), any::<Index>(), targets()),
+        |(commands, index, (kind, events))| {
+            let commands = commands.take();
+            let (before, after) = commands.split_at(index.index(commands.len() + 1));
+            let mut untouched = History::play(before);
+            let mut history = History::play(before);
+            let log = history.log.clone();
+            let size = log.watermark();
+            let was = read_all(log.as_ref());
+            let root = block_on(tree::root(log.as_ref(), size.0)).expect("a root");
+            let asked = request(kind, &events, size);
+            // The catalogue has seen it all.
+            let ids: Vec<_> = folds::views(&history.entries()).into_keys().collect();
+            for id in &ids {
+                block_on(history.annals.row(*id)).expect("its row");
+            }
+            let report = block_on(history.annals.redact(&asked, &mut |_| {})).expect("it goes");
+            let is = read_all(log.as_ref());
+            assert_eq!(report.recorded.is_some(), is.len() > was.len());
+            for (was, is) in was.iter().zip(&is) {
+                assert_eq!(was.header_bytes(), is.header_bytes());
+                assert_eq!(is.verify(), Ok(()));
+            }
+            let again = block_on(tree::root(log.as_ref(), size.0)).expect("a root");
+            assert_eq!(again, root);
+            assert_eq!(said(&history.entries()), gone(&is));
+            check_blobs(log.as_ref(), &is);
+            assert_eq!(folds::states(&was), folds::states(&is));
+            // Nothing is found a second time.
+            let twice = block_on(history.annals.redact(&asked, &mut |_| {})).expect("nothing");
+            assert_eq!(twice.recorded, None, "{twice:?}");
+            for id in &ids {
+                block_on(history.annals.row(*id)).expect("its row");
+                let notes = block_on(history.annals.redactions(*id)).expect("its stream");
+                let object = report.found.objects.iter().any(|(_, object)| object == id);
+                assert!(!object || !notes.is_empty(), "{id}");
+            }
+            let catalogue = annals::projections::Catalogue::new();
+            block_on(catalogue.catch_up(log.as_ref())).expect("it catches up");
+            block_on(catalogue.flush(log.as_ref())).expect("its rows are written");
+            assert_eq!(dump(log.as_ref()), anew(log.as_ref()));
+            // An agent's command that was given before is not known by its request.
+            let mut given: BTreeSet<CommandId> = before.iter().filter_map(own_id).collect();
+            for command in after {
+                if own_id(command).is_some_and(|id| !given.insert(id)) {
+                    continue;
+                }
+                let (answer, _) = untouched.execute(command.clone());
+                assert_eq!(answer, history.execute(command.clone()).0, "{command:?}");
+            }
+        },
+    );
+}
