@@ -4,6 +4,7 @@
 //! common header, and what has a usual short form gets it.
 
 use annals::domain::{Json, Ordered};
+use annals::projections::Text;
 
 use crate::error::CliError;
 use crate::output::{Output, Style, visible};
@@ -48,6 +49,12 @@ impl Node {
         Ok(match text.bytes().next() {
             Some(b'{') => {
                 let fields: Ordered<Json> = serde_json::from_str(text)?;
+                // Content that was removed for good.
+                if let [(name, value)] = fields.0.as_slice()
+                    && (name.as_str(), value.text()) == ("removed", "true")
+                {
+                    return Ok(Node::Leaf(Text::Removed.to_string()));
+                }
                 let parse = |(name, value): (String, Json)| {
                     Ok((name, Node::parse(value.text(), depth + 1)?))
                 };

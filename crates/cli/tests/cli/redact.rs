@@ -109,10 +109,10 @@ fn an_event_is_redacted_and_every_view_says_so() {
         "{list}"
     );
     // Life goes on.
-    let activate = json!({
-        "command": "activate_intent", "actor": {"kind": "human", "id": "ada"}, "intent": ids[0],
+    let cancel = json!({
+        "command": "cancel_intent", "actor": {"kind": "human", "id": "ada"}, "intent": ids[0],
     });
-    assert_eq!(place.apply(&[activate])[0]["ok"], true);
+    assert_eq!(place.apply(&[cancel])[0]["ok"], true);
     let again = place
         .run(&["redact", "1", "--reason", "leaked"])
         .ok()
