@@ -8,7 +8,7 @@ use annals::event_log::{AppendError, Position, ReadError};
 use annals::projections::replay::ReplayError;
 use annals::projections::session_replay::SessionReplayError;
 use annals::projections::{CatalogueError, EntryError};
-use annals::store_rocks::BackupError;
+use annals::store_rocks::{BackupError, RebuildError};
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, SealError, ViewError};
 use annals_dialects::claude::ClaudeImportError;
@@ -94,8 +94,10 @@ pub(crate) enum CliError {
          go on from line {next}", next = line + 1
     )]
     AnswersUnread { line: u64 },
-    #[error("verification failed: {}; restore the log from a backup", counted(*.findings, "finding", "findings"))]
-    Findings { findings: u64 },
+    #[error("verification failed: {}; {remedy}", counted(*.findings, "finding", "findings"))]
+    Findings { findings: u64, remedy: &'static str },
+    #[error(transparent)]
+    Rebuild(RebuildError),
     #[error(transparent)]
     Import(Box<GitImportError>),
     #[error(transparent)]
@@ -210,6 +212,14 @@ impl CliError {
         }
     }
 
+    /// Sorts out why the indexes were not made anew.
+    pub(crate) fn rebuild(log: &str, error: RebuildError) -> CliError {
+        match error {
+            RebuildError::Open(error) => CliError::open(log, OpenError::Rocks(error)),
+            error => CliError::Rebuild(error),
+        }
+    }
+
     /// Whether standard output was closed by its reader.
     pub(crate) fn is_closed_output(&self) -> bool {
         matches!(self, CliError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -241,6 +251,7 @@ impl CliError {
             CliError::Forge(error) => is_corrupt_forge(error),
             CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
+            CliError::Rebuild(RebuildError::Read(error)) => is_corrupt_read(error),
             _ => false,
         };
         let usage = matches!(
@@ -296,6 +307,7 @@ impl CliError {
             CliError::PartlyImported { .. } => "partly_imported",
             CliError::PartlyExported { .. } => "partly_exported",
             CliError::Backup(_) => "backup_failed",
+            CliError::Rebuild(_) => "rebuild_failed",
             CliError::Input { .. } => "input",
             CliError::File { .. } => "file",
             _ => "failed",
@@ -484,6 +496,7 @@ fn open_code(error: &OpenError) -> &'static str {
         Rocks::NoPermission { .. } => "no_permission",
         Rocks::DiskFull { .. } => "disk_full",
         Rocks::TooManyFiles { .. } => "too_many_files",
+        Rocks::RebuildInterrupted { .. } => "rebuild_interrupted",
         _ => "open_failed",
     }
 }

@@ -33,6 +33,7 @@ mod open_chunk;
 mod options;
 mod queue;
 mod read;
+mod rebuild;
 mod rows;
 mod scan;
 mod secondary;
@@ -45,7 +46,8 @@ mod watermark_file;
 mod writer;
 
 pub use backup::BackupReport;
-pub use error::{BackupError, OpenError, StoreFailure};
+pub use error::{BackupError, OpenError, RebuildError, StoreFailure};
 pub use log::RocksLog;
 pub use options::Options;
+pub use rebuild::{RebuildReport, RebuildStep};
 pub use verify::{Fault, Finding, VerifyReport};

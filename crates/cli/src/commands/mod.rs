@@ -90,7 +90,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Stats(args) => stats::run(&args, context).await,
         Command::Verify(_) => verify::run(context).await,
         Command::Backup(args) => backup::run(&args, context).await,
-        Command::Rebuild(_) => rebuild::run(context).await,
+        Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
     }

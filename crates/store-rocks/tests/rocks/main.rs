@@ -9,8 +9,10 @@
 
 mod backup;
 mod conformance;
+mod flips;
 mod opening;
 mod reader;
+mod rebuild;
 mod recovery;
 mod streams;
 mod support;
