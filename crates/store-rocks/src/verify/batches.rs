@@ -61,10 +61,11 @@ impl Verifier<'_> {
                 row
             }
         };
+        // A copy may stop within a batch, and go on while this is read.
+        let may_grow = last == self.view.watermark && !self.is_at_end()?;
         let fits = row.is_some_and(|row| {
             let begins = first.is_none_or(|first| row.appended.first == first);
-            // A copy may stop within a batch, and go on while this is read.
-            let grows = last == self.view.watermark && row.appended.last > last;
+            let grows = may_grow && row.appended.last > last;
             begins && (row.appended.last == last || grows)
         });
         if !fits {

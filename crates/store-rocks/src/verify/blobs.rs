@@ -111,6 +111,7 @@ impl Verifier<'_> {
                     found,
                 },
                 Err(fault) => {
+                    self.blobs.is_faulty = true;
                     self.blobs.remember(*digest, Known::Faulty);
                     fault
                 }
