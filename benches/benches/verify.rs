@@ -146,7 +146,9 @@ fn used(child: &Child) -> Option<(f64, u64)> {
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = |n: usize| fields.split_whitespace().nth(n)?.parse::<f64>().ok();
     let status = std::fs::read_to_string(folder.join("status")).ok()?;
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let most = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = most.split_whitespace().next()?.parse().ok()?;
     Some(((ticks(11)? + ticks(12)?) / 100.0, kib / 1024))
 }
@@ -177,7 +179,10 @@ fn verify(url: &str) {
 }
 
 fn main() {
-    let (events, of_run) = (setting("ANNALS_EVENTS", 1_000_000), setting("ANNALS_RUN", 100));
+    let (events, of_run) = (
+        setting("ANNALS_EVENTS", 1_000_000),
+        setting("ANNALS_RUN", 100),
+    );
     let directory = directory().unwrap();
     let path = directory.path().join("log");
     let url = path.to_str().unwrap();

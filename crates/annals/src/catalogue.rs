@@ -6,8 +6,8 @@ use std::time::Duration;
 use annals_domain::{IntentId, Kind, StreamRef};
 use annals_event_log::{EventLog, Position, ReadError};
 use annals_projections::{
-    CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree, TreeQuery,
-    WorkItems, WorkItemsQuery,
+    CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree,
+    TreeQuery, WorkItems, WorkItemsQuery,
 };
 use annals_store_rocks::{Options, RocksLog};
 use uuid::Uuid;

@@ -226,7 +226,11 @@ fn read_tail(db: &Db) -> Result<Tail, ReadError> {
 
 /// What WATERMARK says was synced before anyone was answered. A log that ends
 /// before it has lost acknowledged records, whatever RocksDB made of its files.
-pub(crate) fn check_watermark(path: &Path, file: &WatermarkFile, last: Position) -> Result<(), OpenError> {
+pub(crate) fn check_watermark(
+    path: &Path,
+    file: &WatermarkFile,
+    last: Position,
+) -> Result<(), OpenError> {
     let published = file.read().map_err(|error| OpenError::io(path, error))?;
     match published {
         Some(published) if published > last => Err(OpenError::corrupt(path, lost(published, last))),

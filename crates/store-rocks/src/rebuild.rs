@@ -65,7 +65,9 @@ pub(crate) fn rebuild(
 ) -> Result<RebuildReport, RebuildError> {
     let (_, db) = open::open_locked(path, options, Purpose::Rebuild)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
-    let last = check_records(&db, &mut |position| progress(RebuildStep::Checking, position))?;
+    let last = check_records(&db, &mut |position| {
+        progress(RebuildStep::Checking, position)
+    })?;
     open::check_watermark(path, &file, last)?;
     let columns = db.columns()?;
     let mut rebuilding = Rebuilding {
@@ -99,7 +101,8 @@ fn each_chunk(
         }
         let content = Bytes::copy_from_slice(value);
         let mut records = Vec::new();
-        for (position, place) in (first.0..).zip(chunk::places(&content).map_err(ReadError::from)?) {
+        for (position, place) in (first.0..).zip(chunk::places(&content).map_err(ReadError::from)?)
+        {
             let wrong = |reason: String| corrupt(format!("the record at {position}: {reason}"));
             let place = place.map_err(|error| wrong(error.to_string()))?;
             let record = Record::decode(content.slice(place));
@@ -120,10 +123,7 @@ fn each_chunk(
 }
 
 /// Reads all records before anything is altered; the last one's position.
-fn check_records(
-    db: &Db,
-    progress: &mut dyn FnMut(Position),
-) -> Result<Position, RebuildError> {
+fn check_records(db: &Db, progress: &mut dyn FnMut(Position)) -> Result<Position, RebuildError> {
     each_chunk(db, progress, |_, records| {
         // What the indexes would be made of must be what was appended.
         let altered = records.iter().find(|record| record.verify().is_err());
@@ -309,8 +309,7 @@ impl Rebuilding<'_> {
         self.report.blobs = counts.blobs;
         let meta = self.columns.meta;
         if counts.position > 0 {
-            self.write
-                .put_cf(meta, keys::META_COUNTS, counts.encode());
+            self.write.put_cf(meta, keys::META_COUNTS, counts.encode());
         }
         self.write.delete_cf(meta, keys::META_REBUILDING);
         self.flush()

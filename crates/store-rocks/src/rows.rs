@@ -232,7 +232,11 @@ mod tests {
             write_batch(&mut value, batch, &row);
             assert_eq!(value.len(), len + CHECK);
             assert_eq!(read_batch(batch, &value), Some(row));
-            assert_eq!(read_batch(Uuid::from_u128(8), &value), None, "another one's");
+            assert_eq!(
+                read_batch(Uuid::from_u128(8), &value),
+                None,
+                "another one's"
+            );
             for cut in (0..value.len()).filter(|cut| *cut != len) {
                 assert_eq!(read_batch(batch, &value[..cut]), None, "cut at {cut}");
             }

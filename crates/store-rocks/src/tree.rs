@@ -292,7 +292,10 @@ pub(crate) fn frontier_at(view: &View<'_>, size: u64) -> Result<Frontier, ReadEr
             .collect::<Result<Vec<Digest>, ReadError>>()?;
         while let [_, _, ..] = hashes.as_slice() {
             let (pairs, _) = hashes.as_chunks::<2>();
-            hashes = pairs.iter().map(|[left, right]| node(*left, *right)).collect();
+            hashes = pairs
+                .iter()
+                .map(|[left, right]| node(*left, *right))
+                .collect();
         }
         hashes
             .iter()

@@ -131,7 +131,8 @@ fn a_row_that_is_missing_altered_or_should_not_be_there_is_named() {
     let mut row = row.to_vec();
     *row.last_mut().unwrap() ^= 1;
     db.put_cf(models, altered, row).unwrap();
-    db.put_cf(models, [&prefix[..], b"zz"].concat(), b"row").unwrap();
+    db.put_cf(models, [&prefix[..], b"zz"].concat(), b"row")
+        .unwrap();
     drop(db);
     let (report, catalogue) = verify(&url);
     assert!(report.is_sound(), "{:#?}", report.findings);
@@ -141,7 +142,12 @@ fn a_row_that_is_missing_altered_or_should_not_be_there_is_named() {
     };
     assert!(matches!(one, CatalogueFault::Missing { row } if row.starts_with("of the object ")));
     assert!(matches!(two, CatalogueFault::Different { .. }), "{two}");
-    assert_eq!(*three, CatalogueFault::Surplus { row: "'z' 7a".into() });
+    assert_eq!(
+        *three,
+        CatalogueFault::Surplus {
+            row: "'z' 7a".into()
+        }
+    );
     // Rows that are made anew are right.
     let annals = block_on(Annals::open(&url)).unwrap();
     block_on(annals.rebuild(&mut |_| {})).unwrap();

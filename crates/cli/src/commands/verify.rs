@@ -90,11 +90,7 @@ fn print(
     if more > 0 {
         output.line(&format!("and {more} more findings"))?;
     }
-    let verdict = if is_sound {
-        "sound"
-    } else {
-        "DAMAGED"
-    };
+    let verdict = if is_sound { "sound" } else { "DAMAGED" };
     output.line(&format!(
         "{verdict}: {} of {} in {}, and {}, checked up to position {}",
         counted(report.records, "record", "records"),

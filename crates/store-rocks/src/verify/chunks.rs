@@ -89,9 +89,9 @@ pub(super) fn check(
     match chunk::places(content) {
         Ok(places) => {
             for place in places {
-                let record = place
-                    .map_err(|error| error.to_string())
-                    .and_then(|place| Record::decode(content.slice(place)).map_err(|e| e.to_string()));
+                let record = place.map_err(|error| error.to_string()).and_then(|place| {
+                    Record::decode(content.slice(place)).map_err(|e| e.to_string())
+                });
                 check.place(record);
             }
         }

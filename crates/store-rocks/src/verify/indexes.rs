@@ -232,7 +232,10 @@ impl<'a> Records<'a> {
             return Ok(&self.runs);
         }
         (self.chunk, self.runs) = (first, Runs::default());
-        let stored = self.view.db.get(self.view.columns.records, &keys::record(first))?;
+        let stored = self
+            .view
+            .db
+            .get(self.view.columns.records, &keys::record(first))?;
         let content = stored.map(|chunk| Bytes::copy_from_slice(&chunk));
         let content = content.unwrap_or_default();
         // What cannot be read has no records here; that is a finding of the chunk.

@@ -57,7 +57,8 @@ pub fn plans() -> impl Strategy<Value = Plan> {
         any::<u8>().prop_map(Piece::Removed),
     ];
     let sketch = (0..4_u8, 0..3_u8, prop::collection::vec(piece, 0..3));
-    let batches = |most| prop::collection::vec(prop::collection::vec(sketch.clone(), 1..5), 1..most);
+    let batches =
+        |most| prop::collection::vec(prop::collection::vec(sketch.clone(), 1..5), 1..most);
     (batches(4), batches(6), 0..12_usize, 1..4_u8).prop_map(|(copied, appended, cut, rows)| Plan {
         copied,
         appended,
@@ -147,7 +148,9 @@ pub fn made(plan: &Plan) -> (TempDir, RocksLog) {
     for sketches in &plan.copied {
         block_on(source.append(append_of(sketches))).unwrap();
     }
-    let records = block_on(source.read(Query::all(Position(1)))).unwrap().records;
+    let records = block_on(source.read(Query::all(Position(1))))
+        .unwrap()
+        .records;
     let sketches = plan.copied.iter().flatten();
     let records: Vec<Record> = records
         .iter()
@@ -203,7 +206,9 @@ fn names(family: &str, key: &[u8], as_key: &[u8], finding: &Finding) -> bool {
     let words = finding.to_string();
     match (family, &finding.fault) {
         // A chunk that went elsewhere is missed at its place, and else the record is named.
-        ("records", _) => finding.position.is_some() || matches!(finding.fault, Fault::Watermark { .. }),
+        ("records", _) => {
+            finding.position.is_some() || matches!(finding.fault, Fault::Watermark { .. })
+        }
         ("streams", _) => words.contains(&name()),
         ("types", Fault::TypeIndex { event_type }) => *event_type == name(),
         ("batches", Fault::Batch { batch }) => batch.as_bytes() == key,
@@ -257,7 +262,10 @@ fn check(db: &DB, path: &Path, family: &str, which: Index, of_key: bool, bit: In
         // A log is refused where its end, its format or its id is not as it should be.
         Found::Refused(OpenError::Corrupt { .. } | OpenError::NewerFormat { .. }) => {}
         Found::Report(report) => assert!(
-            report.findings.iter().any(|found| names(family, key, &new_key, found)),
+            report
+                .findings
+                .iter()
+                .any(|found| names(family, key, &new_key, found)),
             "{family}, {part} of {key:?} as {new_key:?}: {:#?}",
             report.findings
         ),
@@ -395,12 +403,20 @@ fn a_row_without_check_bytes_is_read_and_its_places_are_checked() {
             let mut flipped = older.to_vec();
             flipped[bit / 8] ^= 1 << (bit % 8);
             db.put_cf(batches, &key, flipped).unwrap();
-            let Found::Report(report) = look(&path) else { panic!("it opens") };
+            let Found::Report(report) = look(&path) else {
+                panic!("it opens")
+            };
             let named = |found: &Finding| names("batches", &key, &key, found);
-            assert!(report.findings.iter().any(named), "bit {bit}: {:#?}", report.findings);
+            assert!(
+                report.findings.iter().any(named),
+                "bit {bit}: {:#?}",
+                report.findings
+            );
         }
         db.put_cf(batches, &key, older).unwrap();
     }
-    let Found::Report(report) = look(&path) else { panic!("it opens") };
+    let Found::Report(report) = look(&path) else {
+        panic!("it opens")
+    };
     assert!(report.is_sound(), "{:#?}", report.findings);
 }

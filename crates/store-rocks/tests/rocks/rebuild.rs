@@ -197,7 +197,10 @@ fn a_log_is_refused_until_its_indexes_are_whole_again() {
         RocksLog::open_reader(&path, &options()),
     ] {
         let refused = refused.err().unwrap();
-        assert!(matches!(refused, OpenError::RebuildInterrupted { .. }), "{refused}");
+        assert!(
+            matches!(refused, OpenError::RebuildInterrupted { .. }),
+            "{refused}"
+        );
         let words = refused.to_string();
         assert!(words.contains("`annals rebuild --indexes`"), "{words}");
     }
@@ -218,7 +221,9 @@ fn nothing_is_made_of_records_that_are_damaged() {
     let last = chunk.len() - 3;
     chunk[last] ^= 1;
     db.put_cf(records, first, chunk).unwrap();
-    let all = |db: &DB| ["records", "streams", "types", "batches", "tree", "meta"].map(|of| entries(db, of));
+    let all = |db: &DB| {
+        ["records", "streams", "types", "batches", "tree", "meta"].map(|of| entries(db, of))
+    };
     let before = all(&db);
     drop(db);
     let refused = rebuild(&path).unwrap_err();

@@ -331,8 +331,16 @@ fn what_stands_behind_a_position_is_checked_by_itself() {
             .unwrap();
         assert!(report.is_sound(), "{after}: {:#?}", report.findings);
         // From the beginning of the chunk that the next record is in.
-        let begin = if after == 600 { 580 } else { after - after % 20 };
-        assert_eq!((report.after.0, report.records), (begin, 600 - begin), "{after}");
+        let begin = if after == 600 {
+            580
+        } else {
+            after - after % 20
+        };
+        assert_eq!(
+            (report.after.0, report.records),
+            (begin, 600 - begin),
+            "{after}"
+        );
         assert_eq!(report.batches, (600 - begin) / 20);
         assert_eq!((report.root, last), (whole.root, Position(600)), "{after}");
         assert_eq!((report.tree, report.unreferenced_blobs), (600, None));
@@ -418,17 +426,28 @@ fn what_the_log_says_of_itself_is_checked() {
         (b"other", b"value", "other"),
     ] {
         let report = verify_after(|db, _| {
-            db.put_cf(db.cf_handle("meta").unwrap(), key, value).unwrap();
+            db.put_cf(db.cf_handle("meta").unwrap(), key, value)
+                .unwrap();
         });
         let entry = says.to_owned();
         assert_eq!(only(&report).fault, Fault::Meta { entry });
     }
     let report = verify_after(|db, _| db.put(b"key", b"value").unwrap());
     let fault = &only(&report).fault;
-    assert!(matches!(fault, Fault::Surplus { name: "default", .. }), "{fault}");
+    assert!(
+        matches!(
+            fault,
+            Fault::Surplus {
+                name: "default",
+                ..
+            }
+        ),
+        "{fault}"
+    );
     let report = verify_after(|db, _| {
         let stray = [9; 32];
-        db.put_cf(db.cf_handle("blobs").unwrap(), stray, b"x").unwrap();
+        db.put_cf(db.cf_handle("blobs").unwrap(), stray, b"x")
+            .unwrap();
     });
     let fault = &only(&report).fault;
     assert!(matches!(fault, Fault::ChangedBlob { .. }), "{fault}");
