@@ -60,10 +60,10 @@ fn encoded(stream: StreamRef, event: AnyEvent, pieces: Pieces, number: u128) -> 
 
 /// The events of one run: its task, itself, and tool calls with results of 300 bytes.
 fn run_of(number: usize, events: usize, results: &[String]) -> Vec<NewEvent> {
-    let id = |kind: u128| Uuid::from_u128((number as u128) << 32 | kind << 24);
+    let id = |kind: u128| Uuid::from_u128(((number as u128) << 32) | (kind << 24));
     let (task, run) = (id(1), id(2));
     let event = |kind, id, event, pieces, n: usize| {
-        let number = (number as u128) << 64 | n as u128 + 1;
+        let number = ((number as u128) << 64) | (n as u128 + 1);
         encoded(StreamRef { kind, id }, event, pieces, number)
     };
     let mut pieces = Pieces::new();
