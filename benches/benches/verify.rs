@@ -32,6 +32,8 @@ use uuid::Uuid;
 
 /// Events of one append.
 const BATCH: usize = 10;
+/// Appends that wait for each other's sync.
+const WAITING: usize = 256;
 /// How often the running program is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -117,9 +119,9 @@ fn fill(url: &str, events: usize, of_run: usize) {
     };
     let results: Vec<String> = payloads(1_000).iter().map(text).collect();
     let start = Instant::now();
+    let mut waiting = Vec::new();
     for number in 1..=events / of_run {
         let mut all = run_of(number, of_run, &results).into_iter().peekable();
-        let mut waiting = Vec::new();
         while all.peek().is_some() {
             waiting.push(log.append(Append {
                 batch: Uuid::now_v7(),
@@ -129,8 +131,11 @@ fn fill(url: &str, events: usize, of_run: usize) {
                 blobs: Vec::new(),
             }));
         }
-        for appended in block_on(futures::future::join_all(waiting)) {
-            appended.unwrap();
+        if waiting.len() >= WAITING || number == events / of_run {
+            let appended = futures::future::join_all(std::mem::take(&mut waiting));
+            block_on(appended)
+                .into_iter()
+                .for_each(|appended| drop(appended.unwrap()));
         }
     }
     let rate = events as f64 / start.elapsed().as_secs_f64();
