@@ -133,9 +133,9 @@ fn fill(url: &str, events: usize, of_run: usize) {
         }
         if waiting.len() >= WAITING || number == events / of_run {
             let appended = futures::future::join_all(std::mem::take(&mut waiting));
-            block_on(appended)
-                .into_iter()
-                .for_each(|appended| drop(appended.unwrap()));
+            for appended in block_on(appended) {
+                appended.unwrap();
+            }
         }
     }
     let rate = events as f64 / start.elapsed().as_secs_f64();
