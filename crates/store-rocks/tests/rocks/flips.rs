@@ -360,8 +360,11 @@ proptest! {
     }
 }
 
+/// An entry: its column family, its key, its value.
+type Entry = (String, Vec<u8>, Vec<u8>);
+
 /// Every entry of every column family; none where one cannot be read.
-fn everything(path: &Path) -> Option<Vec<(String, Vec<u8>, Vec<u8>)>> {
+fn everything(path: &Path) -> Option<Vec<Entry>> {
     let copy = copy_of(path);
     let families = DB::list_cf(&rocksdb::Options::default(), copy.path()).ok()?;
     let db = DB::open_cf(&rocksdb::Options::default(), copy.path(), &families).ok()?;

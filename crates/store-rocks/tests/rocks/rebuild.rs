@@ -21,11 +21,10 @@ type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 fn entries(db: &DB, family: &str) -> Entries {
     let column = db.cf_handle(family).unwrap();
     let entries = db.iterator_cf(column, IteratorMode::Start);
-    let pair = |entry: Result<(Box<[u8]>, Box<[u8]>), rocksdb::Error>| {
-        let (key, value) = entry.unwrap();
-        (key.to_vec(), value.to_vec())
-    };
-    entries.map(pair).collect()
+    entries
+        .map(Result::unwrap)
+        .map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect()
 }
 
 /// The hashes of the tree by level. Where one run ends and the next one begins follows from
