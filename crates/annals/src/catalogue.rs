@@ -4,18 +4,33 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use annals_domain::{IntentId, Kind, StreamRef};
-use annals_event_log::Position;
+use annals_event_log::{EventLog, Position, ReadError};
 use annals_projections::{
-    CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree, TreeQuery,
-    WorkItems, WorkItemsQuery,
+    CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree,
+    TreeQuery, WorkItems, WorkItemsQuery,
 };
+use annals_store_rocks::{Options, RocksLog};
 use uuid::Uuid;
 
 use crate::deadline::within;
+use crate::with_rows::WithRows;
 use crate::{Annals, LoadError, ViewError};
 
 /// How long a read waits for the position that it was asked to see.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How rows are kept that are only compared with others.
+const ROWS: Options = Options {
+    sync: false,
+    log_id: None,
+    read_threads: 2,
+    cache_bytes: 8 * 1024 * 1024,
+    max_open_files: 128,
+    queue_bytes: 1024 * 1024,
+    tree: false,
+    compression: true,
+    statistics: false,
+};
 
 /// Refinements of one intent that are looked at for the newest.
 const REFINEMENTS: usize = 10_000;
@@ -227,6 +242,32 @@ impl Annals {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, LoadError> {
         Ok(self.catalogue.rebuild(self.log.as_ref(), progress).await?)
+    }
+
+    /// Folds the whole log anew, without storing it, and compares the catalogue's rows
+    /// with what that gives, byte for byte, as of the position up to which the rows are
+    /// folded. The log may be open for reading only; on such a one
+    /// [`annals_store_rocks::RocksLog::stand_still`] keeps its writer from moving the rows
+    /// meanwhile. The new rows are in a temporary folder as long as it takes.
+    ///
+    /// # Errors
+    /// [`LoadError`]. What is wrong with the catalogue is no error but a finding of the
+    /// report.
+    pub async fn verify_catalogue(
+        &self,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<CatalogueReport, LoadError> {
+        let scratch = RocksLog::temporary(&ROWS).map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
+        let log = self.log.as_ref();
+        let anew = WithRows {
+            log,
+            rows: &scratch,
+        };
+        let report = self.catalogue.verify(log, &anew, progress).await;
+        scratch.close().await;
+        Ok(report?)
     }
 
     /// Lets the catalogue's rows follow what is appended. An append that was

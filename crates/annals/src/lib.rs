@@ -28,6 +28,7 @@ mod seal;
 mod states;
 mod subscribe;
 mod window;
+mod with_rows;
 
 use std::fmt;
 use std::sync::Arc;

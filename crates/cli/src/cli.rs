@@ -616,10 +616,20 @@ pub(crate) struct Tree {
 The catalogue is what lists, short ids and trees are answered from. It follows the log by itself;
 making it anew is for a log whose catalogue is damaged. The log itself is not touched.
 
+With --indexes everything else that follows from the records is made anew before: where the
+records of a stream, of an event type and of a batch are, the counts, and the hashes of the tree.
+It is for a log of which `annals verify` says so, also if it cannot be opened for writing. Records
+and blobs are only read. The root stays what it was. If it is interrupted, run it again.
+
 Examples:
   annals rebuild
+  annals rebuild --indexes
   annals --log /backups/monday rebuild --json")]
-pub(crate) struct Rebuild {}
+pub(crate) struct Rebuild {
+    /// Also make the indexes of the log itself anew, and the hashes of its tree
+    #[arg(long)]
+    pub(crate) indexes: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -635,8 +645,10 @@ pub(crate) struct Stats {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads every record and checks it against its digests, its neighbours and the indexes, and that
-all content is there and unaltered. The exit status is 3 if anything is wrong.
+Reads every record and checks it against its digests, its neighbours and the indexes, works out
+the tree and its root, checks that all content is there and unaltered, and compares the catalogue
+with what the whole log gives when it is folded anew. It writes nothing, and others may write
+meanwhile. The exit status is 3 if anything is wrong.
 
 Examples:
   annals verify

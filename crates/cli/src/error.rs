@@ -8,7 +8,7 @@ use annals::event_log::{AppendError, Position, ReadError, RedactError};
 use annals::projections::replay::ReplayError;
 use annals::projections::session_replay::SessionReplayError;
 use annals::projections::{CatalogueError, EntryError};
-use annals::store_rocks::{BackupError, CollectError, PurgeError};
+use annals::store_rocks::{BackupError, CollectError, PurgeError, RebuildError};
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, RedactionError, SealError, ViewError};
 use annals_dialects::claude::ClaudeImportError;
@@ -94,8 +94,10 @@ pub(crate) enum CliError {
          go on from line {next}", next = line + 1
     )]
     AnswersUnread { line: u64 },
-    #[error("verification failed: {}; restore the log from a backup", counted(*.findings, "finding", "findings"))]
-    Findings { findings: u64 },
+    #[error("verification failed: {}; {remedy}", counted(*.findings, "finding", "findings"))]
+    Findings { findings: u64, remedy: &'static str },
+    #[error(transparent)]
+    Rebuild(RebuildError),
     #[error(transparent)]
     Import(Box<GitImportError>),
     #[error(transparent)]
@@ -218,6 +220,14 @@ impl CliError {
         }
     }
 
+    /// Sorts out why the indexes were not made anew.
+    pub(crate) fn rebuild(log: &str, error: RebuildError) -> CliError {
+        match error {
+            RebuildError::Open(error) => CliError::open(log, OpenError::Rocks(error)),
+            error => CliError::Rebuild(error),
+        }
+    }
+
     /// Whether standard output was closed by its reader.
     pub(crate) fn is_closed_output(&self) -> bool {
         matches!(self, CliError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -252,6 +262,7 @@ impl CliError {
             CliError::Redaction(error) => is_corrupt_redaction(error),
             CliError::Purge(PurgeError::Read(error)) => is_corrupt_read(error),
             CliError::Collect(error) => is_corrupt_collection(error),
+            CliError::Rebuild(RebuildError::Read(error)) => is_corrupt_read(error),
             _ => false,
         };
         let usage = matches!(
@@ -310,6 +321,7 @@ impl CliError {
             CliError::Redaction(error) => redaction_code(error),
             CliError::Purge(_) => "bytes_left",
             CliError::Collect(_) => "collection_failed",
+            CliError::Rebuild(_) => "rebuild_failed",
             CliError::Input { .. } => "input",
             CliError::File { .. } => "file",
             _ => "failed",
@@ -526,6 +538,7 @@ fn open_code(error: &OpenError) -> &'static str {
         Rocks::NoPermission { .. } => "no_permission",
         Rocks::DiskFull { .. } => "disk_full",
         Rocks::TooManyFiles { .. } => "too_many_files",
+        Rocks::RebuildInterrupted { .. } => "rebuild_interrupted",
         _ => "open_failed",
     }
 }

@@ -33,6 +33,7 @@ mod status;
 mod step;
 mod taken;
 mod tree;
+mod verify;
 mod view;
 mod walk;
 mod work_items;
@@ -62,6 +63,7 @@ pub use self::rebuild::Rebuilt;
 pub use self::relation::Relation;
 pub use self::status::Status;
 pub use self::tree::{Tree, TreeNode, TreeQuery};
+pub use self::verify::{CatalogueFault, CatalogueReport};
 pub use self::view::{ActorName, CatalogueRow, Tokens};
 pub use self::work_items::{WorkItems, WorkItemsQuery};
 

@@ -136,6 +136,33 @@ impl Db {
         iterator.status().map_err(|error| self.read_error(&error))
     }
 
+    /// The record at a position; `None` where it is not there.
+    pub(crate) fn record_at(&self, position: Position) -> Result<Option<Record>, ReadError> {
+        let mut iterator = self.iterate(self.columns()?.records, None);
+        iterator.seek_for_prev(keys::record(position));
+        let Some((key, value)) = iterator.item() else {
+            self.check(&iterator)?;
+            return Ok(None);
+        };
+        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+        for (at, place) in (first..).zip(chunk::places(value)?) {
+            let place = place?;
+            if at == position.0 {
+                let bytes = value.get(place).unwrap_or_default();
+                return Ok(Some(Record::decode(Bytes::copy_from_slice(bytes))?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The record before a position; `None` where it is not there.
+    pub(crate) fn record_before(&self, position: Position) -> Result<Option<Record>, ReadError> {
+        match position.0.checked_sub(1) {
+            Some(before) => self.record_at(Position(before)),
+            None => Ok(None),
+        }
+    }
+
     /// The last record; `None` in an empty log.
     pub(crate) fn last_record(&self) -> Result<Option<Record>, ReadError> {
         let mut iterator = self.iterate(self.columns()?.records, None);

@@ -82,6 +82,16 @@ pub enum OpenError {
         /// The column family's name.
         name: String,
     },
+    /// Making the indexes anew has not come to its end. The records are all there.
+    #[error(
+        "the indexes of the log at {path} are being made anew, or that was interrupted; \
+         `annals rebuild --indexes` does it again",
+        path = .path.display()
+    )]
+    RebuildInterrupted {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The directory or a file in it may not be read, or not be written.
     #[error("no permission to open {path}: {detail}", path = .path.display())]
     NoPermission {
@@ -180,6 +190,32 @@ impl OpenError {
         OpenError::Corrupt {
             path: path.to_owned(),
             reason: reason.into(),
+        }
+    }
+}
+
+/// Why the indexes were not made anew.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RebuildError {
+    /// The log cannot be opened. Nothing was altered.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// Its records or its blobs cannot be read. They are not made anew from anything.
+    #[error("the indexes were not made anew: {0}; restore the log from a backup")]
+    Read(#[from] ReadError),
+    /// It could not be written.
+    #[error("the indexes were not made anew: {0}; run it again")]
+    Store(#[from] StoreFailure),
+}
+
+impl RebuildError {
+    /// Whether the same call may succeed later without anything being mended.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            RebuildError::Open(error) => error.is_retryable(),
+            RebuildError::Read(error) => error.is_retryable(),
+            RebuildError::Store(_) => true,
         }
     }
 }

@@ -10,6 +10,18 @@ use crate::error::corrupt;
 use crate::keys;
 use crate::rows::{self, Counts, Run};
 
+/// The version that comes after the stream's last record before `chunk`, if its entries
+/// are right: 1 where it has none.
+pub(crate) fn version_after(
+    db: &Db,
+    columns: &Columns<'_>,
+    stream: &str,
+    chunk: Position,
+) -> Result<u64, ReadError> {
+    let before = Position(chunk.0.saturating_sub(1));
+    Ok(version_up_to(db, columns, stream, before)?.saturating_add(1))
+}
+
 /// The version of a stream's last record, durable or not; 0 for no stream.
 pub(crate) fn last_version(
     db: &Db,
@@ -61,7 +73,7 @@ pub(crate) fn batch_row(
 ) -> Result<Option<BatchRow>, ReadError> {
     match db.get(columns.batches, batch.as_bytes())? {
         None => Ok(None),
-        Some(value) => match rows::read_batch(&value) {
+        Some(value) => match rows::read_batch(batch, &value) {
             Some(row) => Ok(Some(row)),
             None => Err(corrupt(format!("the row of batch {batch} is malformed"))),
         },

@@ -40,6 +40,9 @@ pub(crate) const META_REDACTION: &[u8] = b"redaction";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 
+/// `meta`: there while the indexes are made anew, see [`crate::rebuild`].
+pub(crate) const META_REBUILDING: &[u8] = b"rebuilding";
+
 /// The key of the chunk that begins at `position`.
 pub(crate) fn record(position: Position) -> [u8; NUMBER] {
     position.0.to_be_bytes()
@@ -101,19 +104,36 @@ pub(crate) fn bounds(name: &str) -> (Vec<u8>, Vec<u8>) {
     (with(END), with(BEYOND))
 }
 
+/// What stands behind a model's name in the key of its checkpoint.
+const MODEL_CHECKPOINT: u8 = b'c';
+/// The same, of a row.
+pub(crate) const MODEL_ROW: u8 = b'r';
+
+/// Takes a key of the read models apart: the name, checkpoint or row, and the row's key.
+pub(crate) fn split_model(key: &[u8]) -> Option<(&str, u8, &[u8])> {
+    let end = key.iter().position(|byte| *byte == END)?;
+    let (name, rest) = key.split_at_checked(end)?;
+    let [_, kind, row @ ..] = rest else {
+        return None;
+    };
+    let is_known = matches!(*kind, MODEL_CHECKPOINT | MODEL_ROW);
+    let name = std::str::from_utf8(name).ok()?;
+    is_known.then_some((name, *kind, row))
+}
+
 /// The key of a read model's checkpoint.
 pub(crate) fn model_checkpoint(model: &str) -> Vec<u8> {
-    model_key(model, b'c', &[])
+    model_key(model, MODEL_CHECKPOINT, &[])
 }
 
 /// The key of a read model's row; of an empty row, the prefix of all of them.
 pub(crate) fn model_row(model: &str, row: &[u8]) -> Vec<u8> {
-    model_key(model, b'r', row)
+    model_key(model, MODEL_ROW, row)
 }
 
 /// Behind the last row of a read model.
 pub(crate) fn model_rows_end(model: &str) -> Vec<u8> {
-    model_key(model, b'r' + 1, &[])
+    model_key(model, MODEL_ROW + 1, &[])
 }
 
 fn model_key(model: &str, kind: u8, row: &[u8]) -> Vec<u8> {
@@ -173,5 +193,17 @@ mod tests {
             model_checkpoint("a.b"),
         ];
         assert!(keys.is_sorted(), "{keys:?}");
+        let parts: Vec<_> = keys.iter().map(|key| split_model(key)).collect();
+        let expected = [
+            Some(("a", b'c', &b""[..])),
+            Some(("a", b'r', b"")),
+            Some(("a", b'r', &[0xff; 3])),
+            None,
+            Some(("a.b", b'c', b"")),
+        ];
+        assert_eq!(parts, expected);
+        for bad in [&b""[..], b"a", b"a\0", b"\xff\0c", b"a\0x"] {
+            assert_eq!(split_model(bad), None, "{bad:?}");
+        }
     }
 }

@@ -35,6 +35,7 @@ mod options;
 mod purge;
 mod queue;
 mod read;
+mod rebuild;
 mod redaction;
 mod rows;
 mod scan;
@@ -49,8 +50,9 @@ mod writer;
 
 pub use backup::BackupReport;
 pub use collect::Orphans;
-pub use error::{BackupError, CollectError, OpenError, StoreFailure};
+pub use error::{BackupError, CollectError, OpenError, RebuildError, StoreFailure};
 pub use log::RocksLog;
 pub use options::Options;
 pub use purge::PurgeError;
+pub use rebuild::{RebuildReport, RebuildStep};
 pub use verify::{Fault, Finding, VerifyReport};

@@ -16,17 +16,19 @@ use bytes::Bytes;
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rocksdb::statistics::Ticker;
+use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::backup::{self, BackupReport};
 use crate::collect::Orphans;
 use crate::db::{Db, directory_bytes};
-use crate::error::{BackupError, CollectError, OpenError, StoreFailure, corrupt};
+use crate::error::{BackupError, CollectError, OpenError, RebuildError, StoreFailure, corrupt};
 use crate::models::{self, Commit, Turns};
 use crate::open::{self, Access, Opened};
 use crate::options::Options;
 use crate::purge::{self, PurgeError};
 use crate::read::{self, View};
+use crate::rebuild::{self, RebuildReport, RebuildStep};
 use crate::redaction::{self, Removal};
 use crate::secondary::Follower;
 use crate::slot::Slot;
@@ -55,6 +57,8 @@ pub(crate) struct Inner {
     access: Access,
     readers: ThreadPool,
     turns: Arc<Turns>,
+    /// The folder of a log that goes with its last handle.
+    _folder: Option<TempDir>,
 }
 
 impl std::fmt::Debug for RocksLog {
@@ -107,10 +111,32 @@ impl RocksLog {
         RocksLog::start(path, options, open::open_reader(path, options)?)
     }
 
+    /// Makes a log in a temporary folder, which goes with the last handle. It is a place for
+    /// rows that are not to last.
+    ///
+    /// # Errors
+    /// [`OpenError::Io`] and others that the operating system has reasons for.
+    pub fn temporary(options: &Options) -> Result<RocksLog, OpenError> {
+        let folder = tempfile::Builder::new().prefix("annals-rows-").tempdir();
+        let folder = folder.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
+        let path = folder.path().join("log");
+        let opened = open::create(&path, options)?;
+        RocksLog::start_in(&path, options, opened, Some(folder))
+    }
+
     pub(crate) fn start(
         path: &Path,
         options: &Options,
         opened: Opened,
+    ) -> Result<RocksLog, OpenError> {
+        RocksLog::start_in(path, options, opened, None)
+    }
+
+    fn start_in(
+        path: &Path,
+        options: &Options,
+        opened: Opened,
+        folder: Option<TempDir>,
     ) -> Result<RocksLog, OpenError> {
         let Opened {
             log_id,
@@ -133,6 +159,7 @@ impl RocksLog {
             access,
             readers,
             turns,
+            _folder: folder,
         };
         Ok(RocksLog {
             inner: Arc::new(inner),
@@ -153,22 +180,77 @@ impl RocksLog {
 
     /// Reads everything up to the watermark and checks it: chunks and records
     /// decode, digests fit, positions and versions are dense, the indexes, the
-    /// batches and the counts agree with the records, and the blobs are there.
-    /// `progress` is told each chunk's last position. Blocks.
+    /// batches, the tree and the counts agree with the records, every blob has its
+    /// digest, and none is missing. Of the read models only the names and the
+    /// checkpoints are checked. `progress` is told each chunk's last position. Blocks.
     ///
     /// # Errors
     /// [`ReadError`] when the log cannot be read at all. What is wrong with it
     /// is no error but a finding of the report.
     pub fn verify(&self, progress: &mut dyn FnMut(Position)) -> Result<VerifyReport, ReadError> {
+        let log_id = self.inner.log_id;
+        self.look(|view| verify::verify(view, log_id, progress))
+    }
+
+    /// The same of the records behind `after` only: what was checked once need not be
+    /// read again. Where their streams and the tree stood before is taken from the
+    /// indexes, and what the indexes have beside the entries of these records is not
+    /// looked at. The report's root is that of the whole log; comparing it with a
+    /// checkpoint shows whether what stands before `after` is what it was. The chunk in
+    /// which they begin is read from its beginning: [`VerifyReport::after`] says where that
+    /// is. Blocks.
+    ///
+    /// # Errors
+    /// As [`RocksLog::verify`].
+    pub fn verify_from(
+        &self,
+        after: Position,
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<VerifyReport, ReadError> {
+        self.look(|view| verify::verify_from(view, after, progress))
+    }
+
+    /// Looks at what is there now, on this thread.
+    fn look<T>(
+        &self,
+        look: impl FnOnce(&View<'_>) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
         let (db, watermark) = self.inner.refresh()?;
-        verify::verify(
-            &View {
-                db: &db,
-                columns: db.columns()?,
-                watermark,
-            },
-            progress,
-        )
+        look(&View {
+            db: &db,
+            columns: db.columns()?,
+            watermark,
+        })
+    }
+
+    /// Makes anew what follows from the records of a log: the indexes of streams, event
+    /// types and batches, the tree and the counts. It is for a log whose indexes are
+    /// damaged, also where it cannot be opened for writing because of them. The records
+    /// and the blobs are only read. Where it is interrupted, the log is refused with
+    /// [`OpenError::RebuildInterrupted`] until this was called again and came to its end.
+    /// Whoever has the log open for reading meanwhile must open it again. Blocks.
+    ///
+    /// # Errors
+    /// [`RebuildError`]; nothing was altered where it is that records cannot be read or
+    /// that the log is open for writing elsewhere.
+    pub fn rebuild_indexes(
+        path: &Path,
+        options: &Options,
+        progress: &mut dyn FnMut(RebuildStep, Position),
+    ) -> Result<RebuildReport, RebuildError> {
+        rebuild::rebuild(path, options, progress)
+    }
+
+    /// For a reader: keeps what it sees now, all of which is durable, whatever its writer
+    /// does from now on, so that everything that is read is of one moment. Blocks.
+    ///
+    /// # Errors
+    /// [`ReadError`]. On a log that is open for writing it does nothing.
+    pub fn stand_still(&self) -> Result<Position, ReadError> {
+        match &self.inner.access {
+            Access::Write(_) => Ok(self.inner.watermark.get()),
+            Access::Follow(follower) => follower.stand_still(),
+        }
     }
 
     /// Gives up the bytes of everything that was removed: rewrites the files that may

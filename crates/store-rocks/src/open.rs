@@ -20,7 +20,7 @@ use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
-use crate::{identity, index, ingest, keys, redaction, tree};
+use crate::{identity, index, ingest, keys, redaction, rows, tree};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -103,7 +103,7 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
     write.put_cf(
         columns.meta,
         keys::META_CREATED_AT,
-        encode_timestamp(Utc::now()),
+        rows::created_at(log_id, encode_timestamp(Utc::now())),
     );
     rocks
         .write_opt(write, &synced(true))
@@ -121,6 +121,17 @@ pub(crate) fn open_on(
     options: &Options,
     disk: impl FnOnce(Arc<Db>) -> Disk,
 ) -> Result<Opened, OpenError> {
+    let (log_id, db) = open_locked(path, options, Purpose::Use)?;
+    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
+    start_writer(log_id, db, file, options, disk)
+}
+
+/// Opens the database under the writer's lock.
+pub(crate) fn open_locked(
+    path: &Path,
+    options: &Options,
+    purpose: Purpose,
+) -> Result<(Uuid, Db), OpenError> {
     let log_id = identity::read(path)?;
     let lock = identity::lock(path)?;
     check_columns(path, options)?;
@@ -139,9 +150,8 @@ pub(crate) fn open_on(
         _lock: Some(lock),
         released: Arc::default(),
     };
-    check_meta(&db, log_id)?;
-    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
-    start_writer(log_id, db, file, options, disk)
+    check_meta(&db, log_id, purpose)?;
+    Ok((log_id, db))
 }
 
 fn start_writer(
@@ -248,7 +258,11 @@ fn read_tail(db: &Db) -> Result<Tail, ReadError> {
 
 /// What WATERMARK says was synced before anyone was answered. A log that ends
 /// before it has lost acknowledged records, whatever RocksDB made of its files.
-fn check_watermark(path: &Path, file: &WatermarkFile, last: Position) -> Result<(), OpenError> {
+pub(crate) fn check_watermark(
+    path: &Path,
+    file: &WatermarkFile,
+    last: Position,
+) -> Result<(), OpenError> {
     let published = file.read().map_err(|error| OpenError::io(path, error))?;
     match published {
         Some(published) if published > last => Err(OpenError::corrupt(path, lost(published, last))),
@@ -363,7 +377,7 @@ pub(crate) fn open_secondary(
         _lock: None,
         released,
     };
-    check_meta(&db, log_id)?;
+    check_meta(&db, log_id, Purpose::Use)?;
     Ok(db)
 }
 
@@ -422,8 +436,17 @@ fn check_columns(path: &Path, options: &Options) -> Result<(), OpenError> {
     }
 }
 
+/// What a database is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To read or to write records.
+    Use,
+    /// To make its indexes anew.
+    Rebuild,
+}
+
 /// Compares what the database says of itself with the file ANNALS.
-fn check_meta(db: &Db, log_id: Uuid) -> Result<(), OpenError> {
+fn check_meta(db: &Db, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
     let path = db.path.as_path();
     let columns = columns_of(path, &db.rocks)?;
     let get = |key: &[u8]| {
@@ -441,13 +464,18 @@ fn check_meta(db: &Db, log_id: Uuid) -> Result<(), OpenError> {
                 known: identity::FORMAT,
             });
         }
-        Some(_) => {}
-        None => {
+        Some(1..) => {}
+        Some(0) | None => {
             return Err(OpenError::corrupt(
                 path,
-                "the database does not say its format",
+                "the database does not say its format; restore it from a backup",
             ));
         }
+    }
+    if get(keys::META_REBUILDING)?.is_some() && !matches!(purpose, Purpose::Rebuild) {
+        return Err(OpenError::RebuildInterrupted {
+            path: path.to_owned(),
+        });
     }
     match get(keys::META_LOG_ID)? {
         Some(stored) if *stored == log_id.as_bytes()[..] => Ok(()),
@@ -465,7 +493,7 @@ fn columns_of<'a>(path: &Path, rocks: &'a DB) -> Result<Columns<'a>, OpenError> 
     })
 }
 
-fn unreadable(path: &Path, error: ReadError) -> OpenError {
+pub(crate) fn unreadable(path: &Path, error: ReadError) -> OpenError {
     match error {
         ReadError::Corrupt { reason } => OpenError::corrupt(path, reason),
         error => OpenError::corrupt(path, error.to_string()),

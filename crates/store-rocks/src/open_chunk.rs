@@ -1,10 +1,12 @@
 //! The chunk that is being filled, with the index entries that it will need.
 
 use annals_event_log::{Position, StreamName, Version};
+use rocksdb::WriteBatch;
 
-use crate::chunk;
+use crate::columns::Columns;
 use crate::heads::Head;
 use crate::rows::Run;
+use crate::{chunk, keys};
 
 /// Records on their way into one chunk. Used again for the next one.
 #[derive(Debug, Default)]
@@ -111,6 +113,23 @@ impl OpenChunk {
         self.types
             .iter()
             .map(|(event_type, run)| (event_type.as_str(), run))
+    }
+
+    /// Puts its index entries into a write. `scratch` is room for a key.
+    pub(crate) fn put_entries(
+        &self,
+        columns: &Columns<'_>,
+        write: &mut WriteBatch,
+        scratch: &mut Vec<u8>,
+    ) {
+        for (stream, version, run) in self.streams() {
+            keys::write_entry(scratch, stream.as_str(), version.0);
+            write.put_cf(columns.streams, &scratch, run.encode_stream());
+        }
+        for (event_type, run) in self.types() {
+            keys::write_entry(scratch, event_type, self.first.0);
+            write.put_cf(columns.types, &scratch, run.encode_type());
+        }
     }
 
     /// Empties it.

@@ -177,7 +177,7 @@ fn rewrite(
     }
     let mut scratch = Vec::new();
     for (batch, row) in rows {
-        rows::write_batch(&mut scratch, &row);
+        rows::write_batch(&mut scratch, batch, &row);
         write.put_cf(columns.batches, batch.as_bytes(), &scratch);
     }
     Ok(())

@@ -6,14 +6,20 @@
 //!           u32 index of the first of them in the chunk, from 0
 //! types     u32 records of the type in the chunk
 //!           u32 index of the first of them in the chunk, from 0
-//! batches   u8 1, salt (16), digest of the request (32), u64 first, u64 last
-//!           u8 2, u64 first, u64 last                      a copied batch
+//! batches   u8 1, salt (16), digest of the request (32), u64 first, u64 last, check (8)
+//!           u8 2, u64 first, u64 last, check (8)           a copied batch
 //! models    the checkpoint: u64 position
 //! meta      counts: u64 position, streams, batches, blobs, bytes of blobs
+//!           created_at: i64 seconds, u32 nanoseconds, check (8)
 //! ```
+//!
+//! Check bytes are the first 8 bytes of SHA-256 over what a value belongs to (the id of
+//! the batch, or of the log) and the value before them: nothing else in the log says what
+//! these values should be. Older programs wrote none, which is read too.
 
 use annals_event_log::store_support::{BatchRow, RequestDigest};
-use annals_event_log::{Appended, Digest, Position};
+use annals_event_log::{Appended, BatchId, Digest, Position};
+use uuid::Uuid;
 
 /// Where a chunk's records of one stream or type are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +37,8 @@ pub(crate) const TYPE_RUN: usize = 8;
 const REQUESTED: usize = 65;
 const COPIED: usize = 17;
 const COUNTS: usize = 40;
+const CREATED_AT: usize = 12;
+const CHECK: usize = 8;
 const _: () = assert!(STREAM_RUN == 8 + 4 + 4 && TYPE_RUN == 4 + 4);
 const _: () = assert!(REQUESTED == 1 + 16 + 32 + 8 + 8 && COPIED == 1 + 8 + 8);
 const _: () = assert!(COUNTS == size_of::<Counts>());
@@ -67,8 +75,25 @@ impl Run {
     }
 }
 
-/// Writes a batch's row into `out`, replacing what is there.
-pub(crate) fn write_batch(out: &mut Vec<u8>, row: &BatchRow) {
+/// The check bytes of a value that belongs to `owner`.
+fn check_of(owner: Uuid, value: &[u8]) -> [u8; CHECK] {
+    let Digest(digest) = Digest::of(&[owner.as_bytes().as_slice(), value].concat());
+    let mut check = [0; CHECK];
+    check
+        .iter_mut()
+        .zip(digest)
+        .for_each(|(byte, digest)| *byte = digest);
+    check
+}
+
+/// The value before its check bytes, if they fit. A value of `bare` bytes has none.
+fn checked(owner: Uuid, value: &[u8], bare: usize) -> Option<&[u8]> {
+    let (content, check) = value.split_at_checked(bare)?;
+    (check.is_empty() || *check == check_of(owner, content)).then_some(content)
+}
+
+/// Writes the row of `batch` into `out`, replacing what is there.
+pub(crate) fn write_batch(out: &mut Vec<u8>, batch: BatchId, row: &BatchRow) {
     out.clear();
     match &row.request {
         Some(request) => {
@@ -80,11 +105,18 @@ pub(crate) fn write_batch(out: &mut Vec<u8>, row: &BatchRow) {
     }
     out.extend_from_slice(&row.appended.first.0.to_be_bytes());
     out.extend_from_slice(&row.appended.last.0.to_be_bytes());
+    let check = check_of(batch, out);
+    out.extend_from_slice(&check);
 }
 
-/// Reads a batch's row.
-pub(crate) fn read_batch(value: &[u8]) -> Option<BatchRow> {
-    let (kind, rest) = value.split_first()?;
+/// Reads the row of `batch`; nothing, where it is no row or another one's.
+pub(crate) fn read_batch(batch: BatchId, value: &[u8]) -> Option<BatchRow> {
+    let bare = match value.first()? {
+        1 => REQUESTED,
+        2 => COPIED,
+        _ => return None,
+    };
+    let (kind, rest) = checked(batch, value, bare)?.split_first()?;
     let (request, rest) = match kind {
         1 => {
             let (salt, rest) = rest.split_first_chunk()?;
@@ -107,6 +139,18 @@ pub(crate) fn read_batch(value: &[u8]) -> Option<BatchRow> {
         appended: Appended::new(first, last),
         request,
     })
+}
+
+/// When the log was created, as `meta` has it.
+pub(crate) fn created_at(log_id: Uuid, time: [u8; CREATED_AT]) -> Vec<u8> {
+    let mut value = time.to_vec();
+    value.extend_from_slice(&check_of(log_id, &time));
+    value
+}
+
+/// Whether a value says when the log was created.
+pub(crate) fn is_created_at(log_id: Uuid, value: &[u8]) -> bool {
+    checked(log_id, value, CREATED_AT).is_some()
 }
 
 /// What `stats` needs, kept up by the writer in each group.
@@ -181,16 +225,38 @@ mod tests {
             salt: [1; 16],
             digest: Digest([2; 32]),
         };
+        let batch = Uuid::from_u128(7);
         for (request, len) in [(Some(digest), REQUESTED), (None, COPIED)] {
             let row = BatchRow { appended, request };
             let mut value = vec![7];
-            write_batch(&mut value, &row);
-            assert_eq!(value.len(), len);
-            assert_eq!(read_batch(&value), Some(row));
-            assert_eq!(read_batch(&value[..len - 1]), None);
-            value[0] = 3;
-            assert_eq!(read_batch(&value), None, "a kind that is unknown");
+            write_batch(&mut value, batch, &row);
+            assert_eq!(value.len(), len + CHECK);
+            assert_eq!(read_batch(batch, &value), Some(row));
+            assert_eq!(
+                read_batch(Uuid::from_u128(8), &value),
+                None,
+                "another one's"
+            );
+            for cut in (0..value.len()).filter(|cut| *cut != len) {
+                assert_eq!(read_batch(batch, &value[..cut]), None, "cut at {cut}");
+            }
+            let older = &value[..len];
+            assert_eq!(read_batch(batch, older), Some(row), "without check bytes");
+            for at in 0..value.len() {
+                let mut flipped = value.clone();
+                flipped[at] ^= 1 << (at % 8);
+                assert_eq!(read_batch(batch, &flipped), None, "byte {at}");
+            }
         }
+    }
+
+    #[test]
+    fn the_time_of_creation_is_that_of_its_log() {
+        let (log, time) = (Uuid::from_u128(1), [3; CREATED_AT]);
+        let value = created_at(log, time);
+        assert!(is_created_at(log, &value) && is_created_at(log, &time));
+        assert!(!is_created_at(Uuid::from_u128(2), &value));
+        assert!(!is_created_at(log, &value[..19]) && !is_created_at(log, &time[1..]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A reader beside a live writer: a RocksDB secondary that follows the file
 //! WATERMARK and serves nothing above it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,8 @@ pub(crate) struct Follower {
     served: Arc<Watermark>,
     catching_up: Mutex<Attempted>,
     polling: Mutex<bool>,
+    /// Whether the view is to stay as it is.
+    stands_still: AtomicBool,
 }
 
 /// What whoever catches up knows of earlier attempts.
@@ -72,13 +75,14 @@ impl Follower {
             served,
             catching_up: Mutex::default(),
             polling: Mutex::default(),
+            stands_still: AtomicBool::new(false),
         }
     }
 
     /// Catches up with the writer, if it has moved; what is served now, and the
     /// database that has it in view.
     pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
-        if self.published()?.is_some() {
+        if !self.stands_still.load(Ordering::Acquire) && self.published()?.is_some() {
             self.advance()?;
         }
         // In this order: a database is in its place before it is served from.
@@ -88,6 +92,9 @@ impl Follower {
 
     fn advance(&self) -> Result<(), ReadError> {
         let mut turn = self.turn();
+        if self.stands_still.load(Ordering::Acquire) {
+            return Ok(());
+        }
         // Somebody else may have caught up while this one waited.
         let Some(published) = self.published()? else {
             return Ok(());
@@ -202,11 +209,25 @@ impl Follower {
         Ok(still)
     }
 
-    /// The same, where not all of the view need be published.
+    /// Brings the view to a state that is durable as a whole, and leaves it there for
+    /// ever; the last position in it.
+    pub(crate) fn stand_still(&self) -> Result<Position, ReadError> {
+        let still = self.hold_still()?;
+        let last = still.db.last_position()?;
+        self.served.advance(last);
+        self.stands_still.store(true, Ordering::Release);
+        Ok(last)
+    }
+
+    /// The same as [`Follower::hold_still`], where not all of the view need be published.
     pub(crate) fn still(&self) -> Result<Still<'_>, ReadError> {
         let mut turn = self.turn();
-        let promised = self.read_file()?.unwrap_or_default();
-        let seen = self.see(promised, &mut turn)?;
+        let seen = if self.stands_still.load(Ordering::Acquire) {
+            self.served.get()
+        } else {
+            let promised = self.read_file()?.unwrap_or_default();
+            self.see(promised, &mut turn)?
+        };
         let mut still = Still {
             db: self.db.get()?,
             published: false,

@@ -336,7 +336,7 @@ impl<'a> Staging<'a> {
     }
 
     fn stage_batch(&mut self, batch: BatchId, row: BatchRow, is_new: bool) {
-        rows::write_batch(&mut self.scratch, &row);
+        rows::write_batch(&mut self.scratch, batch, &row);
         self.write
             .put_cf(self.columns.batches, batch.as_bytes(), &self.scratch);
         self.batches.insert(batch, row);
@@ -359,16 +359,8 @@ impl<'a> Staging<'a> {
             keys::record(first),
             self.chunk.content(),
         );
-        for (stream, version, run) in self.chunk.streams() {
-            keys::write_entry(&mut self.scratch, stream.as_str(), version.0);
-            self.write
-                .put_cf(self.columns.streams, &self.scratch, run.encode_stream());
-        }
-        for (event_type, run) in self.chunk.types() {
-            keys::write_entry(&mut self.scratch, event_type, first.0);
-            self.write
-                .put_cf(self.columns.types, &self.scratch, run.encode_type());
-        }
+        self.chunk
+            .put_entries(&self.columns, &mut self.write, &mut self.scratch);
         self.chunk.clear();
     }
 }

@@ -5,7 +5,7 @@
 //! come in groups, and one key for many of them is what makes them cheap.
 
 use annals_event_log::store_support::clamp_limit;
-use annals_event_log::tree::{Frontier, Kept, LEVELS, STEP, leaf};
+use annals_event_log::tree::{Frontier, Kept, LEVELS, STEP, leaf, node};
 use annals_event_log::{Digest, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
@@ -273,24 +273,34 @@ pub(crate) fn stored(
     Ok(hashes)
 }
 
-/// How many hashes there are, and how many of these a view sees. What is no hash
-/// counts as one that it sees.
-pub(crate) fn count(view: &View<'_>) -> Result<(u64, u64), ReadError> {
-    let mut iterator = view.db.iterate_once(view.columns.tree);
-    iterator.seek_to_first();
-    let (mut all, mut seen) = (0_u64, 0_u64);
-    while let Some((key, value)) = iterator.item() {
-        let (run, rest) = value.as_chunks::<32>();
-        let there = run.len() as u64 + u64::from(!rest.is_empty());
-        let place = keys::split_tree(key).filter(|(level, _)| *level < LEVELS);
-        let beyond = place.map_or(0, |(level, first)| {
-            let end = view.watermark.0 >> level;
-            first.saturating_add(there).saturating_sub(end)
-        });
-        all = all.saturating_add(there);
-        seen = seen.saturating_add(there.saturating_sub(beyond));
-        iterator.next();
+/// The right edge of the tree over the first `size` records, from the hashes that are
+/// stored.
+pub(crate) fn frontier_at(view: &View<'_>, size: u64) -> Result<Frontier, ReadError> {
+    let mut bytes = size.to_be_bytes().to_vec();
+    let mut begin = 0;
+    for level in (0..LEVELS).rev() {
+        let width = 1_u64 << level;
+        if size & width == 0 {
+            continue;
+        }
+        let below = level - level % STEP;
+        let count = 1_usize << (level - below);
+        let first = begin >> below;
+        let stored = (first..).zip(stored(view, below, first, count)?);
+        let mut hashes = stored
+            .map(|(number, hash)| hash.ok_or_else(|| missing(below, number)))
+            .collect::<Result<Vec<Digest>, ReadError>>()?;
+        while let [_, _, ..] = hashes.as_slice() {
+            let (pairs, _) = hashes.as_chunks::<2>();
+            hashes = pairs
+                .iter()
+                .map(|[left, right]| node(*left, *right))
+                .collect();
+        }
+        hashes
+            .iter()
+            .for_each(|peak| bytes.extend_from_slice(&peak.0));
+        begin += width;
     }
-    view.db.check(&iterator)?;
-    Ok((all, seen))
+    Frontier::decode(&bytes).ok_or_else(|| corrupt("the frontier of the tree cannot be made"))
 }

@@ -21,4 +21,5 @@ mod seal;
 mod session_replay;
 mod support;
 mod together;
+mod verify_catalogue;
 mod window;

@@ -94,7 +94,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Backup(args) => backup::run(&args, context).await,
         Command::Redact(args) => redact::run(&args, context).await,
         Command::Gc(args) => gc::run(&args, context).await,
-        Command::Rebuild(_) => rebuild::run(context).await,
+        Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
     }

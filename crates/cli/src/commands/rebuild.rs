@@ -1,13 +1,22 @@
-//! `annals rebuild`: the catalogue anew from the log.
+//! `annals rebuild`: the catalogue anew from the log, and the indexes of the log itself.
 
+use annals::LogUrl;
+use annals::event_log::Position;
+use annals::projections::Rebuilt;
+use annals::store_rocks::{Options, RebuildReport, RebuildStep, RocksLog};
 use serde_json::json;
 
+use crate::cli::Rebuild;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::counted;
 use crate::progress;
 
-pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
+pub(crate) async fn run(context: &mut Context, rebuild: &Rebuild) -> Result<(), CliError> {
+    let indexes = match rebuild.indexes {
+        true => Some(indexes(context)?),
+        false => None,
+    };
     let annals = context.writer()?;
     let bar = progress::bar("rebuilding", Some(annals.position().0));
     let rebuilt = annals
@@ -15,12 +24,76 @@ pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
         .await?;
     bar.finish_and_clear();
     annals.close().await;
-    if context.output.is_json() {
-        return context
-            .output
-            .json(&json!({ "events": rebuilt.events, "rows": rebuilt.rows }));
+    print(context, &rebuilt, indexes.as_ref())
+}
+
+/// Makes the indexes anew: before anything else, since the log may be refused for them.
+fn indexes(context: &Context) -> Result<RebuildReport, CliError> {
+    let url: LogUrl = context
+        .log
+        .parse()
+        .map_err(|error| CliError::open(&context.log, error))?;
+    let LogUrl::Rocks(path) = url else {
+        return Err(CliError::InMemory);
+    };
+    // How long the log is only its records say.
+    let checking = progress::bar("reading the records", None);
+    let making = progress::bar("making the indexes", None);
+    let mut show = |step, Position(position)| match step {
+        RebuildStep::Checking => checking.set_position(position),
+        RebuildStep::Making => making.set_position(position),
+    };
+    let report = RocksLog::rebuild_indexes(&path, &Options::default(), &mut show);
+    checking.finish_and_clear();
+    making.finish_and_clear();
+    report.map_err(|error| CliError::rebuild(&context.log, error))
+}
+
+fn print(
+    context: &mut Context,
+    rebuilt: &Rebuilt,
+    indexes: Option<&RebuildReport>,
+) -> Result<(), CliError> {
+    let output = &mut context.output;
+    if output.is_json() {
+        let indexes = indexes.map(|report| {
+            json!({
+                "records": report.records,
+                "streams": report.streams,
+                "batches": report.batches,
+                "batches_without_request": report.batches_without_request,
+                "batches_removed": report.batches_removed,
+                "blobs": report.blobs,
+            })
+        });
+        let mut answer = json!({ "events": rebuilt.events, "rows": rebuilt.rows });
+        if let (Some(indexes), Some(answer)) = (indexes, answer.as_object_mut()) {
+            answer.insert("indexes".to_owned(), indexes);
+        }
+        return output.json(&answer);
     }
-    context.output.line(&format!(
+    if let Some(report) = indexes {
+        output.line(&format!(
+            "made the indexes anew from {}: {}, {}",
+            counted(report.records, "record", "records"),
+            counted(report.streams, "stream", "streams"),
+            counted(report.batches, "batch", "batches"),
+        ))?;
+        if report.batches_without_request > 0 {
+            output.line(&format!(
+                "the requests of {} are not known any more: a repeated append with such an id is \
+                 taken for the same one unread",
+                counted(report.batches_without_request, "batch", "batches"),
+            ))?;
+        }
+        if report.batches_removed > 0 {
+            output.line(&format!(
+                "removed {} of batches that have no records",
+                counted(report.batches_removed, "row", "rows"),
+            ))?;
+        }
+    }
+    output.line(&format!(
         "made the catalogue anew from {}: {}",
         counted(rebuilt.events, "event", "events"),
         counted(rebuilt.rows, "row", "rows")

@@ -20,8 +20,8 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-const POINTER: &str = "catalogue.5";
-const CURRENT: &[u8] = b"current";
+pub(super) const POINTER: &str = "catalogue.5";
+pub(super) const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
 /// Models that name the current generation of an older format.

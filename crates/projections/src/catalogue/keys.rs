@@ -296,6 +296,17 @@ pub(super) fn waiting(waits: Waits, first: u64) -> [u8; 2 + POSITION] {
     fixed(&[&[WAITING, waits.code()], &first.to_be_bytes()])
 }
 
+/// A row's key for people: its table, and the rest as hex digits or, of an object, its id.
+pub(super) fn words(key: &[u8]) -> String {
+    if let Some(id) = object_id(key) {
+        return format!("of the object {id}");
+    }
+    let Some((table, rest)) = key.split_first() else {
+        return "without a key".to_owned();
+    };
+    format!("{:?} {}", char::from(*table), hex::encode(rest))
+}
+
 /// Whether folds look at rows of this table. The others they only write.
 pub(super) fn is_looked_at(key: &[u8]) -> bool {
     matches!(

@@ -57,15 +57,18 @@ struct Before<'a> {
     taken: &'a Taken,
     /// The newest of it, which may not be written yet.
     writing: Option<&'a Arc<Layer>>,
+    batch_bytes: usize,
 }
 
 /// Decoded pages, one after the other.
 type Pages<'a> = Pin<Box<dyn Stream<Item = Result<Vec<Step>, CatalogueError>> + Send + 'a>>;
 
 /// The rows of a new generation as they come into being.
-struct Building<'a> {
+pub(super) struct Building<'a> {
     log: &'a dyn EventLog,
     model: String,
+    /// Bytes in memory after which rows are written.
+    batch_bytes: usize,
     folded: Position,
     rows: u64,
     taken: Taken,
@@ -90,14 +93,7 @@ impl Catalogue {
         let current = generation::current(log).await?;
         generation::drop_leftovers(log, current).await?;
         let new = current.next();
-        let mut building = Building {
-            log,
-            model: new.model(),
-            folded: Position::START,
-            rows: 0,
-            taken: Taken::new(),
-            progress,
-        };
+        let mut building = Building::new(log, new.model(), BATCH_BYTES, progress);
         building.build_to(log.watermark()).await?;
         // What came meanwhile, while nobody else folds or writes.
         let _folding = self.folding.lock().await;
@@ -125,9 +121,32 @@ impl Catalogue {
     }
 }
 
-impl Building<'_> {
+impl<'a> Building<'a> {
+    /// Nothing is folded yet, and the model has no rows.
+    pub(super) fn new(
+        log: &'a dyn EventLog,
+        model: String,
+        batch_bytes: usize,
+        progress: &'a mut (dyn FnMut(Position) + Send),
+    ) -> Building<'a> {
+        Building {
+            log,
+            model,
+            batch_bytes,
+            folded: Position::START,
+            rows: 0,
+            taken: Taken::new(),
+            progress,
+        }
+    }
+
+    /// Up to where the log is folded.
+    pub(super) fn folded(&self) -> Position {
+        self.folded
+    }
+
     /// Folds and writes up to a position.
-    async fn build_to(&mut self, target: Position) -> Result<(), CatalogueError> {
+    pub(super) async fn build_to(&mut self, target: Position) -> Result<(), CatalogueError> {
         let mut pages = pages(self.log, self.folded, target);
         let mut writing: Option<Batch> = None;
         loop {
@@ -138,6 +157,7 @@ impl Building<'_> {
                 folded: self.folded,
                 taken: &self.taken,
                 writing: layer.as_ref(),
+                batch_bytes: self.batch_bytes,
             };
             let write = write(self.log, &self.model, writing.take());
             let fold = fold(&before, &mut pages, &mut *self.progress);
@@ -165,7 +185,7 @@ async fn fold(
     let from = before.folded;
     let mut to = from;
     let mut layer = Layer::to_be_written();
-    while layer.bytes() < BATCH_BYTES
+    while layer.bytes() < before.batch_bytes
         && let Some(steps) = pages.next().await
     {
         let mut steps = steps?;

@@ -1,10 +1,14 @@
 //! Whether the stored Merkle tree is that of the records' headers.
 
-use annals_event_log::tree::{Frontier, Kept, leaf};
-use annals_event_log::{Position, ReadError, Record};
+use annals_event_log::tree::{Frontier, Kept, LEVELS, STEP};
+use annals_event_log::{Digest, Position, ReadError};
 
-use super::{Fault, Verifier};
-use crate::tree;
+use super::{Fault, Scope, Verifier};
+use crate::{columns, keys, tree};
+
+/// Runs that stand for nothing and are looked for: beyond them it is said that there are
+/// many.
+const MOST_MISFITS: usize = 1_000;
 
 /// The tree that is made anew beside the records.
 #[derive(Default)]
@@ -17,14 +21,14 @@ pub(super) struct TreeCheck {
     is_right: bool,
     /// Hashes that were made and are not compared yet.
     made: Vec<Kept>,
-    /// Hashes that should be stored.
-    kept: u64,
     /// Whether records are missing, so that nothing can be said of what follows.
     is_broken: bool,
+    /// Whether it is not known how far the tree is stored.
+    is_unknown: bool,
 }
 
 impl TreeCheck {
-    pub(super) fn push(&mut self, position: Position, record: &Record) {
+    pub(super) fn push(&mut self, position: Position, leaf: Digest) {
         self.is_broken |= position.0 != self.frontier.size() + 1;
         if self.is_broken {
             return;
@@ -33,14 +37,12 @@ impl TreeCheck {
             frontier,
             stored,
             made,
-            kept,
             ..
         } = self;
         let is_stored = frontier.size() < stored.size();
-        frontier.push(leaf(record.header_bytes()), |hash| {
+        frontier.push(leaf, |hash| {
             if is_stored {
                 made.push(hash);
-                *kept += 1;
             }
         });
         self.is_right |= self.frontier == self.stored;
@@ -53,9 +55,13 @@ impl Verifier<'_> {
         match tree::frontier(self.view.db, &self.view.columns) {
             Ok(stored) => self.tree.stored = stored,
             Err(error) => {
+                self.tree.is_unknown = true;
                 self.find(None, None, Fault::Frontier);
                 return self.unreadable(error);
             }
+        }
+        if self.scope == Scope::Behind {
+            self.tree_behind()?;
         }
         // In this order: a writer may go on meanwhile.
         match self.view.db.last_position() {
@@ -68,6 +74,23 @@ impl Verifier<'_> {
             Err(ReadError::Corrupt { .. }) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Begins with the tree of the records before those that are checked.
+    fn tree_behind(&mut self) -> Result<(), ReadError> {
+        let size = self.last.0;
+        match tree::frontier_at(self.view, size) {
+            Ok(frontier) => self.tree.frontier = frontier,
+            // An older program wrote them, or it is damaged.
+            Err(ReadError::Corrupt { .. }) if self.tree.stored.size() < size => {
+                self.tree.is_broken = true;
+            }
+            Err(error) => {
+                self.tree.is_broken = true;
+                return self.unreadable(error);
+            }
+        }
+        Ok(())
     }
 
     /// Compares the hashes of the tree with those that are stored.
@@ -110,19 +133,52 @@ impl Verifier<'_> {
         if (1..=watermark.0).contains(&stored) && !self.tree.is_right {
             self.find(None, None, Fault::Frontier);
         }
-        let counted = tree::count(self.view).and_then(|counted| {
-            // In this order: if the log has not grown by now, it had not when these
-            // were counted.
-            Ok((counted, self.view.db.last_position()?))
-        });
-        let there = match counted {
-            Ok(((all, _), last)) if last <= watermark => all,
-            Ok(((_, seen), _)) => seen,
-            Err(error) => return self.unreadable(error),
-        };
-        if there > self.tree.kept {
-            let (name, surplus) = ("tree", there - self.tree.kept);
-            self.find(None, None, Fault::Surplus { name, surplus });
+        match self.scope {
+            Scope::All if !self.tree.is_unknown => self.tree_surplus(),
+            Scope::All | Scope::Behind => Ok(()),
+        }
+    }
+
+    /// Hashes that stand for nothing, or twice.
+    fn tree_surplus(&mut self) -> Result<(), ReadError> {
+        let mut iterator = self.view.db.iterate_once(self.view.columns.tree);
+        iterator.seek_to_first();
+        let mut misfits = Vec::new();
+        let (mut level_before, mut end_before) = (0, 0);
+        while let Some((key, value)) = iterator.item() {
+            let (hashes, rest) = value.as_chunks::<32>();
+            let place = keys::split_tree(key);
+            let kept = |level: u8| level < LEVELS && level.is_multiple_of(STEP);
+            match place.filter(|(level, _)| kept(*level) && rest.is_empty() && !hashes.is_empty()) {
+                Some((level, first)) => {
+                    let end = first.saturating_add(hashes.len() as u64);
+                    let overlaps = level == level_before && first < end_before;
+                    if overlaps || end > self.tree.stored.size() >> level {
+                        misfits.push((key.to_vec(), !overlaps));
+                    }
+                    (level_before, end_before) = (level, end);
+                }
+                None => misfits.push((key.to_vec(), false)),
+            }
+            if misfits.len() > MOST_MISFITS {
+                break;
+            }
+            iterator.next();
+        }
+        if let Err(error) = self.view.db.check(&iterator) {
+            return self.unreadable(error);
+        }
+        // In this order: the log has not grown by now, so it had not when these were read.
+        let is_at_end = self.is_at_end()?;
+        for (key, may_be_new) in misfits {
+            if is_at_end || !may_be_new {
+                let entry = match keys::split_tree(&key) {
+                    Some((level, first)) => format!("level {level} from hash {first} on"),
+                    None => hex::encode(&key),
+                };
+                let name = columns::TREE;
+                self.find(None, None, Fault::Surplus { name, entry });
+            }
         }
         Ok(())
     }

@@ -10,8 +10,10 @@
 mod backup;
 mod collect;
 mod conformance;
+mod flips;
 mod opening;
 mod reader;
+mod rebuild;
 mod recovery;
 mod redaction;
 mod streams;

@@ -174,11 +174,15 @@ fn the_stored_bytes_are_as_described() {
         numbers(1, 1)
     );
     let row = get("batches", id.as_bytes());
-    assert_eq!((row.len(), row[0]), (65, 1));
-    assert_eq!(&row[49..], [one, 3_u64.to_be_bytes()].concat());
+    assert_eq!((row.len(), row[0]), (73, 1));
+    assert_eq!(&row[49..65], [one, 3_u64.to_be_bytes()].concat());
+    let check = Digest::of(&[id.as_bytes(), &row[..65]].concat());
+    assert_eq!(row[65..], check.0[..8]);
     assert_eq!(get("meta", b"format"), 1_u32.to_be_bytes());
     assert_eq!(get("meta", b"log_id"), log_id.as_bytes());
-    assert_eq!(get("meta", b"created_at").len(), 12);
+    let created = get("meta", b"created_at");
+    let check = Digest::of(&[log_id.as_bytes(), &created[..12]].concat());
+    assert_eq!((created.len(), &created[12..]), (20, &check.0[..8]));
     let counts: Vec<u8> = [3_u64, 2, 1, 0, 0]
         .iter()
         .flat_map(|n| n.to_be_bytes())

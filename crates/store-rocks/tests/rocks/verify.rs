@@ -159,17 +159,15 @@ fn a_missing_chunk_is_found() {
             }
     };
     assert!(report.findings.iter().any(gap), "{:#?}", report.findings);
-    let version = |f: &Finding| {
-        matches!(
-            f.fault,
-            Fault::Version {
-                expected: 1,
-                found: 21
+    let surplus = |f: &Finding| {
+        f.fault
+            == Fault::Surplus {
+                name: "streams",
+                entry: "run-2 from version 1 on".into(),
             }
-        )
     };
     assert!(
-        report.findings.iter().any(version),
+        report.findings.iter().any(surplus),
         "{:#?}",
         report.findings
     );
@@ -203,7 +201,7 @@ fn an_entry_that_fits_no_record_is_found() {
         only(&report).fault,
         Fault::Surplus {
             name: "streams",
-            surplus: 1
+            entry: "task-9 from version 1 on".into()
         }
     );
 }
@@ -309,4 +307,161 @@ fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
         }
     }
     assert!(verified >= 4, "streams, batches, types, models: {verified}");
+}
+
+/// A log of 30 batches of 20 records in three streams, and where its chunks begin.
+fn thirty() -> (tempfile::TempDir, std::path::PathBuf) {
+    let (home, path, log) = new_log();
+    for n in 0..30 {
+        append(&log, &format!("run-{}", n % 3), 20);
+    }
+    close(log);
+    (home, path)
+}
+
+#[test]
+fn what_stands_behind_a_position_is_checked_by_itself() {
+    let (_home, path) = thirty();
+    let log = RocksLog::open(&path, &options()).unwrap();
+    let whole = log.verify(&mut |_| {}).unwrap();
+    for after in [0, 1, 19, 20, 21, 255, 256, 257, 300, 511, 512, 599, 600] {
+        let mut last = Position(after);
+        let report = log
+            .verify_from(Position(after), &mut |position| last = position)
+            .unwrap();
+        assert!(report.is_sound(), "{after}: {:#?}", report.findings);
+        // From the beginning of the chunk that the next record is in.
+        let begin = if after == 600 {
+            580
+        } else {
+            after - after % 20
+        };
+        assert_eq!(
+            (report.after.0, report.records),
+            (begin, 600 - begin),
+            "{after}"
+        );
+        assert_eq!(report.batches, (600 - begin) / 20);
+        assert_eq!((report.root, last), (whole.root, Position(600)), "{after}");
+        assert_eq!((report.tree, report.unreferenced_blobs), (600, None));
+    }
+}
+
+#[test]
+fn damage_behind_a_position_is_found_and_what_stands_before_it_is_taken_as_it_is() {
+    let (_home, path) = thirty();
+    let db = raw(&path);
+    let records = db.cf_handle("records").unwrap();
+    let streams = db.cf_handle("streams").unwrap();
+    let from = |after| {
+        let log = RocksLog::open_reader(&path, &options()).unwrap();
+        let report = log.verify_from(Position(after), &mut |_| {}).unwrap();
+        close(log);
+        report
+    };
+    let (key, sound) = chunk_of(&db, 301);
+    let mut chunk = sound.clone();
+    let at = chunk.len() - 3;
+    chunk[at] ^= 1;
+    db.put_cf(records, &key, chunk).unwrap();
+    let report = from(250);
+    assert_eq!(only(&report).fault, Fault::Digest);
+    assert_eq!(report.findings[0].position, Some(Position(320)));
+    assert!(from(320).is_sound(), "it is not looked at");
+    db.put_cf(records, &key, sound).unwrap();
+    assert!(from(250).is_sound());
+    // Where a stream stood before is taken from the index: here its last entry is gone.
+    let before = entry("run-0", 81);
+    let run = db.get_cf(streams, &before).unwrap().unwrap();
+    db.delete_cf(streams, &before).unwrap();
+    let report = from(300);
+    let expected = Fault::Version {
+        expected: 81,
+        found: 101,
+    };
+    assert_eq!(only(&report).fault, expected);
+    assert_eq!(report.findings[0].position, Some(Position(301)));
+    db.put_cf(streams, &before, run).unwrap();
+    // And where the tree stood from its hashes.
+    let tree = db.cf_handle("tree").unwrap();
+    let first = [&[0][..], &280_u64.to_be_bytes()].concat();
+    let mut run = db.get_cf(tree, &first).unwrap().unwrap();
+    run[0] ^= 1;
+    db.put_cf(tree, &first, &run).unwrap();
+    let report = from(300);
+    assert!(!report.is_sound(), "the root is another one");
+}
+
+#[test]
+fn a_reader_that_stands_still_sees_nothing_of_what_comes() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 5);
+    let reader = RocksLog::open_reader(&path, &options()).unwrap();
+    assert_eq!(reader.stand_still().unwrap(), Position(5));
+    append(&log, "run-1", 5);
+    assert_eq!(reader.watermark(), Position(5));
+    let report = reader.verify(&mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    assert_eq!(report.records, 5);
+    assert_eq!(log.stand_still().unwrap(), Position(10), "a writer goes on");
+    let other = RocksLog::open_reader(&path, &options()).unwrap();
+    assert_eq!(other.watermark(), Position(10));
+}
+
+#[test]
+fn a_log_in_a_temporary_folder_goes_with_its_last_handle() {
+    let log = RocksLog::temporary(&options()).unwrap();
+    let row = (Bytes::from("key"), Some(Bytes::from("row")));
+    block_on(log.commit("model", Position::START, vec![row], Position::START)).unwrap();
+    let row = block_on(log.get("model", b"key")).unwrap();
+    assert_eq!(row.as_deref(), Some(&b"row"[..]));
+    close(log.clone());
+    drop(log);
+}
+
+#[test]
+fn what_the_log_says_of_itself_is_checked() {
+    for (key, value, says) in [
+        (&b"created_at"[..], &[1; 20][..], "created_at"),
+        (b"other", b"value", "other"),
+    ] {
+        let report = verify_after(|db, _| {
+            db.put_cf(db.cf_handle("meta").unwrap(), key, value)
+                .unwrap();
+        });
+        let entry = says.to_owned();
+        assert_eq!(only(&report).fault, Fault::Meta { entry });
+    }
+    let report = verify_after(|db, _| db.put(b"key", b"value").unwrap());
+    let fault = &only(&report).fault;
+    assert!(
+        matches!(
+            fault,
+            Fault::Surplus {
+                name: "default",
+                ..
+            }
+        ),
+        "{fault}"
+    );
+    let report = verify_after(|db, _| {
+        let stray = [9; 32];
+        db.put_cf(db.cf_handle("blobs").unwrap(), stray, b"x")
+            .unwrap();
+    });
+    let fault = &only(&report).fault;
+    assert!(matches!(fault, Fault::ChangedBlob { .. }), "{fault}");
+}
+
+#[test]
+fn a_blob_that_nothing_refers_to_is_no_fault() {
+    let (_home, path, log) = new_log();
+    let (with_blob, blob) = event_with_blob("run-blob", &[1; 5_000]);
+    let stray = annals_event_log::Blob::new(vec![2; 5_000]);
+    block_on(log.append(batch(vec![with_blob], vec![blob, stray]))).unwrap();
+    close(log);
+    let reader = RocksLog::open_reader(&path, &options()).unwrap();
+    let report = reader.verify(&mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    assert_eq!((report.blobs, report.unreferenced_blobs), (2, Some(1)));
 }

@@ -1,0 +1,254 @@
+//! Comparing the rows with those that the whole log gives when it is folded anew.
+//!
+//! The new rows go to another store, which need not last, and then both are read in the
+//! order of their keys. So memory does not grow with the catalogue, and the log may be open
+//! for reading only. Rows are compared as of their own checkpoint, wherever the log ends.
+
+use annals_event_log::{EventLog, Position, ReadError, Row};
+use bytes::Bytes;
+
+use super::generation;
+use super::rebuild::Building;
+use super::{Catalogue, CatalogueError, keys};
+
+/// Findings that a report holds; the rest are only counted.
+const MAX_FINDINGS: usize = 100;
+/// Rows that are read at once.
+const PAGE: usize = 4_096;
+/// Bytes of rows in memory after which they are written. It is less than where a catalogue is
+/// made to stay: here nothing is asked of it meanwhile.
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
+/// How often it is begun again because rows were written meanwhile.
+const ATTEMPTS: u32 = 16;
+/// The model of the new rows, in their own store.
+const ANEW: &str = "catalogue.anew";
+
+/// What a comparison read, and what it found wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CatalogueReport {
+    /// Up to where the rows are folded: that is what they were compared as of.
+    pub position: Position,
+    /// Rows that are stored.
+    pub rows: u64,
+    /// What is wrong: the first hundred findings.
+    pub findings: Vec<CatalogueFault>,
+    /// How many findings there are in all.
+    pub total_findings: u64,
+}
+
+impl CatalogueReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.total_findings == 0
+    }
+
+    fn find(&mut self, fault: CatalogueFault) {
+        self.total_findings += 1;
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(fault);
+        }
+    }
+}
+
+/// Ways in which the catalogue can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogueFault {
+    /// A row is not there.
+    #[error("the catalogue's row {row} is missing")]
+    Missing {
+        /// The row's table and key.
+        row: String,
+    },
+    /// A row is there that no event gives.
+    #[error("the catalogue's row {row} should not be there")]
+    Surplus {
+        /// The row's table and key.
+        row: String,
+    },
+    /// A row is not what the events give.
+    #[error("the catalogue's row {row} is not what the events give")]
+    Different {
+        /// The row's table and key.
+        row: String,
+    },
+    /// It is not known which rows are the current ones.
+    #[error("the catalogue's row that names the current ones is damaged: {reason}")]
+    Pointer {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The log or the rows cannot be read.
+    #[error("the catalogue cannot be compared: {reason}")]
+    Unreadable {
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl Catalogue {
+    /// Folds the log anew, up to where the stored rows are folded, and compares them byte
+    /// for byte. `anew` is the same log with read models of its own, which have no rows and
+    /// take new ones; nothing of the log is altered. `progress` is told each position up to which events were folded.
+    ///
+    /// # Errors
+    /// [`CatalogueError`] when the log cannot be reached, and
+    /// [`CatalogueError::Moving`] where rows are written all the time. What is wrong with
+    /// the catalogue is no error but a finding of the report.
+    pub async fn verify(
+        &self,
+        log: &dyn EventLog,
+        anew: &dyn EventLog,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<CatalogueReport, CatalogueError> {
+        let compared = self.compare(log, anew, progress).await;
+        compared.or_else(|error| {
+            let reason = match &error {
+                CatalogueError::Decode { .. }
+                | CatalogueError::MissingBlob { .. }
+                | CatalogueError::MalformedRow { .. }
+                | CatalogueError::Read(ReadError::Corrupt { .. }) => error.to_string(),
+                _ => return Err(error),
+            };
+            let mut report = CatalogueReport::default();
+            report.find(CatalogueFault::Unreadable { reason });
+            Ok(report)
+        })
+    }
+
+    async fn compare(
+        &self,
+        log: &dyn EventLog,
+        anew: &dyn EventLog,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<CatalogueReport, CatalogueError> {
+        // Nobody puts other rows in their place meanwhile.
+        let _rebuilding = self.rebuilding.lock().await;
+        let mut building = Building::new(anew, ANEW.to_owned(), BATCH_BYTES, progress);
+        let (_, checkpoint) = generation::begin(log).await?;
+        building.build_to(checkpoint.min(log.watermark())).await?;
+        for _ in 0..ATTEMPTS {
+            // Nor does this handle write any while they are read.
+            let _folding = self.folding.lock().await;
+            let (generation, checkpoint) = generation::begin(log).await?;
+            if checkpoint < building.folded() {
+                break;
+            }
+            building.build_to(checkpoint.min(log.watermark())).await?;
+            let mut report = CatalogueReport {
+                position: checkpoint,
+                ..CatalogueReport::default()
+            };
+            pointer(log, checkpoint, &mut report).await?;
+            rows_of(log, &generation.model(), anew, &mut report).await?;
+            if generation::begin(log).await? == (generation, checkpoint) {
+                return Ok(report);
+            }
+        }
+        Err(CatalogueError::Moving { attempts: ATTEMPTS })
+    }
+}
+
+/// Checks the row that names the current generation.
+async fn pointer(
+    log: &dyn EventLog,
+    checkpoint: Position,
+    report: &mut CatalogueReport,
+) -> Result<(), CatalogueError> {
+    let since = log.checkpoint(generation::POINTER).await?;
+    let rows = log.scan(generation::POINTER, b"", None, 2).await?;
+    let is_there = rows.iter().any(|(key, _)| key == generation::CURRENT);
+    let mut find = |reason: String| report.find(CatalogueFault::Pointer { reason });
+    if since > Position::START && !is_there {
+        find("it is missing".to_owned());
+    }
+    for (key, _) in rows.iter().filter(|(key, _)| key != generation::CURRENT) {
+        find(format!("there is another one, {}", hex::encode(key)));
+    }
+    // They were whole up to there when they took their place.
+    if checkpoint < since {
+        find(format!(
+            "it names rows up to {checkpoint}, and they were current from {since} on"
+        ));
+    }
+    Ok(())
+}
+
+/// Compares the rows of a model with the new ones.
+async fn rows_of(
+    log: &dyn EventLog,
+    model: &str,
+    anew: &dyn EventLog,
+    report: &mut CatalogueReport,
+) -> Result<(), CatalogueError> {
+    let mut stored = Reading::new(log, model);
+    let mut anew = Reading::new(anew, ANEW);
+    let (mut left, mut right) = (stored.next().await?, anew.next().await?);
+    loop {
+        let order = match (&left, &right) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some((stored, _)), Some((anew, _))) => stored.cmp(anew),
+        };
+        let row = |row: &Option<Row>| row.as_ref().map(|(key, _)| keys::words(key));
+        match order {
+            std::cmp::Ordering::Less => {
+                let row = row(&left).unwrap_or_default();
+                report.find(CatalogueFault::Surplus { row });
+            }
+            std::cmp::Ordering::Greater => {
+                let row = row(&right).unwrap_or_default();
+                report.find(CatalogueFault::Missing { row });
+            }
+            std::cmp::Ordering::Equal if left != right => {
+                let row = row(&left).unwrap_or_default();
+                report.find(CatalogueFault::Different { row });
+            }
+            std::cmp::Ordering::Equal => {}
+        }
+        if order.is_le() {
+            report.rows += 1;
+            left = stored.next().await?;
+        }
+        if order.is_ge() {
+            right = anew.next().await?;
+        }
+    }
+}
+
+/// The rows of a model, one after the other.
+struct Reading<'a> {
+    from: &'a dyn EventLog,
+    model: &'a str,
+    page: std::vec::IntoIter<Row>,
+    last: Option<Bytes>,
+    is_over: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(from: &'a dyn EventLog, model: &'a str) -> Reading<'a> {
+        Reading {
+            from,
+            model,
+            page: Vec::new().into_iter(),
+            last: None,
+            is_over: false,
+        }
+    }
+
+    async fn next(&mut self) -> Result<Option<Row>, ReadError> {
+        if let Some(row) = self.page.next() {
+            return Ok(Some(row));
+        }
+        if self.is_over {
+            return Ok(None);
+        }
+        let last = self.last.as_deref();
+        let page = self.from.scan(self.model, b"", last, PAGE).await?;
+        self.is_over = page.len() < PAGE;
+        self.last = page.last().map(|(key, _)| key.clone());
+        self.page = page.into_iter();
+        Ok(self.page.next())
+    }
+}

@@ -1,0 +1,134 @@
+//! Whether every blob has its own digest, and every reference a blob.
+
+use std::collections::HashMap;
+
+use annals_event_log::{Digest, ReadError};
+
+use super::chunks::Outline;
+use super::{Fault, Verifier};
+
+/// Blobs that are remembered: some 50 bytes each. Where a log has more of them, those that
+/// are not remembered are looked up for each reference.
+const REMEMBERED: usize = 500_000;
+
+/// What is known of a blob.
+#[derive(Clone, Copy)]
+enum Known {
+    /// It is as it should be, with its length; whether a record refers to it.
+    Sound { size: u64, is_used: bool },
+    /// There is a finding already.
+    Faulty,
+}
+
+/// The blobs that were read.
+#[derive(Default)]
+pub(super) struct KnownBlobs {
+    known: HashMap<Digest, Known>,
+    /// Whether more were there than are remembered.
+    is_partial: bool,
+    /// Bytes of all of them.
+    pub(super) bytes: u64,
+    /// Whether one was not as it should be.
+    pub(super) is_faulty: bool,
+}
+
+impl KnownBlobs {
+    fn remember(&mut self, digest: Digest, known: Known) {
+        if self.known.len() < REMEMBERED {
+            self.known.insert(digest, known);
+        } else {
+            self.is_partial = true;
+        }
+    }
+
+    /// How many blobs no record refers to, if all of them are remembered.
+    pub(super) fn unreferenced(&self) -> Option<u64> {
+        let unused = |known: &&Known| matches!(known, Known::Sound { is_used: false, .. });
+        (!self.is_partial).then(|| self.known.values().filter(unused).count() as u64)
+    }
+}
+
+impl Verifier<'_> {
+    /// Reads all blobs, whether or not anything refers to them.
+    pub(super) fn stored_blobs(&mut self) -> Result<(), ReadError> {
+        let mut iterator = self.view.db.iterate_once(self.view.columns.blobs);
+        iterator.seek_to_first();
+        while let Some((key, value)) = iterator.item() {
+            self.report.blobs += 1;
+            let size = value.len() as u64;
+            self.blobs.bytes += size;
+            match key.try_into().map(Digest) {
+                Ok(digest) if Digest::of(value) == digest => {
+                    let is_used = false;
+                    self.blobs.remember(digest, Known::Sound { size, is_used });
+                }
+                Ok(digest) => self.faulty_blob(digest, Fault::ChangedBlob { digest }),
+                Err(_) => {
+                    self.blobs.is_faulty = true;
+                    let (name, entry) = ("blobs", hex::encode(key));
+                    self.find(None, None, Fault::Surplus { name, entry });
+                }
+            }
+            iterator.next();
+        }
+        if let Err(error) = self.view.db.check(&iterator) {
+            self.blobs.is_faulty = true;
+            self.unreadable(error)?;
+        }
+        Ok(())
+    }
+
+    fn faulty_blob(&mut self, digest: Digest, fault: Fault) {
+        self.blobs.is_faulty = true;
+        self.blobs.remember(digest, Known::Faulty);
+        self.find(None, None, fault);
+    }
+
+    /// Looks for the blobs that a record refers to.
+    pub(super) fn references(&mut self, record: &Outline) -> Result<(), ReadError> {
+        for (digest, said) in &record.references {
+            let found = match self.blobs.known.get_mut(digest) {
+                Some(Known::Faulty) => continue,
+                Some(Known::Sound { size, is_used }) => {
+                    *is_used = true;
+                    Ok(*size)
+                }
+                // It is not remembered, or came meanwhile.
+                None => match self.look_up(*digest)? {
+                    Ok(size) => {
+                        let is_used = true;
+                        self.blobs.remember(*digest, Known::Sound { size, is_used });
+                        Ok(size)
+                    }
+                    Err(fault) => Err(fault),
+                },
+            };
+            let fault = match found {
+                Ok(found) if found == *said => continue,
+                Ok(found) => Fault::BlobSize {
+                    digest: *digest,
+                    said: *said,
+                    found,
+                },
+                Err(fault) => {
+                    self.blobs.is_faulty = true;
+                    self.blobs.remember(*digest, Known::Faulty);
+                    fault
+                }
+            };
+            self.find(Some(record.position), Some(record.stream.as_str()), fault);
+        }
+        Ok(())
+    }
+
+    /// The length of a blob, or what is wrong with it.
+    fn look_up(&self, digest: Digest) -> Result<Result<u64, Fault>, ReadError> {
+        match self.view.db.get(self.view.columns.blobs, &digest.0) {
+            Ok(None) => Ok(Err(Fault::MissingBlob { digest })),
+            Ok(Some(content)) if Digest::of(&content) == digest => Ok(Ok(content.len() as u64)),
+            Ok(Some(_)) => Ok(Err(Fault::ChangedBlob { digest })),
+            Err(ReadError::Corrupt { reason }) => Ok(Err(Fault::Unreadable { reason })),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The indexes are made anew from the records, whatever became of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use annals_event_log::{BatchStatus, EventLog, Position};
+use annals_store_rocks::{OpenError, RebuildError, RebuildReport, RebuildStep, RocksLog};
+use futures::executor::block_on;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use rocksdb::{DB, IteratorMode};
+
+use crate::flips::{flip, made, plans};
+use crate::support::{append, batch, close, event, new_log, options, raw};
+
+/// Column families that are made from the records.
+const INDEXES: [&str; 4] = ["streams", "types", "batches", "tree"];
+
+type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
+
+fn entries(db: &DB, family: &str) -> Entries {
+    let column = db.cf_handle(family).unwrap();
+    let entries = db.iterator_cf(column, IteratorMode::Start);
+    entries
+        .map(Result::unwrap)
+        .map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect()
+}
+
+/// The hashes of the tree by level. Where one run ends and the next one begins follows from
+/// the groups that they were written in, which records do not say.
+fn hashes(tree: &Entries) -> BTreeMap<u8, Vec<u8>> {
+    let mut levels: BTreeMap<u8, Vec<u8>> = BTreeMap::new();
+    for (key, run) in tree {
+        levels.entry(key[0]).or_default().extend(run);
+    }
+    levels
+}
+
+fn rebuild(path: &Path) -> Result<RebuildReport, RebuildError> {
+    RocksLog::rebuild_indexes(path, &options(), &mut |_, _| {})
+}
+
+fn assert_sound(path: &Path) {
+    let log = RocksLog::open_reader(path, &options()).unwrap();
+    let report = log.verify(&mut |_| {}).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.findings);
+    assert_eq!(report.tree, report.records);
+    close(log);
+}
+
+/// What is done to an entry.
+#[derive(Debug, Clone, Copy)]
+enum Damage {
+    Delete,
+    Flip { of_key: bool },
+}
+
+fn damages() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        Just(Damage::Delete),
+        any::<bool>().prop_map(|of_key| Damage::Flip { of_key }),
+    ]
+}
+
+fn damage(db: &DB, family: &str, damage: Damage, which: Index, bit: Index) {
+    let column = db.cf_handle(family).unwrap();
+    let all: Vec<_> = entries(db, family).into_iter().collect();
+    let Some((key, value)) = all.get(which.index(all.len().max(1))) else {
+        return;
+    };
+    db.delete_cf(column, key).unwrap();
+    match damage {
+        Damage::Delete => {}
+        Damage::Flip { of_key: true } => db.put_cf(column, flip(key, bit), value).unwrap(),
+        Damage::Flip { of_key: false } => db.put_cf(column, key, flip(value, bit)).unwrap(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn whatever_was_damaged_is_as_it_was(
+        plan in plans(),
+        damages in prop::collection::vec((0..4_usize, damages(), any::<Index>(), any::<Index>()), 1..24),
+        counts in any::<Index>(),
+        edge in any::<Index>(),
+    ) {
+        let (home, log) = made(&plan);
+        let path = home.path().join("log");
+        close(log);
+        let db = raw(&path);
+        let before: Vec<Entries> = INDEXES.iter().map(|family| entries(&db, family)).collect();
+        let (records, meta) = (entries(&db, "records"), entries(&db, "meta"));
+        for (family, of, which, bit) in damages {
+            damage(&db, INDEXES[family], of, which, bit);
+        }
+        let column = db.cf_handle("meta").unwrap();
+        db.put_cf(column, b"counts", flip(&meta[&b"counts"[..]], counts)).unwrap();
+        db.put_cf(column, b"tree", flip(&meta[&b"tree"[..]], edge)).unwrap();
+        let damaged = entries(&db, "batches");
+        drop(db);
+
+        let report = rebuild(&path).unwrap();
+        assert_sound(&path);
+        let db = raw(&path);
+        let after: Vec<Entries> = INDEXES.iter().map(|family| entries(&db, family)).collect();
+        prop_assert_eq!(&after[0], &before[0], "streams");
+        prop_assert_eq!(&after[1], &before[1], "types");
+        prop_assert_eq!(hashes(&after[3]), hashes(&before[3]), "tree");
+        prop_assert_eq!(entries(&db, "records"), records);
+        prop_assert_eq!(entries(&db, "meta"), meta);
+        // Whatever row was not damaged is kept; of the others the request is lost.
+        let mut lost = 0;
+        for (key, row) in &before[2] {
+            let now = &after[2][key];
+            match damaged.get(key) {
+                Some(kept) if kept == row => prop_assert_eq!(now, row),
+                _ => {
+                    prop_assert_eq!(now[0], 2);
+                    prop_assert_eq!(&now[1..17], &row[row.len() - 24..row.len() - 8]);
+                    lost += 1;
+                }
+            }
+        }
+        prop_assert_eq!(after[2].len(), before[2].len());
+        prop_assert_eq!(report.batches_without_request, lost);
+        let surplus = damaged.keys().filter(|key| !before[2].contains_key(*key)).count();
+        prop_assert_eq!(report.batches_removed, surplus as u64);
+        prop_assert_eq!(report.batches, before[2].len() as u64);
+        drop(db);
+
+        // Once more changes nothing, to the byte.
+        rebuild(&path).unwrap();
+        let db = raw(&path);
+        let again: Vec<Entries> = INDEXES.iter().map(|family| entries(&db, family)).collect();
+        prop_assert_eq!(again, after);
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_for_writing_can_be_again() {
+    let (_home, path, log) = new_log();
+    let (one, two) = (batch(vec![event("run-1")], Vec::new()), event("run-1"));
+    let (id, request) = (one.batch, one.request.clone());
+    block_on(log.append(one)).unwrap();
+    block_on(log.append(batch(vec![two], Vec::new()))).unwrap();
+    close(log);
+    let db = raw(&path);
+    db.put_cf(db.cf_handle("meta").unwrap(), b"counts", b"none")
+        .unwrap();
+    drop(db);
+    let refused = RocksLog::open(&path, &options());
+    assert!(matches!(refused, Err(OpenError::Corrupt { .. })));
+    let mut steps = Vec::new();
+    let report =
+        RocksLog::rebuild_indexes(&path, &options(), &mut |step, at| steps.push((step, at)));
+    assert_eq!(report.unwrap().batches_without_request, 0);
+    let expected = [RebuildStep::Checking, RebuildStep::Making];
+    let expected: Vec<_> = expected
+        .into_iter()
+        .flat_map(|step| [(step, Position(1)), (step, Position(2))])
+        .collect();
+    assert_eq!(steps, expected);
+    let log = RocksLog::open(&path, &options()).unwrap();
+    append(&log, "run-1", 1);
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+    // The request of a batch is known as before.
+    let known = |request: &[u8]| block_on(log.batch(id, request)).unwrap();
+    assert!(matches!(known(&request), BatchStatus::Known(_)));
+    assert!(matches!(known(b"another"), BatchStatus::Mismatch));
+}
+
+#[test]
+fn a_log_is_refused_until_its_indexes_are_whole_again() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 40);
+    let open = rebuild(&path).unwrap_err();
+    assert!(matches!(open, RebuildError::Open(OpenError::Locked { .. })) && open.is_retryable());
+    close(log);
+    // As it is left by whoever was killed in the middle.
+    let db = raw(&path);
+    let meta = db.cf_handle("meta").unwrap();
+    db.put_cf(meta, b"rebuilding", []).unwrap();
+    db.delete_cf(meta, b"counts").unwrap();
+    for family in ["streams", "tree"] {
+        let column = db.cf_handle(family).unwrap();
+        for key in entries(&db, family).keys() {
+            db.delete_cf(column, key).unwrap();
+        }
+    }
+    drop(db);
+    for refused in [
+        RocksLog::open(&path, &options()),
+        RocksLog::open_reader(&path, &options()),
+    ] {
+        let refused = refused.err().unwrap();
+        assert!(
+            matches!(refused, OpenError::RebuildInterrupted { .. }),
+            "{refused}"
+        );
+        let words = refused.to_string();
+        assert!(words.contains("`annals rebuild --indexes`"), "{words}");
+    }
+    rebuild(&path).unwrap();
+    assert_sound(&path);
+}
+
+#[test]
+fn nothing_is_made_of_records_that_are_damaged() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 3);
+    append(&log, "run-2", 3);
+    close(log);
+    let db = raw(&path);
+    let records = db.cf_handle("records").unwrap();
+    let first = 1_u64.to_be_bytes();
+    let mut chunk = db.get_cf(records, first).unwrap().unwrap();
+    let last = chunk.len() - 3;
+    chunk[last] ^= 1;
+    db.put_cf(records, first, chunk).unwrap();
+    let all = |db: &DB| {
+        ["records", "streams", "types", "batches", "tree", "meta"].map(|of| entries(db, of))
+    };
+    let before = all(&db);
+    drop(db);
+    let refused = rebuild(&path).unwrap_err();
+    assert!(matches!(refused, RebuildError::Read(_)) && !refused.is_retryable());
+    assert!(refused.to_string().contains("the record at 3"), "{refused}");
+    assert_eq!(all(&raw(&path)), before);
+}
