@@ -14,10 +14,12 @@
 //! `docs/storage-format.md` describes the files, byte for byte.
 
 mod backup;
+mod blobs;
 mod chunk;
 mod columns;
 mod db;
 mod error;
+mod examine;
 #[cfg(test)]
 mod fail_stop_tests;
 mod heads;
@@ -40,12 +42,16 @@ mod slot;
 mod staging;
 mod streams;
 mod tree;
+mod truncate;
 mod verify;
 mod watermark_file;
 mod writer;
 
 pub use backup::BackupReport;
+pub use blobs::StoredBlob;
 pub use error::{BackupError, OpenError, StoreFailure};
+pub use examine::{Examined, Leftover, Tail, Written};
 pub use log::RocksLog;
 pub use options::Options;
+pub use truncate::{RemovedTail, TruncateError, TruncateReport};
 pub use verify::{Fault, Finding, VerifyReport};

@@ -15,6 +15,7 @@ mod help;
 mod import;
 mod import_claude;
 mod intake;
+mod keeping;
 mod log;
 mod observations;
 mod sessions;

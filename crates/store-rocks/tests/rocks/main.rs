@@ -8,6 +8,7 @@
 )]
 
 mod backup;
+mod blobs;
 mod conformance;
 mod opening;
 mod reader;
@@ -15,4 +16,5 @@ mod recovery;
 mod streams;
 mod support;
 mod tree;
+mod truncate;
 mod verify;
