@@ -189,7 +189,7 @@ fn line(record: &Record) -> RecordLine<'_> {
         position: record.position().0,
         stream: Cow::Borrowed(record.stream()),
         event_type: Cow::Borrowed(record.event_type()),
-        readable: is_short.then(|| readable(record)),
+        readable: is_short.then(|| Box::new(readable(record))),
         base64: Cow::Owned(STANDARD.encode(record.as_bytes())),
     }
 }

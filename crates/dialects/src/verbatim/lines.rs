@@ -76,7 +76,7 @@ pub(super) struct RecordLine<'a> {
     #[serde(borrow, rename = "type")]
     pub(super) event_type: Cow<'a, str>,
     #[serde(flatten, skip_deserializing)]
-    pub(super) readable: Option<Readable>,
+    pub(super) readable: Option<Box<Readable>>,
     #[serde(borrow)]
     pub(super) base64: Cow<'a, str>,
 }

@@ -49,10 +49,6 @@ fn twice(count: usize) {
     import(&log, "run-2", count);
     log.compact();
     let twice = (block_on(log.stats()).unwrap(), directory_bytes(&path));
-    println!(
-        "{count} MiB: {} bytes on the disk, and {} when imported again",
-        once.1, twice.1
-    );
     let bytes = (count * MIB) as u64;
     assert_eq!((once.0.blobs, once.0.blob_bytes), (count as u64, bytes));
     assert_eq!((twice.0.blobs, twice.0.blob_bytes), (count as u64, bytes));
