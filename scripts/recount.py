@@ -138,9 +138,9 @@ def count_recordings(files):
 def count_log(lines):
     counts = Counter()
     for text in lines:
-        record = json.loads(text)
+        record = json.loads(text).get("record") or {}
         event, pieces = record.get("event"), record.get("content")
-        kind = record.get("event_type")
+        kind = record.get("type")
         if kind == "intent.submitted":
             counts["prompts"] += 1
         elif kind == "run.tool_invoked":

@@ -3,6 +3,7 @@
 mod contracts;
 mod forge;
 mod intake;
+mod keeping;
 mod observations;
 mod redact;
 mod what_if;
@@ -22,6 +23,7 @@ pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
     Settings, Submit, Who,
 };
+pub(crate) use keeping::{Cat, Doctor, ExportAnnals, ImportAnnals, Restore};
 pub(crate) use observations::{Observations, Observe, Process};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use what_if::{Policies, Replay};
@@ -160,6 +162,12 @@ pub(crate) enum Command {
     Redact(Redact),
     /// Collect blobs that no event refers to
     Gc(Gc),
+    /// Make a log of a backup
+    Restore(Restore),
+    /// Say what is wrong with the log, and what to do about it
+    Doctor(Doctor),
+    /// Print content by its digest
+    Cat(Cat),
     /// Make the catalogue of objects anew from the log
     Rebuild(Rebuild),
     /// Print a script that completes commands in a shell
@@ -239,6 +247,8 @@ pub(crate) enum Import {
     Contracts(ImportContracts),
     /// Read a .forge folder: intents, tasks, reviews and drafts
     Forge(ImportForge),
+    /// Read an exported log, record by record
+    Annals(ImportAnnals),
 }
 
 #[derive(Debug, Args)]
@@ -328,20 +338,6 @@ pub(crate) struct ExportGitInternal {
     /// Write objects that git-internal 0.6.0 cannot read, too
     #[arg(long)]
     pub(crate) relaxed: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The first line names the log. A line with \"blob\" holds large content; it comes before the
-first record that refers to it. Every other line is a record, in order.
-
-Examples:
-  annals export annals > log.jsonl
-  annals export annals --from 1001 > newer.jsonl")]
-pub(crate) struct ExportAnnals {
-    /// The first position to write
-    #[arg(long, default_value_t = 1, value_name = "POSITION")]
-    pub(crate) from: u64,
 }
 
 #[derive(Debug, Args)]
@@ -633,14 +629,22 @@ pub(crate) struct Rebuild {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Content over 4 KiB is stored once, however many events refer to it. --content adds up what the events
+refer to, beside what is stored.
+
 Examples:
   annals stats
   annals stats --types
+  annals stats --content
   annals stats --json")]
 pub(crate) struct Stats {
     /// Also count the events of each type, which reads the whole log
     #[arg(long)]
     pub(crate) types: bool,
+    /// Also say how much content is referred to, and how much of it is saved because it is
+    /// stored once, which reads the whole log
+    #[arg(long)]
+    pub(crate) content: bool,
 }
 
 #[derive(Debug, Args)]
@@ -657,11 +661,13 @@ pub(crate) struct Verify {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The copy is a log of its own. It has everything that was acknowledged when the command began.
+The copy is a log of its own. It has everything that was acknowledged when the command began. Its
+root is said, so that it can be noted down elsewhere.
 
 Examples:
   annals backup /backups/monday
-  annals --log /backups/monday verify")]
+  annals --log /backups/monday verify
+  annals --log anew restore /backups/monday")]
 pub(crate) struct Backup {
     /// A directory that does not exist yet, or is empty
     #[arg(value_name = "DEST")]

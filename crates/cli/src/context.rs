@@ -20,10 +20,7 @@ pub(crate) struct Context {
 impl Context {
     /// Opens the log for reading, beside whoever writes to it.
     pub(crate) fn reader(&self) -> Result<Annals, CliError> {
-        let store = annals::store_rocks::Options {
-            cache_bytes: READER_CACHE,
-            ..annals::store_rocks::Options::default()
-        };
+        let store = reader_options();
         self.open(OpenOptions::new().read_only(true).store(store))
     }
 
@@ -48,6 +45,14 @@ impl Context {
         options
             .open(&self.log)
             .map_err(|error| CliError::open(&self.log, error))
+    }
+}
+
+/// How a reading command opens the embedded store.
+pub(crate) fn reader_options() -> annals::store_rocks::Options {
+    annals::store_rocks::Options {
+        cache_bytes: READER_CACHE,
+        ..annals::store_rocks::Options::default()
     }
 }
 

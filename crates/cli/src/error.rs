@@ -1,6 +1,8 @@
 //! What can go wrong, each with a message, a word for programs and an exit
 //! status.
 
+mod keeping;
+
 use std::io;
 use std::path::PathBuf;
 
@@ -17,6 +19,7 @@ use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 
+pub(crate) use self::keeping::KeepingError;
 use crate::output::counted;
 
 /// Why a command did not do what it was asked.
@@ -132,6 +135,8 @@ pub(crate) enum CliError {
     Purge(#[from] PurgeError),
     #[error(transparent)]
     Collect(#[from] CollectError),
+    #[error(transparent)]
+    Keeping(#[from] Box<KeepingError>),
     #[error("cannot read {path}: {source}", path = .path.display())]
     Input { path: PathBuf, source: io::Error },
     #[error("cannot write {path}: {source}", path = .path.display())]
@@ -263,6 +268,7 @@ impl CliError {
             CliError::Purge(PurgeError::Read(error)) => is_corrupt_read(error),
             CliError::Collect(error) => is_corrupt_collection(error),
             CliError::Rebuild(RebuildError::Read(error)) => is_corrupt_read(error),
+            CliError::Keeping(error) => error.is_corrupt(),
             _ => false,
         };
         let usage = matches!(
@@ -276,9 +282,17 @@ impl CliError {
         }
     }
 
+    /// Whether a log or a copy of one is damaged.
+    pub(crate) fn is_corrupt(&self) -> bool {
+        self.exit_status() == CORRUPT
+    }
+
     /// A stable word for programs.
     pub(crate) fn code(&self) -> &'static str {
-        if self.exit_status() == CORRUPT {
+        if let CliError::Keeping(error) = self {
+            return error.code();
+        }
+        if self.is_corrupt() {
             return match self {
                 CliError::Findings { .. } => "verification_failed",
                 _ => "corrupt",
@@ -371,10 +385,11 @@ impl ApplyError {
 }
 
 fn is_corrupt_log(error: &OpenError) -> bool {
+    matches!(error, OpenError::Rocks(error) if is_corrupt_store(error))
+}
+
+fn is_corrupt_store(error: &annals::store_rocks::OpenError) -> bool {
     use annals::store_rocks::OpenError as Rocks;
-    let OpenError::Rocks(error) = error else {
-        return false;
-    };
     matches!(
         error,
         Rocks::Corrupt { .. } | Rocks::MissingColumnFamily { .. }

@@ -11,6 +11,7 @@ mod profile_file;
 mod progress;
 mod render;
 mod small_text;
+mod whole_file;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

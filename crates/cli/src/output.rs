@@ -52,6 +52,11 @@ impl Output {
         self.out.write_all(bytes).map_err(CliError::Output)
     }
 
+    /// Standard output itself, for what is too long to be held.
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
     /// Prints recorded content: as it is, but on a terminal harmless.
     pub(crate) fn content(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         if std::io::stdout().is_terminal() {

@@ -17,6 +17,7 @@ mod others;
 mod reading;
 mod report;
 mod tokens;
+pub mod verbatim;
 
 pub use report::{
     BrokenRecord, FieldCount, ImportReport, PassedOver, Progress, TypeCount, Violations,

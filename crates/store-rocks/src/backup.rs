@@ -8,9 +8,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use annals_event_log::Position;
+use annals_event_log::{Digest, Position, ReadError};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{DB, WriteBatch};
 use uuid::Uuid;
@@ -18,12 +17,14 @@ use uuid::Uuid;
 use crate::columns::{self, Role};
 use crate::db::{Db, directory_bytes};
 use crate::error::{BackupError, OpenError};
-use crate::identity;
-use crate::open::Access;
+use crate::open::{Access, open_still};
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::watermark_file::WatermarkFile;
+use crate::{identity, tree};
 
+/// How the folder begins in which a copy is made, beside its destination.
+pub(crate) const WORK: &str = ".annals-backup-";
 /// Bytes of one write of a copy that is made key by key.
 const WRITE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -32,6 +33,9 @@ const WRITE_BYTES: usize = 4 * 1024 * 1024;
 pub struct BackupReport {
     /// The copy's last position.
     pub position: Position,
+    /// The root of the Merkle tree over its records; none, where an older program wrote
+    /// the log and its hashes are not all there.
+    pub root: Option<Digest>,
     /// Bytes of the copy, those shared with the log included.
     pub bytes: u64,
     /// Where it is.
@@ -67,7 +71,7 @@ pub(crate) fn backup(
     }
     // Removed when it is dropped, and with it whatever was half made.
     let work = tempfile::Builder::new()
-        .prefix(".annals-backup-")
+        .prefix(WORK)
         .tempdir_in(parent)
         .map_err(io)?;
     let copy = work.path().join("log");
@@ -75,7 +79,7 @@ pub(crate) fn backup(
         Access::Write(_) => checkpoint(db, &copy, dest)?,
         Access::Follow(follower) => copy_keys(follower, &copy, dest)?,
     }
-    let position = prove(&copy).map_err(|source| BackupError::Unusable {
+    let (position, root) = prove(&copy).map_err(|source| BackupError::Unusable {
         path: dest.to_owned(),
         source,
     })?;
@@ -86,6 +90,7 @@ pub(crate) fn backup(
     let bytes = directory_bytes(dest).map_err(io)?;
     Ok(BackupReport {
         position,
+        root,
         bytes,
         path: dest.to_owned(),
     })
@@ -168,26 +173,16 @@ fn copy_keys(follower: &Follower, copy: &Path, dest: &Path) -> Result<(), Backup
     Ok(())
 }
 
-/// Opens a copy without altering it, and says where it ends.
-fn prove(copy: &Path) -> Result<Position, OpenError> {
-    let options = Options {
-        cache_bytes: 8 * 1024 * 1024,
-        ..Options::default()
+/// Opens a copy without altering it; where it ends, and the root of all that it has.
+fn prove(copy: &Path) -> Result<(Position, Option<Digest>), OpenError> {
+    let db = open_still(copy, Role::Reader)?;
+    let read = || {
+        let position = db.last_position()?;
+        let frontier = tree::frontier(&db, &db.columns()?)?;
+        let is_whole = frontier.size() == position.0;
+        Ok((position, is_whole.then(|| frontier.root())))
     };
-    let db_options = columns::database_options(&options, Role::Reader);
-    let descriptors = columns::descriptors(&options);
-    let rocks = DB::open_cf_descriptors_read_only(&db_options, copy, descriptors, false)
-        .map_err(|error| OpenError::rocks(copy, error))?;
-    let db = Db {
-        rocks,
-        options: db_options,
-        path: copy.to_owned(),
-        _scratch: None,
-        _lock: None,
-        released: Arc::default(),
-    };
-    db.last_position()
-        .map_err(|error| OpenError::corrupt(copy, error.to_string()))
+    read().map_err(|error: ReadError| OpenError::corrupt(copy, error.to_string()))
 }
 
 /// Adds our own files, and brings everything to the disk.

@@ -55,28 +55,39 @@ pub(crate) enum Role {
     Writer,
     /// Follows another process's.
     Reader,
+    /// Takes what comes before the first damage of the write-ahead log, and drops the
+    /// rest.
+    Truncator,
 }
 
 /// The options of the whole database.
 pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     // Or every short-lived writer would leave a table in each column family, and
     // tables that do not overlap are never merged. This option has no setter; a
-    // test of the readers counts the tables.
+    // test of the readers counts the tables. Whoever truncates wants just that: the
+    // damaged write-ahead log goes once all before the damage is in tables.
+    let keeps_wal = match role {
+        Role::Truncator => "avoid_flush_during_recovery=false",
+        Role::Creator | Role::Writer | Role::Reader => "avoid_flush_during_recovery=true",
+    };
     let mut db = DbOptions::default()
-        .get_options_from_string("avoid_flush_during_recovery=true")
+        .get_options_from_string(keeps_wal)
         .unwrap_or_default();
     db.create_if_missing(role == Role::Creator);
     db.create_missing_column_families(role == Role::Creator);
     db.set_paranoid_checks(true);
     // The default recovery drops, in silence, everything behind a corruption.
     // This one forgives a torn tail and refuses anything else.
-    db.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
+    db.set_wal_recovery_mode(match role {
+        Role::Truncator => DBRecoveryMode::PointInTime,
+        _ => DBRecoveryMode::TolerateCorruptedTailRecords,
+    });
     db.set_recycle_log_file_num(0);
     db.set_max_total_wal_size(256 * MIB as u64);
     // A reader must hold its files open, as the writer may delete them.
     db.set_max_open_files(match role {
         Role::Reader => -1,
-        Role::Creator | Role::Writer => i32::from(options.max_open_files),
+        Role::Creator | Role::Writer | Role::Truncator => i32::from(options.max_open_files),
     });
     // There is one writer. Alone it may remember where it inserted last, which
     // makes ascending keys cheap.

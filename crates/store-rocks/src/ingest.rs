@@ -20,7 +20,7 @@ use crate::{columns, keys};
 /// From this many rows on a table pays for its files and their syncs.
 pub(crate) const INGEST_FROM: usize = 10_000;
 /// The table before RocksDB takes it over. Only one commit runs at a time.
-const NAME: &str = "rows.new";
+pub(crate) const NAME: &str = "rows.new";
 
 fn path(directory: &Path) -> PathBuf {
     directory.join(NAME)

@@ -14,11 +14,13 @@
 //! `docs/storage-format.md` describes the files, byte for byte.
 
 mod backup;
+mod blobs;
 mod chunk;
 mod collect;
 mod columns;
 mod db;
 mod error;
+mod examine;
 #[cfg(test)]
 mod fail_stop_tests;
 mod heads;
@@ -44,15 +46,19 @@ mod slot;
 mod staging;
 mod streams;
 mod tree;
+mod truncate;
 mod verify;
 mod watermark_file;
 mod writer;
 
 pub use backup::BackupReport;
+pub use blobs::StoredBlob;
 pub use collect::Orphans;
 pub use error::{BackupError, CollectError, OpenError, RebuildError, StoreFailure};
+pub use examine::{Examined, Leftover, Tail, Written};
 pub use log::RocksLog;
 pub use options::Options;
 pub use purge::PurgeError;
 pub use rebuild::{RebuildReport, RebuildStep};
+pub use truncate::{RemovedTail, TruncateError, TruncateReport};
 pub use verify::{Fault, Finding, VerifyReport};

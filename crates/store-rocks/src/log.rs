@@ -20,9 +20,11 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::backup::{self, BackupReport};
+use crate::blobs::{self, StoredBlob};
 use crate::collect::Orphans;
 use crate::db::{Db, directory_bytes};
 use crate::error::{BackupError, CollectError, OpenError, RebuildError, StoreFailure, corrupt};
+use crate::examine::{self, Examined};
 use crate::models::{self, Commit, Turns};
 use crate::open::{self, Access, Opened};
 use crate::options::Options;
@@ -32,6 +34,7 @@ use crate::rebuild::{self, RebuildReport, RebuildStep};
 use crate::redaction::{self, Removal};
 use crate::secondary::Follower;
 use crate::slot::Slot;
+use crate::truncate::{self, TruncateError, TruncateReport};
 use crate::verify::{self, VerifyReport};
 use crate::writer::{Groups, Work};
 use crate::{collect, columns, index, streams, tree};
@@ -352,6 +355,39 @@ impl RocksLog {
             Access::Follow(_) => Err(PurgeError::ReadOnly),
             Access::Write(_) => Ok(self.inner.db()?),
         }
+    }
+
+    /// Blobs in the order of their digests, from the first one that is not before
+    /// `from`, at most `limit`: also those that no record refers to. Blocks.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn stored_blobs(&self, from: Digest, limit: usize) -> Result<Vec<StoredBlob>, ReadError> {
+        let (db, watermark) = self.inner.refresh()?;
+        blobs::list(
+            &View {
+                db: &db,
+                columns: db.columns()?,
+                watermark,
+            },
+            from,
+            limit,
+        )
+    }
+
+    /// Says what the files of a log say, whether or not it opens. Nothing is altered,
+    /// and a writer is not disturbed. Blocks.
+    pub fn examine(path: &Path) -> Examined {
+        examine::examine(path)
+    }
+
+    /// Removes the end of a write-ahead log that cannot be read, where nothing of it was
+    /// acknowledged; the log opens then. Nobody may have the log open for writing. Blocks.
+    ///
+    /// # Errors
+    /// [`TruncateError`]; nothing is removed then.
+    pub fn truncate_tail(path: &Path, options: &Options) -> Result<TruncateReport, TruncateError> {
+        truncate::truncate_tail(path, options)
     }
 
     /// Rewrites all tables in their smallest form. Blocks.

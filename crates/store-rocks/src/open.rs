@@ -381,6 +381,27 @@ pub(crate) fn open_secondary(
     Ok(db)
 }
 
+/// Opens a log that nobody writes to, as this role would find it, and alters nothing.
+/// The write-ahead log is read into memory.
+pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
+    let options = Options {
+        cache_bytes: 8 * 1024 * 1024,
+        ..Options::default()
+    };
+    let db_options = columns::database_options(&options, role);
+    let descriptors = columns::descriptors(&options);
+    let rocks = DB::open_cf_descriptors_read_only(&db_options, path, descriptors, false)
+        .map_err(|error| OpenError::rocks(path, error))?;
+    Ok(Db {
+        rocks,
+        options: db_options,
+        path: path.to_owned(),
+        _scratch: None,
+        _lock: None,
+        released: Arc::default(),
+    })
+}
+
 /// Opens all tables as a writer would, and closes them again.
 ///
 /// A secondary takes the newest state of which it can read all tables, and says

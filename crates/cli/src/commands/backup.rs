@@ -16,10 +16,12 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
     };
     let report = rocks.backup(&args.dest)?;
     annals.close().await;
+    let root = report.root.map(|root| root.to_string());
     if context.output.is_json() {
         return context.output.json(&json!({
             "path": report.path,
             "position": report.position.0,
+            "root": root,
             "bytes": report.bytes,
         }));
     }
@@ -28,7 +30,11 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
         report.position,
         report.path.display(),
         bytes(report.bytes)
-    ))
+    ))?;
+    match root {
+        Some(root) => context.output.line(&format!("root {root}")),
+        None => Ok(()),
+    }
 }
 
 /// Opens for writing where that is possible: a writer's copy shares the files

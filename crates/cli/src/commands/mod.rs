@@ -2,11 +2,12 @@
 
 mod apply;
 mod backup;
+mod cat;
 mod classify;
 mod commands_schema;
 mod contracts;
+mod doctor;
 mod events;
-mod export;
 mod follow;
 mod forge;
 mod gc;
@@ -27,11 +28,13 @@ mod refinements;
 mod refs;
 mod replay;
 mod replay_sessions;
+mod restore;
 mod settings;
 mod shell;
 mod show;
 mod stats;
 mod tree;
+mod verbatim;
 mod verify;
 mod window;
 mod work_items;
@@ -56,9 +59,10 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Import(Import::GitInternal(args)) => import::git_internal(&args, context).await,
         Command::Import(Import::Contracts(args)) => import::contracts(&args, context).await,
         Command::Import(Import::Forge(args)) => import::forge(&args, context).await,
+        Command::Import(Import::Annals(args)) => verbatim::import(&args, context).await,
         Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
         Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
-        Command::Export(Export::Annals(args)) => export::annals(&args, context).await,
+        Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
         Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
@@ -95,6 +99,9 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Redact(args) => redact::run(&args, context).await,
         Command::Gc(args) => gc::run(&args, context).await,
         Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
+        Command::Restore(args) => restore::run(&args, context).await,
+        Command::Doctor(args) => doctor::run(&args, context).await,
+        Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use annals::Annals;
-use annals::event_log::{Position, Query};
+use annals::event_log::{Content, Position, Query, Record};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -26,15 +26,30 @@ struct Report {
     bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     types: Option<BTreeMap<String, u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<Referred>,
+}
+
+/// The content over 4 KiB that records refer to, counted as often as they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+struct Referred {
+    pieces: u64,
+    bytes: u64,
+}
+
+/// What reading the whole log adds up.
+#[derive(Default)]
+struct Counted {
+    types: BTreeMap<String, u64>,
+    content: Referred,
 }
 
 pub(crate) async fn run(args: &Stats, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
     let stats = annals.stats().await?;
-    let types = if args.types {
-        Some(count_types(&annals, stats.position).await?)
-    } else {
-        None
+    let counted = match args.types || args.content {
+        true => count(&annals, stats.position).await?,
+        false => Counted::default(),
     };
     let report = Report {
         log_id: annals.log().log_id(),
@@ -46,7 +61,8 @@ pub(crate) async fn run(args: &Stats, context: &mut Context) -> Result<(), CliEr
         blobs: stats.blobs,
         blob_bytes: stats.blob_bytes,
         bytes: stats.bytes,
-        types,
+        types: args.types.then_some(counted.types),
+        content: args.content.then_some(counted.content),
     };
     if context.output.is_json() {
         return context.output.json(&report);
@@ -64,7 +80,7 @@ fn print(output: &mut Output, log: String, report: Report) -> Result<(), CliErro
         ("batches", report.batches.to_string()),
         (
             "blobs",
-            format!("{}, {}", report.blobs, bytes(report.blob_bytes)),
+            blobs(report.blobs, report.blob_bytes, report.content),
         ),
         ("on disk", bytes(report.bytes)),
     ])?;
@@ -81,23 +97,68 @@ fn print(output: &mut Output, log: String, report: Report) -> Result<(), CliErro
     )
 }
 
-/// How many events there are of each type, up to `end`.
-async fn count_types(annals: &Annals, end: Position) -> Result<BTreeMap<String, u64>, CliError> {
+/// How much content there is and, where that was counted, how much is saved because it is
+/// stored once.
+fn blobs(blobs: u64, stored: u64, referred: Option<Referred>) -> String {
+    let Some(Referred { pieces, bytes: all }) = referred else {
+        return format!("{blobs}, {}", bytes(stored));
+    };
+    let referred = format!("referred to {pieces} times, {} in all", bytes(all));
+    let saved = all.saturating_sub(stored).saturating_mul(100);
+    let saved = saved.checked_div(all).unwrap_or_default();
+    format!(
+        "{blobs}, stored once {}, {referred}: {saved} % saved",
+        bytes(stored)
+    )
+}
+
+/// Reads all records up to `end`.
+async fn count(annals: &Annals, end: Position) -> Result<Counted, CliError> {
     let bar = progress::bar("counting", Some(end.0));
-    let mut types = BTreeMap::new();
+    let mut counted = Counted::default();
     let mut next = Some(1);
     while let Some(from) = next {
         let page = annals.log().read(Query::all(Position(from))).await?;
-        for record in page
-            .records
-            .iter()
-            .take_while(|record| record.position() <= end)
-        {
-            *types.entry(record.event_type().to_owned()).or_insert(0) += 1;
+        let records = page.records.iter();
+        for record in records.take_while(|record| record.position() <= end) {
+            counted.add(record);
         }
         next = page.next.filter(|next| *next <= end.0);
         bar.set_position(from);
     }
     bar.finish_and_clear();
-    Ok(types)
+    Ok(counted)
+}
+
+impl Counted {
+    fn add(&mut self, record: &Record) {
+        match self.types.get_mut(record.event_type()) {
+            Some(count) => *count += 1,
+            None => {
+                self.types.insert(record.event_type().to_owned(), 1);
+            }
+        }
+        for piece in record.content() {
+            if let Content::Blob { size, .. } | Content::Attachment { size, .. } = piece {
+                self.content.pieces += 1;
+                self.content.bytes = self.content.bytes.saturating_add(size);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_saved_is_a_share_of_what_is_referred_to() {
+        let said = |stored, pieces, bytes| blobs(1, stored, Some(Referred { pieces, bytes }));
+        assert!(
+            said(3, 4, 12).ends_with("referred to 4 times, 12 B (12 bytes) in all: 75 % saved")
+        );
+        // Where content was removed, or nothing refers to it any more.
+        assert!(said(3, 0, 0).ends_with(": 0 % saved"));
+        assert!(said(30, 1, 12).ends_with(": 0 % saved"));
+    }
 }

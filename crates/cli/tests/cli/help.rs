@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 31] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -17,6 +17,7 @@ fn every_command_has_help_with_examples() {
         &["import", "git"],
         &["import", "contracts"],
         &["import", "forge"],
+        &["import", "annals"],
         &["export", "annals"],
         &["export", "contracts"],
         &["export", "forge"],
@@ -34,6 +35,9 @@ fn every_command_has_help_with_examples() {
         &["stats"],
         &["verify"],
         &["backup"],
+        &["restore"],
+        &["doctor"],
+        &["cat"],
         &["completions"],
         &["man"],
         &[],

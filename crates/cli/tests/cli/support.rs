@@ -1,9 +1,11 @@
 //! A log in a temporary folder, and the program run on it.
 
+use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use annals::event_log::Digest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -216,4 +218,35 @@ pub fn story(place: &Place) -> Story {
         patch_set,
         pipeline,
     }
+}
+
+/// The root that `verify` prints.
+pub fn root(place: &Place, log: &str) -> String {
+    let verified = place.run(&["--log", log, "verify", "--json"]).ok().json();
+    assert_eq!(verified["ok"], true);
+    verified["root"].as_str().unwrap().to_owned()
+}
+
+/// A story, and large content that two events share.
+pub fn grown() -> (Place, Story) {
+    let place = Place::with_log();
+    let story = story(&place);
+    let push = agent(
+        "push_frame",
+        json!({ "pipeline": story.pipeline, "kind": "checkpoint", "summary": "x".repeat(5_000) }),
+    );
+    place.accept(&[push.clone(), push]);
+    (place, story)
+}
+
+/// Every file with the digest of its content.
+pub fn fingerprint(directory: &Path) -> Vec<(String, Digest)> {
+    let file = |entry: fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        (name, Digest::of(&fs::read(entry.path()).unwrap()))
+    };
+    let entries = fs::read_dir(directory).unwrap();
+    let mut files: Vec<_> = entries.map(|entry| file(entry.unwrap())).collect();
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    files
 }

@@ -8,6 +8,7 @@
 )]
 
 mod backup;
+mod blobs;
 mod collect;
 mod conformance;
 mod flips;
@@ -19,4 +20,5 @@ mod redaction;
 mod streams;
 mod support;
 mod tree;
+mod truncate;
 mod verify;

@@ -1,0 +1,185 @@
+//! What a log's files say, whether or not it opens.
+
+use std::path::Path;
+
+use annals::event_log::Position;
+use annals::store_rocks::{Examined, OpenError, Tail, Written};
+
+use super::{Check, State};
+use crate::output::bytes;
+
+/// Bytes below which it is only a matter of time until an append fails: RocksDB writes
+/// its tables beside those that they replace.
+const LITTLE: u64 = 256 * 1024 * 1024;
+
+const RESTORE: &str = "restore the log from a backup: `annals --log NEW restore BACKUP`";
+
+/// All checks of the files.
+pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
+    let mut checks = vec![identity(path, examined)];
+    if examined.identity.is_ok() {
+        checks.push(writer(examined.written));
+        checks.push(watermark(examined));
+        checks.extend(tail(&examined.tail, examined.acknowledged));
+    }
+    checks.extend(disk(examined));
+    let leftovers = examined.leftovers.iter().map(|leftover| {
+        let what = format!("{}: {}", leftover.path.display(), leftover.what);
+        Check::new("leftovers", State::Note, what).remedy("remove it, if nobody needs it")
+    });
+    checks.extend(leftovers);
+    checks
+}
+
+fn identity(path: &Path, examined: &Examined) -> Check {
+    match &examined.identity {
+        Ok(id) => Check::new("log", State::Ok, format!("{id}, in {}", path.display())),
+        Err(error) => failed("log", error),
+    }
+}
+
+/// Why the store refused, and what helps.
+fn failed(name: &'static str, error: &OpenError) -> Check {
+    use OpenError as E;
+    let state = match error {
+        E::Corrupt { .. } | E::MissingColumnFamily { .. } => State::Corrupt,
+        _ => State::Problem,
+    };
+    let remedy = match error {
+        E::NotFound { .. } => "name another place with --log, or create a log with `annals init`",
+        E::CreationInterrupted { .. } => "complete it with `annals init`",
+        E::NotALog { .. } => "name a log with --log",
+        E::NewerFormat { .. } => "use the version of this program that wrote it, or a newer one",
+        E::Corrupt { .. } | E::MissingColumnFamily { .. } => RESTORE,
+        E::NoPermission { .. } => "give this user the permission, or use another user",
+        E::DiskFull { .. } => "free some space",
+        E::TooManyFiles { .. } => "raise the limit (ulimit -n)",
+        _ => "see that the disk can be read, and try again",
+    };
+    Check::new(name, state, error.to_string()).remedy(remedy)
+}
+
+fn writer(written: Written) -> Check {
+    let (state, what) = match written {
+        Written::Now => (
+            State::Note,
+            "somebody has the log open for writing; its end is not looked at meanwhile",
+        ),
+        Written::No => (State::Ok, "nobody has the log open for writing"),
+        Written::Unknown => (State::Note, "it cannot be known whether somebody writes"),
+    };
+    Check::new("writer", state, what)
+}
+
+fn watermark(examined: &Examined) -> Check {
+    if let Some(position) = examined.acknowledged {
+        let what = format!("everything up to position {position} was acknowledged");
+        return Check::new("watermark", State::Ok, what);
+    }
+    let what = "the file WATERMARK is missing or damaged: readers cannot know what is durable";
+    let remedy = match examined.tail {
+        Tail::Damaged { .. } | Tail::Unreadable(_) => RESTORE,
+        Tail::Sound(_) | Tail::Unknown => {
+            "open the log once for writing, which makes it anew: `annals apply /dev/null`"
+        }
+    };
+    Check::new("watermark", State::Corrupt, what).remedy(remedy)
+}
+
+fn tail(tail: &Tail, acknowledged: Option<Position>) -> Option<Check> {
+    let check = |state, what: String| Check::new("end", state, what);
+    Some(match tail {
+        Tail::Unknown => return None,
+        Tail::Unreadable(error) => failed("end", error),
+        Tail::Sound(last) => match acknowledged {
+            Some(acknowledged) if acknowledged > *last => check(
+                State::Corrupt,
+                format!("{acknowledged} records were acknowledged, but the log ends at {last}"),
+            )
+            .remedy(RESTORE),
+            Some(acknowledged) if acknowledged < *last => check(
+                State::Note,
+                format!("the records up to {last} are whole, but nobody was told of the last ones"),
+            )
+            .remedy("the next command that writes takes them in"),
+            _ => check(
+                State::Ok,
+                format!("the log can be read to its end at position {last}"),
+            ),
+        },
+        Tail::Damaged { last, damage } => {
+            let what = format!("behind position {last} the log cannot be read: {damage}");
+            let remedy = match acknowledged {
+                Some(acknowledged) if acknowledged <= *last => {
+                    "nothing behind it was acknowledged: `annals doctor --truncate-tail` removes it"
+                }
+                _ => RESTORE,
+            };
+            check(State::Corrupt, what).remedy(remedy)
+        }
+    })
+}
+
+fn disk(examined: &Examined) -> Option<Check> {
+    let free = examined.free?;
+    let used = examined.bytes.unwrap_or_default();
+    let what = match examined.bytes {
+        Some(used) => format!("{} are free, the log has {}", bytes(free), bytes(used)),
+        None => format!("{} are free", bytes(free)),
+    };
+    let check = |state| Check::new("disk", state, what);
+    Some(if free < LITTLE {
+        check(State::Problem).remedy("free some space: appends fail when there is none")
+    } else if free < used {
+        check(State::Note).remedy("a copy of the log, or compacting all of it, needs more space")
+    } else {
+        check(State::Ok)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(tail: Tail, acknowledged: Option<u64>) -> (State, Option<String>) {
+        let check = super::tail(&tail, acknowledged.map(Position));
+        let check = check.expect("a check");
+        (check.state, check.remedy)
+    }
+
+    #[test]
+    fn the_end_is_judged_by_what_was_acknowledged() {
+        let sound = |last| Tail::Sound(Position(last));
+        assert_eq!(state(sound(5), Some(5)).0, State::Ok);
+        assert_eq!(state(sound(6), Some(5)).0, State::Note);
+        assert_eq!(state(sound(4), Some(5)).0, State::Corrupt);
+        let damaged = || Tail::Damaged {
+            last: Position(5),
+            damage: "bad checksum".into(),
+        };
+        let truncates = |acknowledged| {
+            let (state, remedy) = state(damaged(), acknowledged);
+            assert_eq!(state, State::Corrupt);
+            remedy.is_some_and(|remedy| remedy.contains("--truncate-tail"))
+        };
+        assert!(truncates(Some(5)) && truncates(Some(4)));
+        assert!(!truncates(Some(6)) && !truncates(None));
+    }
+
+    #[test]
+    fn little_space_is_a_problem() {
+        let examined = |free| Examined {
+            identity: Ok(uuid::Uuid::nil()),
+            acknowledged: None,
+            written: Written::No,
+            tail: Tail::Unknown,
+            bytes: Some(4 * LITTLE),
+            free: Some(free),
+            leftovers: Vec::new(),
+        };
+        let state = |free| disk(&examined(free)).map(|check| check.state);
+        assert_eq!(state(LITTLE - 1), Some(State::Problem));
+        assert_eq!(state(LITTLE), Some(State::Note));
+        assert_eq!(state(5 * LITTLE), Some(State::Ok));
+    }
+}

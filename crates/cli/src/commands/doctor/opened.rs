@@ -1,0 +1,109 @@
+//! What a log says of itself when it is open.
+
+use annals::Annals;
+use annals::domain::settings::{Setting, State as Settings};
+use annals::event_log::{ReadError, tree};
+use annals::projections::Catalogue;
+
+use super::{Check, State, orphans};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{bytes, counted};
+
+/// All checks of the log as readers see it.
+pub(super) async fn checks(context: &Context, deep: bool) -> Vec<Check> {
+    let annals = match context.reader() {
+        Ok(annals) => annals,
+        Err(error) => return vec![Check::of("opens", &error)],
+    };
+    let what = format!("it can be read up to position {}", annals.position());
+    let mut checks = vec![
+        Check::new("opens", State::Ok, what),
+        check("tree", hashes(&annals).await),
+        check("catalogue", catalogue(&annals).await),
+        check("settings", settings(&annals).await),
+    ];
+    if deep {
+        checks.push(check("content", content(&annals).await));
+    }
+    checks
+}
+
+fn check(name: &'static str, checked: Result<Check, CliError>) -> Check {
+    checked.unwrap_or_else(|error| Check::of(name, &error))
+}
+
+/// Whether the Merkle tree is whole.
+async fn hashes(annals: &Annals) -> Result<Check, CliError> {
+    let check = |state, what: String| Check::new("tree", state, what);
+    let log = annals.log().as_ref();
+    let size = annals.position().0;
+    let error = match tree::root(log, size).await {
+        Ok(root) => return Ok(check(State::Ok, format!("root {root}"))),
+        Err(error @ ReadError::Corrupt { .. }) => error,
+        Err(error) => return Err(error.into()),
+    };
+    // Hashes are kept from the first record on, so those of an older program's records
+    // are missing at the end.
+    let last = log.tree_hashes(0, size.saturating_sub(1), 1).await;
+    Ok(match last {
+        Err(ReadError::Corrupt { .. }) => check(
+            State::Note,
+            "the last hashes are missing: an older program wrote the log".into(),
+        )
+        .remedy("the next command that writes makes them"),
+        _ => check(State::Corrupt, error.to_string()).remedy("`annals verify` names what is wrong"),
+    })
+}
+
+/// How far the catalogue's rows are behind the log.
+async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
+    let log = annals.log().as_ref();
+    let model = Catalogue::new().model(log).await;
+    let model = model.map_err(annals::LoadError::from)?;
+    let kept = log.checkpoint(&model).await?;
+    let behind = log.watermark().0.saturating_sub(kept.0);
+    let check = |state, what: String| Check::new("catalogue", state, what);
+    Ok(match behind {
+        0 => check(State::Ok, "it has everything".into()),
+        behind => {
+            let events = counted(behind, "event", "events");
+            let what =
+                format!("its rows are {events} behind, which every reading command folds anew");
+            check(State::Note, what).remedy("the next command that writes brings them up to date")
+        }
+    })
+}
+
+/// Which settings were changed.
+async fn settings(annals: &Annals) -> Result<Check, CliError> {
+    let (state, default) = (annals.settings().await?, Settings::default());
+    let changed = Setting::ALL
+        .iter()
+        .filter(|it| state.value(**it) != default.value(**it));
+    let changed: Vec<String> = changed
+        .map(|it| format!("{it} = {}", state.value(*it)))
+        .collect();
+    let what = match changed.is_empty() {
+        true => "all are as they come".to_owned(),
+        false => changed.join(", "),
+    };
+    Ok(Check::new("settings", State::Ok, what))
+}
+
+/// Content that no record refers to.
+async fn content(annals: &Annals) -> Result<Check, CliError> {
+    let Some(rocks) = annals.rocks() else {
+        return Err(CliError::InMemory);
+    };
+    let found = orphans::find(annals, rocks).await?;
+    let check = |state, what: String| Check::new("content", state, what);
+    Ok(match found.blobs {
+        0 => check(State::Ok, "all that is stored is referred to".into()),
+        blobs => {
+            let blobs = counted(blobs, "blob", "blobs");
+            let what = format!("{blobs} of {} that no record refers to", bytes(found.bytes));
+            check(State::Note, what).remedy("`annals gc` removes them")
+        }
+    })
+}

@@ -1,0 +1,163 @@
+//! `annals export annals` and `annals import annals`: the log itself.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use annals::event_log::Position;
+use annals::{Annals, OpenOptions};
+use annals_dialects::Progress;
+use annals_dialects::verbatim::{
+    self, VerbatimExportError, VerbatimExported, VerbatimImported, VerbatimSource,
+};
+use serde_json::json;
+
+use crate::cli::{ExportAnnals, ImportAnnals};
+use crate::context::Context;
+use crate::error::{CliError, KeepingError};
+use crate::output::counted;
+use crate::progress;
+use crate::whole_file::WholeFile;
+
+/// Writes the log.
+pub(crate) async fn export(args: &ExportAnnals, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader()?;
+    let from = Position(args.from);
+    let records = annals.position().next().0.saturating_sub(from.0.max(1));
+    let bar = progress::bar("exporting", Some(records));
+    let mut shown = |progress: Progress| bar.set_position(progress.done);
+    if is_dash(&args.file) {
+        let out = context.output.writer();
+        let exported = verbatim::export(&annals, from, out, &mut shown).await;
+        bar.finish_and_clear();
+        return exported.map(drop).map_err(|error| match error {
+            VerbatimExportError::Write(source) => CliError::Output(source),
+            error => refused(error),
+        });
+    }
+    let mut file = WholeFile::create(&args.file)?;
+    let exported = verbatim::export(&annals, from, file.writer(), &mut shown).await;
+    bar.finish_and_clear();
+    let exported = exported.map_err(|error| match error {
+        VerbatimExportError::Write(source) => CliError::File {
+            path: args.file.clone(),
+            source,
+        },
+        error => refused(error),
+    })?;
+    file.finish()?;
+    exported_to(&args.file, &exported, context)
+}
+
+fn refused(error: impl Into<KeepingError>) -> CliError {
+    Box::new(error.into()).into()
+}
+
+fn exported_to(
+    file: &Path,
+    exported: &VerbatimExported,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let output = &mut context.output;
+    if output.is_json() {
+        return output.json(&json!({
+            "path": file,
+            "from": exported.from.0,
+            "to": exported.to.0,
+            "records": exported.records,
+            "blobs": exported.blobs,
+            "root": exported.root.to_string(),
+        }));
+    }
+    output.line(&format!(
+        "wrote {} and {} to {}: the log up to position {}",
+        counted(exported.records, "record", "records"),
+        counted(exported.blobs, "blob", "blobs"),
+        file.display(),
+        exported.to,
+    ))?;
+    output.line(&format!("root {}", exported.root))
+}
+
+/// Copies an export into the log.
+pub(crate) async fn import(args: &ImportAnnals, context: &mut Context) -> Result<(), CliError> {
+    let source = open(&args.file)?;
+    let (from, id) = (source.header().from, source.header().log_id);
+    // What goes on behind other records goes into a log that is there.
+    let options = OpenOptions::new().create(from == 1).log_id(id);
+    let annals = context.open(options)?;
+    let bar = progress::bar("importing", Some(source.header().records()));
+    let mut shown = |progress: Progress| bar.set_position(progress.done);
+    let imported = verbatim::import(&annals, source, &mut shown).await;
+    bar.finish_and_clear();
+    // What was copied before a failure stays, and is not copied again.
+    annals.close().await;
+    let imported = imported.map_err(refused)?;
+    print(&annals, id, &imported, context)
+}
+
+fn open(file: &Path) -> Result<VerbatimSource, CliError> {
+    let (name, reader): (_, Box<dyn BufRead + Send>) = match is_dash(file) {
+        true => (
+            "standard input".to_owned(),
+            Box::new(BufReader::new(std::io::stdin())),
+        ),
+        false => {
+            let opened = File::open(file).map_err(|source| CliError::Input {
+                path: file.to_owned(),
+                source,
+            })?;
+            (
+                file.display().to_string(),
+                Box::new(BufReader::with_capacity(256 * 1024, opened)),
+            )
+        }
+    };
+    VerbatimSource::open(name, reader).map_err(refused)
+}
+
+fn print(
+    annals: &Annals,
+    exported: uuid::Uuid,
+    imported: &VerbatimImported,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let id = annals.log().log_id();
+    let output = &mut context.output;
+    if output.is_json() {
+        return output.json(&json!({
+            "log_id": id,
+            "exported_log_id": exported,
+            "position": imported.position.0,
+            "copied": imported.copied,
+            "known": imported.known,
+            "known_but_for_content": imported.known_but_for_content,
+            "blobs": imported.blobs,
+            "root": imported.root.to_string(),
+        }));
+    }
+    output.line(&format!(
+        "copied {} and {} up to position {}; {} there already",
+        counted(imported.copied, "record", "records"),
+        counted(imported.blobs, "blob", "blobs"),
+        imported.position,
+        counted(imported.known, "record was", "records were"),
+    ))?;
+    output.line(&format!("root {}", imported.root))?;
+    if imported.known_but_for_content > 0 {
+        output.note(&format!(
+            "of {} content is removed on one side only; they were left as they are",
+            counted(imported.known_but_for_content, "record", "records"),
+        ));
+    }
+    if id != exported {
+        output.note(&format!(
+            "the log keeps its own id {id}; the exported one's is {exported}"
+        ));
+    }
+    Ok(())
+}
+
+fn is_dash(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}

@@ -1,0 +1,69 @@
+//! A file that is there once it is whole: it is written beside its place, and moved
+//! there when all of it is on the disk.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::CliError;
+
+/// A file that is being written. Dropped before [`WholeFile::finish`], it goes.
+pub(crate) struct WholeFile {
+    place: PathBuf,
+    part: PathBuf,
+    out: BufWriter<File>,
+    finished: bool,
+}
+
+impl WholeFile {
+    /// Begins a file, which replaces the one that is there.
+    pub(crate) fn create(place: &Path) -> Result<WholeFile, CliError> {
+        let mut name = OsString::from(".");
+        name.push(place.file_name().unwrap_or_default());
+        name.push(format!(".{}.part", std::process::id()));
+        let part = place.with_file_name(name);
+        let file = File::create(&part).map_err(|source| failed(place, source))?;
+        Ok(WholeFile {
+            place: place.to_owned(),
+            part,
+            out: BufWriter::new(file),
+            finished: false,
+        })
+    }
+
+    /// What to write to.
+    pub(crate) fn writer(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    /// Puts the file into its place.
+    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+        let placed = self.place();
+        placed.map_err(|source| failed(&self.place, source))?;
+        self.finished = true;
+        Ok(())
+    }
+
+    fn place(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.out.get_ref().sync_all()?;
+        fs::rename(&self.part, &self.place)
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        if !self.finished {
+            // What cannot be removed is named as what it is.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+fn failed(place: &Path, source: io::Error) -> CliError {
+    CliError::File {
+        path: place.to_owned(),
+        source,
+    }
+}

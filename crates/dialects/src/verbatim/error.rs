@@ -1,0 +1,185 @@
+//! Why a verbatim export or import came to nothing.
+
+use std::io;
+
+use annals_event_log::{AppendError, Digest, Position, ReadError};
+
+/// Why an export stopped. What was written of it has no last line, and no import takes
+/// it for whole.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerbatimExportError {
+    /// The log ends before the first position that was asked for.
+    #[error("position {from} is not there yet: the log ends at {end}")]
+    BeyondEnd {
+        /// The first position that was asked for.
+        from: Position,
+        /// Where the log ends.
+        end: Position,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The export could not be written.
+    #[error("the export cannot be written: {0}")]
+    Write(#[source] io::Error),
+}
+
+impl VerbatimExportError {
+    /// Whether the same export may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            VerbatimExportError::BeyondEnd { .. } => true,
+            VerbatimExportError::Read(error) => error.is_retryable(),
+            VerbatimExportError::Write(_) => false,
+        }
+    }
+}
+
+/// Why an import stopped. What was copied before it stays: importing the whole export
+/// again goes on behind it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerbatimImportError {
+    /// The source is something else.
+    #[error("{file} is no export of a log: {reason}; `annals export annals` writes one")]
+    NotAnExport {
+        /// The source.
+        file: String,
+        /// How it was recognised.
+        reason: String,
+    },
+    /// The export was written by a newer version of this program.
+    #[error(
+        "{file} is an export of version {found}, this program knows version {known}; use a newer one"
+    )]
+    NewerVersion {
+        /// The source.
+        file: String,
+        /// The export's version.
+        found: u32,
+        /// The version that is known.
+        known: u32,
+    },
+    /// A line cannot be read, or is not where it should be.
+    #[error("{file}, line {line}: {reason}")]
+    Line {
+        /// The source.
+        file: String,
+        /// The line's number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A line was altered: its content is not what its digest says.
+    #[error("{file}, line {line}: {reason}; the file was altered or damaged, use another copy")]
+    Damaged {
+        /// The source.
+        file: String,
+        /// The line's number, from 1.
+        line: u64,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The source ends before its last line.
+    #[error(
+        "{file} is cut off behind line {lines}: the line that ends an export is missing; import the \
+         whole of it, and what is there already is passed over"
+    )]
+    CutOff {
+        /// The source.
+        file: String,
+        /// Lines that there are.
+        lines: u64,
+    },
+    /// The source cannot be read.
+    #[error("cannot read {file}: {source}")]
+    Unreadable {
+        /// The source.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The thread that reads the source ended before its end.
+    #[error("reading {file} was interrupted; import it again")]
+    Interrupted {
+        /// The source.
+        file: String,
+    },
+    /// The log ends before the export begins.
+    #[error(
+        "the export begins at position {from}, but the log ends at {end}: import what is between them first"
+    )]
+    Gap {
+        /// The export's first position.
+        from: Position,
+        /// Where the log ends.
+        end: Position,
+    },
+    /// The log has other records before those of the export. Nothing was copied.
+    #[error(
+        "the log's records up to position {before} are not those that the export continues: it is \
+         another log's. Nothing was copied; import it into a log of its own"
+    )]
+    OtherBeginning {
+        /// The position before the export's first one.
+        before: Position,
+    },
+    /// The log has another record at a position.
+    #[error(
+        "the log has another record at position {position} than the export: they are different logs \
+         from there on. Import it into a log of its own"
+    )]
+    Contradiction {
+        /// The position.
+        position: Position,
+    },
+    /// The log did not take records.
+    #[error("the log did not take the records from position {position} on: {source}")]
+    Append {
+        /// The first of them.
+        position: Position,
+        /// Why not.
+        source: AppendError,
+    },
+    /// All was copied, but the log's root is not the export's.
+    #[error(
+        "the root of the log's first {size} records is {found}, the export says {expected}: one of \
+         them was altered. `annals verify` checks the log"
+    )]
+    Root {
+        /// How many records the root is over.
+        size: u64,
+        /// What the export says.
+        expected: Digest,
+        /// What the log says.
+        found: Digest,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl VerbatimImportError {
+    /// Whether the same import may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            VerbatimImportError::Interrupted { .. } => true,
+            VerbatimImportError::Append { source, .. } => source.is_retryable(),
+            VerbatimImportError::Read(error) => error.is_retryable(),
+            _ => false,
+        }
+    }
+
+    /// Whether something was altered or damaged: in the log, or in the export.
+    pub fn is_corrupt(&self) -> bool {
+        match self {
+            VerbatimImportError::Damaged { .. } | VerbatimImportError::Root { .. } => true,
+            VerbatimImportError::Append { source, .. } => {
+                matches!(source, AppendError::Corrupt { .. })
+            }
+            VerbatimImportError::Read(error) => matches!(error, ReadError::Corrupt { .. }),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Copying an export into a log.
+
+use std::collections::VecDeque;
+
+use annals::Annals;
+use annals_event_log::store_support::referenced_blobs;
+use annals_event_log::{Digest, EventLog, Position, Query, Record, tree};
+use futures::StreamExt;
+
+use super::error::VerbatimImportError;
+use super::lines::VerbatimHeader;
+use super::read::{News, Part, VerbatimSource};
+use crate::Progress;
+
+/// What an import did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerbatimImported {
+    /// The position of the export's last record.
+    pub position: Position,
+    /// Records that were copied.
+    pub copied: u64,
+    /// Records that the log had already.
+    pub known: u64,
+    /// Those of them of which content is removed on one of the two sides. They were
+    /// left as they are.
+    pub known_but_for_content: u64,
+    /// Blobs that were stored.
+    pub blobs: u64,
+    /// The root over all records up to `position`: the log's and the export's.
+    pub root: Digest,
+}
+
+/// Copies what the log does not have of an export. The log is empty, or what it has is
+/// a beginning of the log that was exported. `progress` counts records.
+///
+/// It reads on a thread of its own and needs no particular async runtime.
+///
+/// # Errors
+/// [`VerbatimImportError`]. What was copied before it stays, and the next import goes
+/// on behind it.
+pub async fn import(
+    annals: &Annals,
+    source: VerbatimSource,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<VerbatimImported, VerbatimImportError> {
+    let log = annals.log().as_ref();
+    let (file, header, mut news) = source.start()?;
+    let mut import = Import::begin(log, &header).await?;
+    let total = header.records();
+    loop {
+        let part = match news.next().await {
+            None => return Err(VerbatimImportError::Interrupted { file }),
+            Some(Err(error)) => return Err(error),
+            Some(Ok(News::End)) => break,
+            Some(Ok(News::Part(part))) => part,
+        };
+        import.part(part).await?;
+        let done = import.copied + import.known;
+        progress(Progress { done, total });
+    }
+    let found = tree::root(log, header.to).await?;
+    if found != header.root {
+        return Err(VerbatimImportError::Root {
+            size: header.to,
+            expected: header.root,
+            found,
+        });
+    }
+    Ok(VerbatimImported {
+        position: Position(header.to),
+        copied: import.copied,
+        known: import.known,
+        known_but_for_content: import.known_but_for_content,
+        blobs: import.blobs,
+        root: found,
+    })
+}
+
+struct Import<'a> {
+    log: &'a dyn EventLog,
+    /// Where the log ended at first.
+    end: Position,
+    /// What was read of it ahead, to be compared.
+    there: VecDeque<Record>,
+    copied: u64,
+    known: u64,
+    known_but_for_content: u64,
+    blobs: u64,
+}
+
+impl<'a> Import<'a> {
+    /// Compares what comes before the export, before anything is copied.
+    async fn begin(
+        log: &'a dyn EventLog,
+        header: &VerbatimHeader,
+    ) -> Result<Import<'a>, VerbatimImportError> {
+        let end = log.watermark();
+        let before = Position(header.from - 1);
+        if before > end {
+            let from = Position(header.from);
+            return Err(VerbatimImportError::Gap { from, end });
+        }
+        if tree::root(log, before.0).await? != header.root_before {
+            return Err(VerbatimImportError::OtherBeginning { before });
+        }
+        Ok(Import {
+            log,
+            end,
+            there: VecDeque::new(),
+            copied: 0,
+            known: 0,
+            known_but_for_content: 0,
+            blobs: 0,
+        })
+    }
+
+    async fn part(&mut self, part: Part) -> Result<(), VerbatimImportError> {
+        let Part {
+            mut records,
+            mut blobs,
+            ..
+        } = part;
+        let known = records.partition_point(|record| record.position() <= self.end);
+        let new = records.split_off(known);
+        for record in &records {
+            self.compare(record).await?;
+        }
+        let Some(first) = new.first().map(Record::position) else {
+            return Ok(());
+        };
+        let mut missing = Vec::new();
+        for digest in referenced_blobs(&new) {
+            if let Some(blob) = blobs.remove(&digest)
+                && self.log.blob(digest).await?.is_none()
+            {
+                missing.push(blob);
+            }
+        }
+        let (copied, stored) = (new.len() as u64, missing.len() as u64);
+        let appended = self.log.append_records(new, missing).await;
+        appended.map_err(|source| VerbatimImportError::Append {
+            position: first,
+            source,
+        })?;
+        self.copied += copied;
+        self.blobs += stored;
+        Ok(())
+    }
+
+    /// Compares a record with the one that the log has at its position.
+    async fn compare(&mut self, record: &Record) -> Result<(), VerbatimImportError> {
+        let position = record.position();
+        if self.there.is_empty() {
+            let page = self.log.read(Query::all(position)).await?;
+            self.there = page.records.into();
+        }
+        let there = self.there.pop_front();
+        let is_same = |there: &Record| there.header_bytes() == record.header_bytes();
+        let Some(there) = there.filter(is_same) else {
+            return Err(VerbatimImportError::Contradiction { position });
+        };
+        self.known += 1;
+        // The header says the same of all content. So where the bytes differ, it was
+        // removed from one of the two, which is nobody's to undo here.
+        if there.as_bytes() != record.as_bytes() {
+            if there.verify().is_err() {
+                return Err(VerbatimImportError::Contradiction { position });
+            }
+            self.known_but_for_content += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! The log itself, verbatim, as JSON lines: `docs/export-format.md` describes them.
+//!
+//! What [`export`] writes, [`import`] copies into a log that is empty, or that is a
+//! beginning of it, record by record and byte by byte. So both have the same root.
+
+mod error;
+mod export;
+mod import;
+mod lines;
+mod read;
+
+pub use error::{VerbatimExportError, VerbatimImportError};
+pub use export::{VerbatimExported, export};
+pub use import::{VerbatimImported, import};
+pub use lines::VerbatimHeader;
+pub use read::VerbatimSource;

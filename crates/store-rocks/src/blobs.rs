@@ -1,0 +1,42 @@
+//! Which blobs there are.
+
+use annals_event_log::store_support::clamp_limit;
+use annals_event_log::{Digest, ReadError};
+
+use crate::error::corrupt;
+use crate::read::View;
+
+/// A blob that is stored, whether or not a record refers to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredBlob {
+    /// The SHA-256 of its content.
+    pub digest: Digest,
+    /// Its bytes, before compression.
+    pub size: u64,
+}
+
+/// Blobs in the order of their digests, from `from` on.
+pub(crate) fn list(
+    view: &View<'_>,
+    from: Digest,
+    limit: usize,
+) -> Result<Vec<StoredBlob>, ReadError> {
+    let mut iterator = view.db.iterate_once(view.columns.blobs);
+    iterator.seek(from.0);
+    let mut blobs = Vec::new();
+    while let Some((key, value)) = iterator.item() {
+        let digest = key.try_into().map(Digest);
+        let digest = digest.map_err(|_| corrupt("the key of a blob is no digest"))?;
+        blobs.push(StoredBlob {
+            digest,
+            size: value.len() as u64,
+        });
+        // Before the next one is read, which can be large.
+        if blobs.len() == clamp_limit(limit) {
+            return Ok(blobs);
+        }
+        iterator.next();
+    }
+    view.db.check(&iterator)?;
+    Ok(blobs)
+}

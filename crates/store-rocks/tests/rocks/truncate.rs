@@ -1,0 +1,214 @@
+//! The end of a log that cannot be read: removed where nobody was told of it, refused
+//! where anybody was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use annals_event_log::{Digest, EventLog, Position};
+use annals_store_rocks::{OpenError, RocksLog, Tail, TruncateError, Written};
+use tempfile::TempDir;
+
+use crate::support::{all, append, close, fingerprint, new_log, options};
+
+/// The write-ahead log that holds the last appends.
+fn wal(path: &Path) -> PathBuf {
+    let entries = fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let logs = entries.filter(|path| path.extension().is_some_and(|e| e == "log"));
+    logs.max_by_key(|path| fs::metadata(path).unwrap().len())
+        .expect("a write-ahead log")
+}
+
+/// A closed log of three appends of 10, 20 and 30 records, and its write-ahead log's
+/// length after each.
+fn three_appends() -> (TempDir, PathBuf, Vec<usize>) {
+    let (home, path, log) = new_log();
+    let mut ends = Vec::new();
+    for n in 1..=3 {
+        append(&log, "run-1", n * 10);
+        ends.push(fs::metadata(wal(&path)).unwrap().len() as usize);
+    }
+    close(log);
+    (home, path, ends)
+}
+
+/// Writes what a writer publishes.
+fn publish(path: &Path, position: u64) {
+    let position = position.to_be_bytes();
+    let check = Digest::of(&position).0;
+    fs::write(
+        path.join("WATERMARK"),
+        [&position[..], &check[..8]].concat(),
+    )
+    .unwrap();
+}
+
+fn flip(file: &Path, at: usize) {
+    let mut content = fs::read(file).unwrap();
+    content[at] ^= 0xff;
+    fs::write(file, content).unwrap();
+}
+
+#[test]
+fn a_damaged_end_that_nobody_was_told_of_is_removed() {
+    let (home, path, ends) = three_appends();
+    // The third group is in the write-ahead log, damaged, and was never published.
+    publish(&path, 30);
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let damaged = fs::read(wal(&path)).unwrap();
+    let name = wal(&path).file_name().unwrap().to_owned();
+    let error = RocksLog::open(&path, &options()).expect_err("it is not just torn");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+
+    let before = fingerprint(&path);
+    let examined = RocksLog::examine(&path);
+    assert_eq!(examined.acknowledged, Some(Position(30)));
+    assert_eq!(examined.written, Written::No);
+    match &examined.tail {
+        Tail::Damaged { last, damage } => {
+            assert_eq!(*last, Position(30));
+            assert!(damage.contains("checksum"), "{damage}");
+        }
+        tail => panic!("{tail:?}"),
+    }
+    assert_eq!(fingerprint(&path), before, "it was only looked at");
+
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed");
+    assert_eq!(
+        (report.last, report.acknowledged),
+        (Position(30), Position(30))
+    );
+    let removed = report.removed.expect("something was removed");
+    assert_eq!(
+        removed.aside.parent(),
+        Some(home.path().canonicalize().unwrap().as_path())
+    );
+    assert!(fs::read(removed.aside.join(name)).unwrap() == damaged);
+
+    let log = RocksLog::open(&path, &options()).expect("it opens as any log");
+    assert_eq!(all(&log).len(), 30);
+    append(&log, "run-1", 5);
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+    close(log);
+    let log = RocksLog::open(&path, &options()).expect("and again");
+    assert_eq!(log.watermark(), Position(35));
+    let leftovers = RocksLog::examine(&path).leftovers;
+    assert_eq!(leftovers.len(), 1, "{leftovers:?}");
+    assert_eq!(leftovers[0].path, removed.aside);
+}
+
+#[test]
+fn groups_before_the_damage_are_kept_though_nobody_was_told_of_them() {
+    let (_home, path, ends) = three_appends();
+    publish(&path, 10);
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed");
+    assert_eq!(
+        (report.last, report.acknowledged),
+        (Position(30), Position(10))
+    );
+}
+
+/// Whatever would lose an acknowledged record is refused, and alters no byte.
+#[test]
+fn what_was_acknowledged_is_never_removed() {
+    // In the last group that was acknowledged, and in one before it.
+    for (group, last) in [(2, 30), (1, 10)] {
+        let (_home, path, ends) = three_appends();
+        flip(&wal(&path), (ends[group - 1] + ends[group]) / 2);
+        let before = fingerprint(path.parent().unwrap());
+        match RocksLog::truncate_tail(&path, &options()) {
+            Err(
+                error @ TruncateError::AcknowledgedLost {
+                    acknowledged: Position(60),
+                    damage: Some(_),
+                    ..
+                },
+            ) => {
+                let text = error.to_string();
+                assert!(text.contains(&format!("up to {last} ")), "{text}");
+                assert!(!error.is_retryable());
+            }
+            other => panic!("a refusal is expected, not {other:?}"),
+        }
+        assert_eq!(fingerprint(path.parent().unwrap()), before);
+    }
+}
+
+#[test]
+fn records_that_are_just_missing_are_not_given_up_either() {
+    let (_home, path, ends) = three_appends();
+    let content = fs::read(wal(&path)).unwrap();
+    fs::write(wal(&path), &content[..(ends[1] + ends[2]) / 2]).unwrap();
+    let before = fingerprint(path.parent().unwrap());
+    let refused = RocksLog::truncate_tail(&path, &options());
+    assert!(
+        matches!(
+            refused,
+            Err(TruncateError::AcknowledgedLost { damage: None, .. })
+        ),
+        "{refused:?}"
+    );
+    assert_eq!(fingerprint(path.parent().unwrap()), before);
+}
+
+#[test]
+fn nothing_is_removed_where_nobody_knows_what_was_acknowledged() {
+    let damages: [fn(&Path); 2] = [
+        |path| fs::remove_file(path.join("WATERMARK")).unwrap(),
+        |path| fs::write(path.join("WATERMARK"), [7; 16]).unwrap(),
+    ];
+    for damage in damages {
+        let (_home, path, ends) = three_appends();
+        flip(&wal(&path), (ends[1] + ends[2]) / 2);
+        damage(&path);
+        let before = fingerprint(path.parent().unwrap());
+        let refused = RocksLog::truncate_tail(&path, &options());
+        assert!(
+            matches!(refused, Err(TruncateError::AcknowledgedUnknown { .. })),
+            "{refused:?}"
+        );
+        assert_eq!(fingerprint(path.parent().unwrap()), before);
+    }
+}
+
+#[test]
+fn a_sound_log_and_one_in_use_are_left_alone() {
+    let (_home, path, _) = three_appends();
+    let before = fingerprint(path.parent().unwrap());
+    let report = RocksLog::truncate_tail(&path, &options()).expect("there is nothing to do");
+    assert_eq!((report.last, report.removed), (Position(60), None));
+    assert_eq!(fingerprint(path.parent().unwrap()), before);
+
+    let log = RocksLog::open(&path, &options()).unwrap();
+    let refused = RocksLog::truncate_tail(&path, &options());
+    assert!(
+        matches!(refused, Err(TruncateError::Open(OpenError::Locked { .. }))),
+        "{refused:?}"
+    );
+    let examined = RocksLog::examine(&path);
+    assert_eq!(examined.written, Written::Now);
+    assert!(matches!(examined.tail, Tail::Unknown));
+    append(&log, "run-1", 1);
+    close(log);
+}
+
+#[test]
+fn a_log_that_is_none_is_said_to_be_none() {
+    let home = tempfile::tempdir().unwrap();
+    let examined = RocksLog::examine(&home.path().join("log"));
+    assert!(
+        matches!(examined.identity, Err(OpenError::NotFound { .. })),
+        "{examined:?}"
+    );
+    assert!(examined.free.is_some_and(|free| free > 0));
+    let refused = RocksLog::truncate_tail(&home.path().join("log"), &options());
+    assert!(
+        matches!(
+            refused,
+            Err(TruncateError::Open(OpenError::NotFound { .. }))
+        ),
+        "{refused:?}"
+    );
+}
