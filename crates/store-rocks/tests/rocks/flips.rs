@@ -278,7 +278,7 @@ fn check(db: &DB, path: &Path, family: &str, which: Index, of_key: bool, bit: In
 
 proptest! {
     // Shrinking would take minutes: a plan is small as it is.
-    #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 32, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4, max_shrink_iters: 32, ..ProptestConfig::default() })]
 
     #[test]
     fn any_flipped_bit_of_an_entry_is_found_and_its_place_named(
