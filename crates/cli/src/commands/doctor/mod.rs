@@ -2,7 +2,6 @@
 
 mod files;
 mod opened;
-mod orphans;
 
 use annals::LogUrl;
 use annals::store_rocks::{Options, RocksLog, TruncateReport};

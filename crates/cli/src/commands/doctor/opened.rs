@@ -5,10 +5,11 @@ use annals::domain::settings::{Setting, State as Settings};
 use annals::event_log::{ReadError, tree};
 use annals::projections::Catalogue;
 
-use super::{Check, State, orphans};
+use super::{Check, State};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{bytes, counted};
+use crate::progress;
 
 /// All checks of the log as readers see it.
 pub(super) async fn checks(context: &Context, deep: bool) -> Vec<Check> {
@@ -22,6 +23,7 @@ pub(super) async fn checks(context: &Context, deep: bool) -> Vec<Check> {
         check("tree", hashes(&annals).await),
         check("catalogue", catalogue(&annals).await),
         check("settings", settings(&annals).await),
+        check("redaction", redaction(&annals)),
     ];
     if deep {
         checks.push(check("content", content(&annals).await));
@@ -91,19 +93,38 @@ async fn settings(annals: &Annals) -> Result<Check, CliError> {
     Ok(Check::new("settings", State::Ok, what))
 }
 
+/// Whether bytes of what was removed may lie in the files.
+fn redaction(annals: &Annals) -> Result<Check, CliError> {
+    let Some(rocks) = annals.rocks() else {
+        return Err(CliError::InMemory);
+    };
+    let check = |state, what: &str| Check::new("redaction", state, what.to_owned());
+    Ok(match rocks.needs_purge()? {
+        false => check(State::Ok, "nothing that was removed is left in the files"),
+        true => check(
+            State::Note,
+            "bytes of removed content are still in the files",
+        )
+        .remedy("`annals redact --finish` gives them up"),
+    })
+}
+
 /// Content that no record refers to.
 async fn content(annals: &Annals) -> Result<Check, CliError> {
     let Some(rocks) = annals.rocks() else {
         return Err(CliError::InMemory);
     };
-    let found = orphans::find(annals, rocks).await?;
+    let bar = progress::bar("comparing content", Some(annals.position().0));
+    let found = rocks.orphans(&mut |position| bar.set_position(position.0));
+    bar.finish_and_clear();
+    let found = found?;
     let check = |state, what: String| Check::new("content", state, what);
     Ok(match found.blobs {
         0 => check(State::Ok, "all that is stored is referred to".into()),
         blobs => {
             let blobs = counted(blobs, "blob", "blobs");
             let what = format!("{blobs} of {} that no record refers to", bytes(found.bytes));
-            check(State::Note, what).remedy("`annals gc` removes them")
+            check(State::Note, what).remedy("`annals gc --apply` removes them")
         }
     })
 }
