@@ -108,9 +108,9 @@ impl ProofCommandError {
             ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {
                 source
             }
-            ProofCommandError::Keep(
-                KeepError::Log { source, .. } | KeepError::Proof(source),
-            ) => source,
+            ProofCommandError::Keep(KeepError::Log { source, .. } | KeepError::Proof(source)) => {
+                source
+            }
             _ => return None,
         };
         match error {

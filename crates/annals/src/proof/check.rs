@@ -77,13 +77,18 @@ impl InclusionProof {
         let mut last = Position::START;
         for event in &self.events {
             if event.position <= last {
-                return Err(Misfit::event(event.position, "it is not behind the one before"));
+                return Err(Misfit::event(
+                    event.position,
+                    "it is not behind the one before",
+                ));
             }
             last = event.position;
             headers.push(event.check(&self.head)?);
         }
         if headers.is_empty() {
-            return Err(Misfit::whole("the proof has no events, so it proves nothing"));
+            return Err(Misfit::whole(
+                "the proof has no events, so it proves nothing",
+            ));
         }
         match self.object {
             None => Ok(()),
@@ -126,7 +131,10 @@ impl EventProof {
             .map_err(|_| no("its header and hashes do not lead to the root".to_owned()))?;
         let header = Header::decode(&self.header).map_err(|error| no(error.to_string()))?;
         if header.position() != self.position {
-            return Err(no(format!("its header says position {}", header.position())));
+            return Err(no(format!(
+                "its header says position {}",
+                header.position()
+            )));
         }
         if let Some(record) = &self.record {
             if record.header_bytes() != self.header {

@@ -19,8 +19,8 @@ use annals_event_log::Digest;
 use signed_note::{Note, Signature, Signer as _};
 
 use super::hashes::hash;
-use super::keys::{PublicKey, SigningKey};
 use super::head::TreeHead;
+use super::keys::{PublicKey, SigningKey};
 
 /// The most bytes of a checkpoint with its signatures.
 const MOST_BYTES: usize = 1_000_000;
@@ -52,9 +52,7 @@ pub enum CheckpointError {
         key: Signer,
     },
     /// A signature is not one of this text by this key.
-    #[error(
-        "the signature of {key} is not one of this checkpoint: one of them was altered"
-    )]
+    #[error("the signature of {key} is not one of this checkpoint: one of them was altered")]
     WrongSignature {
         /// Whose it is said to be.
         key: Signer,

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use super::ProofError;
 use super::checkpoint::{Checkpoint, CheckpointError};
 use super::keys::SigningKey;
 use super::write::{log_around, off_thread, replace_file};
-use super::ProofError;
 use crate::Annals;
 
 /// One byte more than a checkpoint can have.

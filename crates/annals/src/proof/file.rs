@@ -74,9 +74,9 @@ impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Base64, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = BASE64_STANDARD.decode(text);
-        bytes.map(Base64).map_err(|error| {
-            de::Error::custom(format_args!("base64 is expected: {error}"))
-        })
+        bytes
+            .map(Base64)
+            .map_err(|error| de::Error::custom(format_args!("base64 is expected: {error}")))
     }
 }
 
@@ -210,9 +210,9 @@ impl Proof {
             return Err(ProofFileError::TooLarge);
         }
         let marker: Marker = serde_json::from_slice(json).map_err(malformed)?;
-        let version = marker.annals_proof.ok_or_else(|| {
-            ProofFileError::Malformed("it has no field annals_proof".to_owned())
-        })?;
+        let version = marker
+            .annals_proof
+            .ok_or_else(|| ProofFileError::Malformed("it has no field annals_proof".to_owned()))?;
         if version != VERSION {
             return Err(ProofFileError::Version {
                 found: shortened(&version),
@@ -287,9 +287,8 @@ fn inclusion(file: InclusionFile) -> Result<InclusionProof, ProofFileError> {
     let mut used = vec![false; file.hashes.len()];
     let mut events = Vec::with_capacity(file.events.len());
     for event in file.events {
-        let no = |what: &str| {
-            ProofFileError::Malformed(format!("event {}: {what}", event.position))
-        };
+        let no =
+            |what: &str| ProofFileError::Malformed(format!("event {}: {what}", event.position));
         let mut path = Vec::with_capacity(event.path.len());
         for number in &event.path {
             let (Some(hash), Some(used)) = (file.hashes.get(*number), used.get_mut(*number)) else {

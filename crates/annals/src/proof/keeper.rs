@@ -7,10 +7,10 @@ use std::time::Duration;
 use annals_event_log::{Position, ReadError};
 use futures::future::{Either, select};
 
+use super::ProofError;
 use super::checkpoint::Checkpoint;
 use super::checkpoint_file::{CheckpointFile, KeepError};
 use super::keys::SigningKey;
-use super::ProofError;
 use crate::Annals;
 use crate::deadline::within;
 

@@ -140,8 +140,9 @@ impl SigningKey {
         let text = text.trim();
         let signer = StandardSigner::new(text).map_err(|_| KeyError::NotPrivate)?;
         check_name(signer.name())?;
-        // The public key follows from the seed, which stands behind one byte.
-        let (_, key) = text.rsplit_once('+').ok_or(KeyError::NotPrivate)?;
+        // The public key follows from the seed, which stands behind one byte. Base64 has
+        // plus signs of its own.
+        let key = text.splitn(5, '+').last().ok_or(KeyError::NotPrivate)?;
         let key = BASE64_STANDARD
             .decode(key)
             .map_err(|_| KeyError::NotPrivate)?;

@@ -193,7 +193,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    pub(super) async fn page(&mut self, from: Position, records: &[&Record]) -> Result<(), ReadError> {
+    pub(super) async fn page(
+        &mut self,
+        from: Position,
+        records: &[&Record],
+    ) -> Result<(), ReadError> {
         let first = from.0.saturating_sub(1);
         let stored = self.log.tree_hashes(0, first, records.len()).await?;
         for (record, stored) in records

@@ -16,8 +16,9 @@ pub(crate) enum Key {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The private key goes to FILE, which only you can read, and the public key to FILE.pub; neither may
-be there already. Whoever has FILE can sign in its name: keep it away from the log. Give FILE.pub to
-everybody who is to check signatures. The keys are Ed25519, written as C2SP's signed notes have them.
+be there already. Whoever has FILE can sign in its name: keep it away from the log. Give FILE.pub
+to everybody who is to check signatures. The keys are Ed25519, written as C2SP's signed notes have
+them.
 
 Examples:
   annals key generate log.key
@@ -52,9 +53,9 @@ A checkpoint says how many records the log has, and the root of the Merkle tree 
 keeps one elsewhere finds every later change (`annals verify --checkpoint FILE`), also that records
 are missing at the end. It is a C2SP signed note; without --key nobody has signed it.
 
-A FILE that has a checkpoint of this log already is only replaced if that fits the log as it is now,
-is no newer, and is signed by KEY, too. If it does not fit, FILE stays and the exit status is 3. With
---follow that goes on until interrupted, beside whoever writes to the log.
+A FILE that has a checkpoint of this log already is only replaced if that fits the log as it is
+now, is no newer, and is signed by KEY, too. If it does not fit, FILE stays and the exit status is
+3. With --follow that goes on until interrupted, beside whoever writes to the log.
 
 Examples:
   annals checkpoint
@@ -94,9 +95,9 @@ pub(crate) enum CheckpointAction {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All signatures that are there are kept, also those of keys that nobody here knows; an earlier one of
-the same key is replaced. A witness that has the log, or a copy of it, and the checkpoint that it
-signed last gives that to --since: the log must be that of both, and have only grown. Otherwise
+All signatures that are there are kept, also those of keys that nobody here knows; an earlier one
+of the same key is replaced. A witness that has the log, or a copy of it, and the checkpoint that
+it signed last gives that to --since: the log must be that of both, and have only grown. Otherwise
 nothing is signed and the exit status is 3.
 
 Examples:
@@ -120,14 +121,15 @@ pub(crate) struct CheckpointSign {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Proves that one event is in the log, or all events of an object, or with --since that a log has only
-grown. The proof is a small JSON file (docs/proof-format.md) that `annals verify --proof` checks with
-a checkpoint and without the log. It is for the log as it is now, as it was with SIZE records, or for
-a checkpoint that you have; whoever checks it needs the checkpoint of just that size.
+Proves that one event is in the log, or all events of an object, or with --since that the log has
+only grown. The proof is a small JSON file (docs/proof-format.md) that `annals verify --proof`
+checks with a checkpoint and without the log. It is for the log as it is now, as it was with SIZE
+records, or for a checkpoint that you have; whoever checks it needs the checkpoint of just that
+size.
 
 A proof holds the whole records: whoever gets it reads them. Content over 4 KiB is in them as its
-digest only. What is removed from the log later stays in proofs that were made before; --headers-only
-leaves content away.
+digest only. What is removed from the log later stays in proofs that were made before;
+--headers-only leaves content away.
 
 Examples:
   annals prove 17                               the event at position 17
@@ -138,7 +140,11 @@ Examples:
   annals verify --proof proof.json --checkpoint cp --key log.key.pub")]
 pub(crate) struct Prove {
     /// A position, an event's UUID, or an object: its UUID, at least its last 8 digits, an alias
-    #[arg(value_name = "EVENT|ID", required_unless_present = "since", conflicts_with = "since")]
+    #[arg(
+        value_name = "EVENT|ID",
+        required_unless_present = "since",
+        conflicts_with = "since"
+    )]
     pub(crate) what: Option<String>,
     /// Prove that the log has only grown since this checkpoint
     #[arg(long, value_name = "CHECKPOINT")]
@@ -162,10 +168,10 @@ pub(crate) struct Prove {
 Reads every record and checks it against its digests, its neighbours and the indexes, and that
 all content is there and unaltered. The exit status is 3 if anything is wrong.
 
-With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same log, no
-shorter, the same records. With --since only what is new since a checkpoint is read, and that the
-rest is still that of the checkpoint follows from the hashes that the log keeps. With --proof a file
-of `annals prove` is checked with a checkpoint, and no log is opened.
+With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same log,
+no shorter, the same records. With --since only what is new since a checkpoint is read, and that
+the rest is still that of the checkpoint is seen from the hashes that the log keeps of it. With
+--proof a file of `annals prove` is checked with a checkpoint, and no log is opened.
 
 A checkpoint is worth what its signatures are: --key demands one of each of these keys. Without it
 no signature is checked, and the checkpoint is taken as it is.

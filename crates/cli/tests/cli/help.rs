@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 32] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -33,6 +33,11 @@ fn every_command_has_help_with_examples() {
         &["process"],
         &["stats"],
         &["verify"],
+        &["prove"],
+        &["checkpoint"],
+        &["checkpoint", "sign"],
+        &["key", "generate"],
+        &["key", "show"],
         &["backup"],
         &["completions"],
         &["man"],

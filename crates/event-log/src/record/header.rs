@@ -25,8 +25,7 @@ impl Header {
             at: 0,
             len: header.len(),
         };
-        let len =
-            u16::try_from(header.len()).map_err(|_| malformed("the header is too long"))?;
+        let len = u16::try_from(header.len()).map_err(|_| malformed("the header is too long"))?;
         // The actor's name and context are pieces, so there must be so many.
         let slot = |at: usize| {
             let bytes = header.get(at..).and_then(<[u8]>::first_chunk::<2>);

@@ -23,9 +23,21 @@ fn read(value: &Value) -> Result<Proof, ProofFileError> {
 #[test]
 fn what_is_no_proof_is_refused() {
     let nested = "[".repeat(100_000);
-    for bad in ["", "{}", "null", "[]", "17", "\u{feff}{}", "{\"annals_proof\":", &nested] {
+    for bad in [
+        "",
+        "{}",
+        "null",
+        "[]",
+        "17",
+        "\u{feff}{}",
+        "{\"annals_proof\":",
+        &nested,
+    ] {
         let read = Proof::read(bad.as_bytes());
-        assert!(matches!(read, Err(ProofFileError::Malformed(_))), "{bad:.20}");
+        assert!(
+            matches!(read, Err(ProofFileError::Malformed(_))),
+            "{bad:.20}"
+        );
     }
     assert!(Proof::read(&[0, 159, 146, 150]).is_err());
     let (json, _) = file();
@@ -76,20 +88,31 @@ fn nothing_that_is_not_checked_can_stand_in_it() {
     assert!(error.contains("no event needs hash"), "{error}");
     let mut beyond = whole.clone();
     beyond["events"][0]["path"][0] = json!(99);
-    assert!(read(&beyond).unwrap_err().to_string().contains("no hash 99"));
+    assert!(
+        read(&beyond)
+            .unwrap_err()
+            .to_string()
+            .contains("no hash 99")
+    );
     for (field, value) in [
         ("root", json!("AAAA")),
         ("root", json!("not base64")),
         ("size", json!(-1)),
         ("size", json!(1e30)),
         ("origin", json!(null)),
-        ("object", json!({"kind": "unicorn", "id": uuid::Uuid::nil()})),
+        (
+            "object",
+            json!({"kind": "unicorn", "id": uuid::Uuid::nil()}),
+        ),
         ("object", json!({"kind": "intent", "id": "x"})),
         ("hashes", json!({})),
     ] {
         let mut other = whole.clone();
         other[field] = value;
-        assert!(matches!(read(&other), Err(ProofFileError::Malformed(_))), "{field}");
+        assert!(
+            matches!(read(&other), Err(ProofFileError::Malformed(_))),
+            "{field}"
+        );
     }
 }
 

@@ -61,12 +61,22 @@ fn whatever_is_forged_is_found_from_an_old_checkpoint() {
                 // A checkpoint of what came before says nothing of it; a swap or an
                 // insertion is seen from the first of the places that it touches.
                 let is_covered = size > at as u64;
-                prop_assert_eq!(answer.is_err(), is_covered, "{:?} at {}, {}", forgery, at, size);
+                prop_assert_eq!(
+                    answer.is_err(),
+                    is_covered,
+                    "{:?} at {}, {}",
+                    forgery,
+                    at,
+                    size
+                );
                 let since = block_on(forged.check_since(&kept, |_| {}));
                 prop_assert_eq!(since.is_err(), is_covered);
                 let misfit = matches!(
                     since,
-                    Ok(_) | Err(ProofError::Misfit(Misfit::Root { .. } | Misfit::Truncated { .. }))
+                    Ok(_)
+                        | Err(ProofError::Misfit(
+                            Misfit::Root { .. } | Misfit::Truncated { .. }
+                        ))
                 );
                 prop_assert!(misfit);
             }
@@ -151,7 +161,10 @@ fn what_is_wrong_with_what_is_new_is_said_with_its_place() {
     let mut cut = original[10..].to_vec();
     cut.pop();
     let report = faults(cut);
-    assert!(matches!(report.findings[0].fault, Fault::Gap { .. }), "{report:?}");
+    assert!(
+        matches!(report.findings[0].fault, Fault::Gap { .. }),
+        "{report:?}"
+    );
 
     let mut damaged = original[10..].to_vec();
     let mut bytes = original[12].as_bytes().to_vec();
@@ -159,7 +172,10 @@ fn what_is_wrong_with_what_is_new_is_said_with_its_place() {
     damaged[2] = Record::decode(bytes.into()).unwrap();
     let report = faults(damaged);
     assert_eq!(report.findings.len(), 1, "{report:?}");
-    assert_eq!(report.findings[0].to_string(), "at position 13: its payload is not what its header says");
+    assert_eq!(
+        report.findings[0].to_string(),
+        "at position 13: its payload is not what its header says"
+    );
 }
 
 #[test]

@@ -21,7 +21,12 @@ fn kept_size(path: &Path) -> u64 {
     Checkpoint::read(&bytes).unwrap().head().size
 }
 
-fn keep(path: &Path, annals: &Annals, size: u64, key: Option<&SigningKey>) -> Result<(), KeepError> {
+fn keep(
+    path: &Path,
+    annals: &Annals,
+    size: u64,
+    key: Option<&SigningKey>,
+) -> Result<(), KeepError> {
     block_on(async {
         let checkpoint = annals.checkpoint(Some(size)).await.unwrap();
         let file = CheckpointFile::at(path)?;
@@ -39,7 +44,11 @@ fn a_kept_checkpoint_only_moves_forward() {
     keep(&path, &annals, 9, None).unwrap();
     assert!(matches!(
         keep(&path, &annals, 5, None),
-        Err(KeepError::Newer { kept: 9, size: 5, .. })
+        Err(KeepError::Newer {
+            kept: 9,
+            size: 5,
+            ..
+        })
     ));
     assert_eq!(kept_size(&path), 9);
     let names: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();

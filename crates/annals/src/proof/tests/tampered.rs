@@ -227,7 +227,10 @@ fn what_is_not_there_is_refused() {
     let proof = block_on(annals.prove_event(Position(1), &other, Detail::Headers));
     assert!(matches!(proof, Err(ProofError::Misfit(_))));
     let id = uuid::Uuid::from_u128(0xE0_0002);
-    assert_eq!(block_on(annals.find_event(id, |_| {})).unwrap(), Some(Position(2)));
+    assert_eq!(
+        block_on(annals.find_event(id, |_| {})).unwrap(),
+        Some(Position(2))
+    );
     let unknown = uuid::Uuid::from_u128(1);
     assert_eq!(block_on(annals.find_event(unknown, |_| {})).unwrap(), None);
 }

@@ -54,7 +54,11 @@ impl Both {
         // Ours, checked by them.
         let path = joined(&proof.events[0].path);
         self.root(&ours)
-            .verify_inclusion(&self.headers[index], leaf, &TheirInclusion::from_bytes(path))
+            .verify_inclusion(
+                &self.headers[index],
+                leaf,
+                &TheirInclusion::from_bytes(path),
+            )
             .unwrap();
         // Theirs, checked by us.
         let theirs = self.tree(size).prove_inclusion(index);
@@ -104,7 +108,9 @@ fn joined(path: &[Digest]) -> Vec<u8> {
 
 fn digests(bytes: &[u8]) -> Vec<Digest> {
     let hashes = bytes.chunks_exact(32);
-    hashes.map(|hash| Digest(hash.try_into().unwrap())).collect()
+    hashes
+        .map(|hash| Digest(hash.try_into().unwrap()))
+        .collect()
 }
 
 #[test]

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use annals::Annals;
-use annals::proof::{
-    Checkpoint, CheckpointFile, KeepCheckpoints, ProofError, Signer, SigningKey,
-};
+use annals::proof::{Checkpoint, CheckpointFile, KeepCheckpoints, ProofError, Signer, SigningKey};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -143,7 +141,7 @@ fn fields(checkpoint: &Checkpoint) -> Value {
 fn print(checkpoint: &Checkpoint, output: &mut Output) -> Result<(), CliError> {
     let note = checkpoint.to_bytes();
     if !output.is_json() {
-        return output.raw(&note);
+        return output.content(&note);
     }
     let mut value = fields(checkpoint);
     if let Some(fields) = value.as_object_mut() {

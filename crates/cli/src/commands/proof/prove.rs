@@ -117,12 +117,7 @@ async fn find(text: &str, head: &TreeHead, annals: &Annals) -> Result<What, CliE
 }
 
 /// Says what was written.
-fn written(
-    proof: &Proof,
-    path: &Path,
-    bytes: usize,
-    output: &mut Output,
-) -> Result<(), CliError> {
+fn written(proof: &Proof, path: &Path, bytes: usize, output: &mut Output) -> Result<(), CliError> {
     let (kind, head, events) = match proof {
         Proof::Inclusion(proof) => ("inclusion", &proof.head, proof.events.len() as u64),
         Proof::Consistency(proof) => ("consistency", &proof.new, 0),
@@ -150,6 +145,10 @@ fn written(
             format!("the log has only grown since it had {old}")
         }
     };
-    let line = format!("{}: {what}, for {}", path.display(), signed::head_text(head));
+    let line = format!(
+        "{}: {what}, for {}",
+        path.display(),
+        signed::head_text(head)
+    );
     output.line(&visible(&line))
 }

@@ -68,7 +68,8 @@ impl Signed {
             output.line(&visible(format!("{path}: signed by {signer}")))?;
         }
         for signer in &self.signatures.unknown {
-            let line = format!("{path}: signed by {signer}, which was not checked: no --key");
+            let line =
+                format!("{path}: signed by {signer}, which was not checked: no key of theirs");
             output.line(&visible(line))?;
         }
         if self.signatures.checked.is_empty() {

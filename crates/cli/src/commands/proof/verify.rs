@@ -5,13 +5,13 @@ use std::path::Path;
 
 use annals::domain::Timestamp;
 use annals::event_log::{Header, Record};
-use annals::projections::{Entry, history_entry};
+use annals::projections::{Entry, HistoryEntry, history_entry};
 use annals::proof::{EventProof, Finding, InclusionProof, Proof, PublicKey, SinceReport};
 use annals::wire::{self, StructureJson};
 use serde_json::{Value, json};
 
-use super::signed::{self, Signed, head_text};
 use super::files;
+use super::signed::{self, Signed, head_text};
 use crate::cli::Verify;
 use crate::commands;
 use crate::context::Context;
@@ -24,9 +24,13 @@ use crate::proof_error::ProofCommandError;
 pub(crate) async fn run(args: &Verify, context: &mut Context) -> Result<(), CliError> {
     let keys = signed::keys(&args.keys)?;
     match (&args.proof, &args.checkpoint, &args.since) {
-        (Some(proof), Some(checkpoint), since) => {
-            check_proof(proof, checkpoint, since.as_deref(), &keys, &mut context.output)
-        }
+        (Some(proof), Some(checkpoint), since) => check_proof(
+            proof,
+            checkpoint,
+            since.as_deref(),
+            &keys,
+            &mut context.output,
+        ),
         (_, checkpoint, Some(since)) => {
             check_since(since, checkpoint.as_deref(), &keys, context).await
         }
@@ -69,7 +73,10 @@ fn check_proof(
                 Some(_) => "which is the checkpoint of --since",
                 None => "compare it with the checkpoint that you have, or give that to --since",
             };
-            output.line(&visible(&format!("since: {}: {known}", head_text(&proof.old))))?;
+            output.line(&visible(&format!(
+                "since: {}: {known}",
+                head_text(&proof.old)
+            )))?;
         }
     }
     checkpoint.print(output)?;
@@ -121,16 +128,22 @@ fn row(event: &EventProof) -> Option<[String; 5]> {
         header.event_type().to_owned(),
         event.record.as_ref().map_or_else(
             || "(header only)".to_owned(),
-            |record| summary(record).unwrap_or_default(),
+            |record| told(record).map(|told| told.summary).unwrap_or_default(),
         ),
     ])
 }
 
-/// What an event says in one line, if all of it is at hand.
-fn summary(record: &Record) -> Option<String> {
+/// What an event says, if all of it is at hand: content over 4 KiB is not.
+fn told(record: &Record) -> Option<HistoryEntry> {
     let decoded = wire::decode(record).ok()?;
     let entry = Entry::of(decoded, &HashMap::new()).ok()?;
-    Some(history_entry(&entry).summary)
+    Some(history_entry(&entry))
+}
+
+/// The structure, which can be read without the content.
+fn structure(record: &Record) -> Option<Value> {
+    let decoded = wire::decode(record).ok()?;
+    serde_json::to_value(StructureJson(&decoded.event)).ok()
 }
 
 fn proof_json(proof: &Proof, checkpoint: &Signed, since: Option<&Signed>) -> Value {
@@ -158,10 +171,12 @@ fn proof_json(proof: &Proof, checkpoint: &Signed, since: Option<&Signed>) -> Val
 fn event_json(event: &EventProof) -> Option<Value> {
     let header: Header = event.header().ok()?;
     let actor = header.actor();
-    let structure = event.record.as_ref().and_then(|record| {
-        let decoded = wire::decode(record).ok()?;
-        serde_json::to_value(StructureJson(&decoded.event)).ok()
-    });
+    let record = event.record.as_ref();
+    let told = record.and_then(told);
+    let summary = told.as_ref().map(|told| told.summary.clone());
+    let shown = told
+        .map(|told| told.event)
+        .or_else(|| record.and_then(structure));
     Some(json!({
         "position": event.position.0,
         "stream": header.stream(),
@@ -171,18 +186,14 @@ fn event_json(event: &EventProof) -> Option<Value> {
         "occurred_at": Timestamp::from(header.occurred_at()),
         "recorded_at": Timestamp::from(header.recorded_at()),
         "actor": { "kind": actor.kind, "id": actor.id },
-        "whole_record": event.record.is_some(),
-        "event": structure,
-        "summary": event.record.as_ref().and_then(summary),
+        "whole_record": record.is_some(),
+        "event": shown,
+        "summary": summary,
     }))
 }
 
 /// Checks the whole log, and that it is that of a checkpoint.
-async fn check_all(
-    path: &Path,
-    keys: &[PublicKey],
-    context: &mut Context,
-) -> Result<(), CliError> {
+async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Result<(), CliError> {
     let checkpoint = signed::signed(path, keys)?;
     let annals = context.reader()?;
     let fits = annals.check_against(checkpoint.head()).await;
@@ -191,8 +202,7 @@ async fn check_all(
     fits.map_err(|source| ProofCommandError::AgainstLog {
         path: path.to_owned(),
         source,
-    })
-    .inspect_err(|error| context.output.note(&error.to_string()))?;
+    })?;
     verified?;
     print_fits(&checkpoint, &mut context.output)
 }
@@ -217,7 +227,9 @@ async fn check_since(
     context: &mut Context,
 ) -> Result<(), CliError> {
     let since = signed::signed(path, keys)?;
-    let checkpoint = checkpoint.map(|path| signed::signed(path, keys)).transpose()?;
+    let checkpoint = checkpoint
+        .map(|path| signed::signed(path, keys))
+        .transpose()?;
     let annals = context.reader()?;
     if let Some(checkpoint) = &checkpoint {
         let fits = annals.check_against(checkpoint.head()).await;
