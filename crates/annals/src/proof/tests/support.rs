@@ -87,7 +87,7 @@ pub(super) fn head(annals: &Annals, size: u64) -> TreeHead {
     block_on(annals.tree_head(Some(size))).unwrap()
 }
 
-/// A log with an intent of three events, and others between and behind.
+/// A log with an intent of four events, and others between and behind.
 pub(super) fn log_with_intent() -> (Annals, IntentId) {
     block_on(async {
         let annals = Annals::open("memory:").await.unwrap();
