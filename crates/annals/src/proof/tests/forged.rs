@@ -132,8 +132,8 @@ fn what_is_wrong_with_what_is_new_is_said_with_its_place() {
     let real = log_of(30);
     let original = records(&real);
     let faults = |records: Vec<Record>| {
+        let (from, to) = (head(&real, 10), head(&real, 30));
         block_on(async {
-            let (from, to) = (head(&real, 10), head(&real, 30));
             let mut check = Check::start(real.log().as_ref(), &from, &to).await.unwrap();
             let records: Vec<&Record> = records.iter().collect();
             check.page(Position(11), &records).await.unwrap();

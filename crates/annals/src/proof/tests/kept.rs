@@ -169,8 +169,8 @@ fn checkpoints_are_kept_while_the_log_grows() {
 fn a_checkpoint_is_kept_when_its_time_has_come() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("checkpoint");
+    let annals = log_of(2);
     block_on(async {
-        let annals = log_of(2);
         let actor = ActorRef::agent("coder");
         let keep = KeepCheckpoints {
             file: CheckpointFile::at(&path).unwrap(),
