@@ -19,6 +19,7 @@ mod lanes;
 mod observations;
 mod open;
 mod prepared;
+pub mod proof;
 mod read;
 mod ready;
 mod recorded;

@@ -5,6 +5,7 @@ mod forge;
 mod intake;
 mod keeping;
 mod observations;
+mod proof;
 mod redact;
 mod what_if;
 
@@ -25,6 +26,9 @@ pub(crate) use intake::{
 };
 pub(crate) use keeping::{Cat, Doctor, ExportAnnals, ImportAnnals, Restore};
 pub(crate) use observations::{Observations, Observe, Process};
+pub(crate) use proof::{
+    Checkpoint, CheckpointAction, CheckpointSign, Key, KeyGenerate, KeyShow, Prove, Verify,
+};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use what_if::{Policies, Replay};
 
@@ -51,6 +55,8 @@ Examples:
   annals replay 1a2b3c4d --policy lru.toml
                                    another eviction policy on a recorded pipeline
   annals verify                    prove that nothing is damaged
+  annals checkpoint --out FILE     what the log is now; `annals verify --checkpoint FILE` later
+  annals prove 1a2b3c4d            proof that an object's events are in the log
 
 Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed verification.";
 
@@ -154,8 +160,15 @@ pub(crate) enum Command {
     Settings(Settings),
     /// Show counts and sizes
     Stats(Stats),
-    /// Check everything that is stored
+    /// Check everything that is stored, or a proof
     Verify(Verify),
+    /// Make a proof that an event is in the log, or that the log has only grown
+    Prove(Prove),
+    /// Say what the log is now, for whoever is to check it later
+    Checkpoint(Checkpoint),
+    /// Make keys that sign checkpoints
+    #[command(subcommand)]
+    Key(Key),
     /// Copy the log, also while it is in use
     Backup(Backup),
     /// Remove content for good, and record who had it removed, and why
@@ -646,18 +659,6 @@ pub(crate) struct Stats {
     #[arg(long)]
     pub(crate) content: bool,
 }
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Reads every record and checks it against its digests, its neighbours and the indexes, works out
-the tree and its root, checks that all content is there and unaltered, and compares the catalogue
-with what the whole log gives when it is folded anew. It writes nothing, and others may write
-meanwhile. The exit status is 3 if anything is wrong.
-
-Examples:
-  annals verify
-  annals --log /backups/monday verify --json")]
-pub(crate) struct Verify {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

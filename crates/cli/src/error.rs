@@ -21,6 +21,7 @@ use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportErr
 
 pub(crate) use self::keeping::KeepingError;
 use crate::output::counted;
+use crate::proof_error::{LoadErrorRef, ProofCommandError};
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -137,6 +138,8 @@ pub(crate) enum CliError {
     Collect(#[from] CollectError),
     #[error(transparent)]
     Keeping(#[from] Box<KeepingError>),
+    #[error(transparent)]
+    Proof(Box<ProofCommandError>),
     #[error("cannot read {path}: {source}", path = .path.display())]
     Input { path: PathBuf, source: io::Error },
     #[error("cannot write {path}: {source}", path = .path.display())]
@@ -200,6 +203,12 @@ impl From<GitInternalImportError> for CliError {
     }
 }
 
+impl From<ProofCommandError> for CliError {
+    fn from(error: ProofCommandError) -> CliError {
+        CliError::Proof(Box::new(error))
+    }
+}
+
 impl From<ReadError> for CliError {
     fn from(error: ReadError) -> CliError {
         CliError::Load(LoadError::Read(error))
@@ -250,6 +259,7 @@ impl CliError {
     pub(crate) fn exit_status(&self) -> u8 {
         let corrupt = match self {
             CliError::Findings { .. } => true,
+            CliError::Proof(error) => is_corrupt_proof(error),
             CliError::Open(error) => is_corrupt_log(error),
             CliError::View(error) => is_corrupt_view(error),
             CliError::Load(error) => is_corrupt(error),
@@ -274,7 +284,7 @@ impl CliError {
         let usage = matches!(
             self,
             CliError::NoPosition { .. } | CliError::NotForWorkItems { .. }
-        );
+        ) || matches!(self, CliError::Proof(error) if error.is_usage());
         match (corrupt, usage) {
             (true, _) => CORRUPT,
             (false, true) => USAGE,
@@ -295,6 +305,7 @@ impl CliError {
         if self.is_corrupt() {
             return match self {
                 CliError::Findings { .. } => "verification_failed",
+                CliError::Proof(error) if error.is_misfit() => error.code(),
                 _ => "corrupt",
             };
         }
@@ -336,6 +347,7 @@ impl CliError {
             CliError::Purge(_) => "bytes_left",
             CliError::Collect(_) => "collection_failed",
             CliError::Rebuild(_) => "rebuild_failed",
+            CliError::Proof(error) => error.code(),
             CliError::Input { .. } => "input",
             CliError::File { .. } => "file",
             _ => "failed",
@@ -491,6 +503,15 @@ fn is_corrupt_export(error: &GitInternalExportError) -> bool {
         GitInternalExportError::Load(error) => is_corrupt(error),
         _ => false,
     }
+}
+
+fn is_corrupt_proof(error: &ProofCommandError) -> bool {
+    let damaged = match error.load() {
+        Some(LoadErrorRef::Read(error)) => is_corrupt_read(error),
+        Some(LoadErrorRef::Load(error)) => is_corrupt(error),
+        None => false,
+    };
+    damaged || error.is_misfit()
 }
 
 fn is_corrupt_view(error: &ViewError) -> bool {

@@ -9,6 +9,7 @@ mod output;
 mod policy_file;
 mod profile_file;
 mod progress;
+mod proof_error;
 mod render;
 mod small_text;
 mod whole_file;

@@ -36,6 +36,6 @@ pub use ids::{
 pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead};
 pub use piece::{Content, Salt};
 pub use read_models::{ReadModels, Row, Rows};
-pub use record::{MalformedRecord, Record, RecordDigests, encode_timestamp};
+pub use record::{Header, MalformedRecord, Record, RecordDigests, encode_timestamp};
 pub use redaction::{PiecesOf, RedactError, Redaction};
 pub use watermark::Watermark;

@@ -44,6 +44,10 @@ use crate::append::{self, NewEvent, limits};
 use crate::piece::{self, Content};
 use crate::{Actor, BatchId, Digest, EventId, Position, StreamName, Version};
 
+mod header;
+
+pub use header::Header;
+
 const HEADER_FORMAT: u8 = 1;
 const AT_POSITION: usize = 1;
 const AT_VERSION: usize = 9;

@@ -21,6 +21,7 @@ mod list;
 mod log;
 mod observations;
 mod policies;
+mod proof;
 mod ready;
 mod rebuild;
 mod redact;
@@ -43,7 +44,7 @@ use annals::domain::{Kind, SessionId};
 use annals::{Annals, ObjectRef, ViewError};
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Import, Watch};
+use crate::cli::{Command, Export, Import, Key, Watch};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -94,7 +95,11 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Ready(args) => ready::run(&args, context).await,
         Command::Settings(args) => settings::run(&args, context).await,
         Command::Stats(args) => stats::run(&args, context).await,
-        Command::Verify(_) => verify::run(context).await,
+        Command::Verify(args) => proof::verify::run(&args, context).await,
+        Command::Prove(args) => proof::prove::run(&args, context).await,
+        Command::Checkpoint(args) => proof::checkpoint::run(&args, context).await,
+        Command::Key(Key::Generate(args)) => proof::key::generate(&args, context),
+        Command::Key(Key::Show(args)) => proof::key::show(&args, context),
         Command::Backup(args) => backup::run(&args, context).await,
         Command::Redact(args) => redact::run(&args, context).await,
         Command::Gc(args) => gc::run(&args, context).await,

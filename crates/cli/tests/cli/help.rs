@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 31] = [
+    let commands: [&[&str]; 39] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -34,10 +34,18 @@ fn every_command_has_help_with_examples() {
         &["process"],
         &["stats"],
         &["verify"],
+        &["prove"],
+        &["checkpoint"],
+        &["checkpoint", "sign"],
+        &["key", "generate"],
+        &["key", "show"],
         &["backup"],
         &["restore"],
         &["doctor"],
         &["cat"],
+        &["redact"],
+        &["gc"],
+        &["rebuild"],
         &["completions"],
         &["man"],
         &[],

@@ -20,6 +20,7 @@ mod intake;
 mod keeping;
 mod log;
 mod observations;
+mod proof;
 mod redact;
 mod sessions;
 mod support;

@@ -340,3 +340,32 @@ fn what_an_encoder_never_writes_is_refused() {
         event.content = vec![inline(0); limits::PIECES + 1];
     });
 }
+
+#[test]
+fn a_header_says_alone_what_it_says_in_its_record() {
+    let golden: String = GOLDEN.split_whitespace().collect();
+    let golden = hex::decode(golden).unwrap();
+    let record = Record::decode(golden.into()).unwrap();
+    let bytes = record.header_bytes();
+    let header = Header::decode(bytes).unwrap();
+    assert_eq!(header.position(), record.position());
+    assert_eq!(header.version(), record.version());
+    assert_eq!(header.stream(), record.stream());
+    assert_eq!(header.event_id(), record.event_id());
+    assert_eq!(header.batch_id(), record.batch_id());
+    assert_eq!(header.event_type(), record.event_type());
+    assert_eq!(header.occurred_at(), record.occurred_at());
+    assert_eq!(header.recorded_at(), record.recorded_at());
+    assert_eq!(header.actor(), record.actor());
+    assert_eq!(header.digests(), record.digests());
+    for end in 0..bytes.len() {
+        assert!(
+            Header::decode(&bytes[..end]).is_err(),
+            "the first {end} bytes"
+        );
+    }
+    let longer = [bytes, &[0]].concat();
+    assert!(Header::decode(&longer).is_err());
+    assert!(Header::decode(&[1; 70_000]).is_err());
+    assert!(Header::decode(&[0xff; 300]).is_err());
+}

@@ -1,0 +1,264 @@
+//! A checkpoint: the head of the tree as a signed note.
+//!
+//! The formats are C2SP's [tlog-checkpoint] and [signed-note]:
+//!
+//! ```text
+//! annals/0198c0de-0000-7000-8000-000000000001    the origin
+//! 923748                                         how many records
+//! nND/nri/U0xuHUrYSy0HtMeal2vzD9V4k/BO79C+QeI=   the root, base64
+//!                                                an empty line
+//! — example.org/log <base64>                     a line for each signature
+//! ```
+//!
+//! [tlog-checkpoint]: https://c2sp.org/tlog-checkpoint
+//! [signed-note]: https://c2sp.org/signed-note
+
+use std::fmt;
+
+use annals_event_log::Digest;
+use signed_note::{Note, Signature, Signer as _};
+
+use super::hashes::hash;
+use super::head::TreeHead;
+use super::keys::{PublicKey, SigningKey};
+
+/// The most bytes of a checkpoint with its signatures.
+const MOST_BYTES: usize = 1_000_000;
+/// The most signatures of one.
+const MOST_SIGNATURES: usize = 100;
+/// The most records that a log can have.
+const MOST_RECORDS: u64 = u64::MAX >> 1;
+
+/// Why something is no checkpoint, or not one that can be relied on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// It cannot be one.
+    #[error("this is no checkpoint: {reason}")]
+    NotACheckpoint {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// There is no room for another signature.
+    #[error("the checkpoint has {MOST_SIGNATURES} signatures already, which is the most")]
+    Full,
+    /// The key did not sign.
+    #[error("the key could not sign the checkpoint")]
+    Unsigned,
+    /// Somebody whose signature was asked for has not signed it.
+    #[error("the checkpoint is not signed by {key}")]
+    NotSigned {
+        /// Who should have.
+        key: Signer,
+    },
+    /// A signature is not one of this text by this key.
+    #[error("the signature of {key} is not one of this checkpoint: one of them was altered")]
+    WrongSignature {
+        /// Whose it is said to be.
+        key: Signer,
+    },
+}
+
+impl CheckpointError {
+    /// Whether the same may succeed later. It never can: it depends on what was given.
+    pub fn is_retryable(&self) -> bool {
+        false
+    }
+
+    /// Whether it can be read and is not what was asked for.
+    pub fn is_misfit(&self) -> bool {
+        matches!(
+            self,
+            CheckpointError::NotSigned { .. } | CheckpointError::WrongSignature { .. }
+        )
+    }
+}
+
+/// Who signed: a key's name and number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signer {
+    /// The key's name.
+    pub name: String,
+    /// The key's number.
+    pub id: u32,
+}
+
+impl fmt::Display for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{:08x}", self.name, self.id)
+    }
+}
+
+impl From<&PublicKey> for Signer {
+    fn from(key: &PublicKey) -> Signer {
+        Signer {
+            name: key.name().to_owned(),
+            id: key.id(),
+        }
+    }
+}
+
+fn signer_of(signature: &Signature) -> Signer {
+    Signer {
+        name: signature.name().to_owned(),
+        id: signature.id(),
+    }
+}
+
+/// Whose signatures a checkpoint has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Signatures {
+    /// Those that were checked, with the keys that were given.
+    pub checked: Vec<Signer>,
+    /// Those of others, of which nothing is known.
+    pub unknown: Vec<Signer>,
+}
+
+/// A tree head with the signatures that it has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    head: TreeHead,
+    /// What is signed: the head, and lines that others may have added.
+    text: String,
+    signatures: Vec<Signature>,
+}
+
+impl Checkpoint {
+    /// The checkpoint of a head, signed by nobody.
+    pub fn of(head: TreeHead) -> Checkpoint {
+        let TreeHead { origin, size, root } = &head;
+        let text = format!("{origin}\n{size}\n{}\n", hash(*root));
+        Checkpoint {
+            head,
+            text,
+            signatures: Vec::new(),
+        }
+    }
+
+    /// Reads a checkpoint with its signatures, which may be none. Nothing is checked
+    /// yet.
+    ///
+    /// # Errors
+    /// [`CheckpointError::NotACheckpoint`].
+    pub fn read(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
+        let no = |reason| CheckpointError::NotACheckpoint { reason };
+        if bytes.len() > MOST_BYTES {
+            return Err(no("it is too long"));
+        }
+        let note = std::str::from_utf8(bytes).map_err(|_| no("it is no UTF-8"))?;
+        let (text, signatures) = match note.strip_suffix("\n\n") {
+            Some(text) => (format!("{text}\n"), ""),
+            None => match note.rsplit_once("\n\n") {
+                Some((text, signatures)) => (format!("{text}\n"), signatures),
+                None => (note.to_owned(), ""),
+            },
+        };
+        // The text alone, and with its signatures as a whole.
+        Note::new(text.as_bytes(), &[])
+            .map_err(|_| no("it has no lines of text, or control characters"))?;
+        if !signatures.is_empty() {
+            Note::from_bytes(bytes).map_err(|_| no("its signatures are malformed"))?;
+        }
+        let signatures = signatures
+            .lines()
+            .map(|line| Signature::from_bytes(line.as_bytes()))
+            .collect::<Result<Vec<Signature>, _>>()
+            .map_err(|_| no("a signature is malformed"))?;
+        let head = read_head(&text)?;
+        Ok(Checkpoint {
+            head,
+            text,
+            signatures,
+        })
+    }
+
+    /// What it is a checkpoint of.
+    pub fn head(&self) -> &TreeHead {
+        &self.head
+    }
+
+    /// Whether both say the same, whoever signed them.
+    pub fn says_the_same(&self, other: &Checkpoint) -> bool {
+        self.text == other.text
+    }
+
+    /// The checkpoint as a file holds it. What was read is written as it was.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.text.as_bytes().to_vec();
+        bytes.push(b'\n');
+        for signature in &self.signatures {
+            bytes.extend(signature.to_bytes());
+        }
+        bytes
+    }
+
+    /// Who signed it, or is said to have.
+    pub fn signers(&self) -> Vec<Signer> {
+        self.signatures.iter().map(signer_of).collect()
+    }
+
+    /// Adds a signature behind those that are there; an earlier one of the same key
+    /// goes.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Full`].
+    pub fn sign(&mut self, key: &SigningKey) -> Result<(), CheckpointError> {
+        let signer = key.signer();
+        let others = |it: &&Signature| it.name() != signer.name() || it.id() != signer.key_id();
+        let mut signatures: Vec<Signature> =
+            self.signatures.iter().filter(others).cloned().collect();
+        let signed = signer.sign(self.text.as_bytes());
+        let signed = signed.map_err(|_| CheckpointError::Unsigned)?;
+        let signature = Signature::new(signer.name().to_owned(), signer.key_id(), signed);
+        signatures.push(signature.map_err(|_| CheckpointError::Unsigned)?);
+        if signatures.len() > MOST_SIGNATURES {
+            return Err(CheckpointError::Full);
+        }
+        self.signatures = signatures;
+        Ok(())
+    }
+
+    /// Checks the signatures of these keys. Each of them must have signed; who else
+    /// did is said.
+    ///
+    /// # Errors
+    /// [`CheckpointError::NotSigned`] and [`CheckpointError::WrongSignature`].
+    pub fn verify(&self, keys: &[PublicKey]) -> Result<Signatures, CheckpointError> {
+        let mut signatures = Signatures::default();
+        for signature in &self.signatures {
+            let signer = signer_of(signature);
+            let mut known = keys.iter().filter(|key| Signer::from(*key) == signer);
+            let list = match known.next() {
+                None => &mut signatures.unknown,
+                Some(key) if key.has_signed(self.text.as_bytes(), signature.signature()) => {
+                    &mut signatures.checked
+                }
+                Some(_) => return Err(CheckpointError::WrongSignature { key: signer }),
+            };
+            if !list.contains(&signer) {
+                list.push(signer);
+            }
+        }
+        for key in keys.iter().map(Signer::from) {
+            if !signatures.checked.contains(&key) {
+                return Err(CheckpointError::NotSigned { key });
+            }
+        }
+        Ok(signatures)
+    }
+}
+
+/// Reads the lines that are signed.
+fn read_head(text: &str) -> Result<TreeHead, CheckpointError> {
+    let no = |reason| CheckpointError::NotACheckpoint { reason };
+    let read = tlog_tiles::Checkpoint::from_bytes(text.as_bytes());
+    let read = read.map_err(|_| no("an origin, a size and a root are expected, a line each"))?;
+    if read.size() > MOST_RECORDS {
+        return Err(no("no log has so many records"));
+    }
+    Ok(TreeHead {
+        origin: read.origin().to_owned(),
+        size: read.size(),
+        root: Digest(read.hash().0),
+    })
+}

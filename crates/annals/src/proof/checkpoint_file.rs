@@ -1,0 +1,199 @@
+//! A file outside the log that always has the log's newest checkpoint.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::ProofError;
+use super::checkpoint::{Checkpoint, CheckpointError};
+use super::keys::SigningKey;
+use super::write::{log_around, off_thread, replace_file};
+use crate::Annals;
+
+/// One byte more than a checkpoint can have.
+const TOO_MANY_BYTES: u64 = 1_000_001;
+
+/// Why a checkpoint was not kept. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The file would be in the directory of a log.
+    #[error(
+        "{path} is inside the log at {log}: what is lost with the log proves nothing. Name a file \
+         elsewhere", path = .path.display(), log = .log.display()
+    )]
+    InsideLog {
+        /// The file.
+        path: PathBuf,
+        /// The log's directory.
+        log: PathBuf,
+    },
+    /// The file cannot be read or written.
+    #[error("cannot use {path}: {source}", path = .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The file holds something else, or somebody else's checkpoint.
+    #[error(
+        "{path}: {source}. It was left as it is; move it away if that is right",
+        path = .path.display()
+    )]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: CheckpointError,
+    },
+    /// The file's checkpoint is newer than what was to be kept.
+    #[error(
+        "{path} has the checkpoint of {kept} records, which is newer than that of {size}",
+        path = .path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The size of its checkpoint.
+        kept: u64,
+        /// The size of the one that was to be kept.
+        size: u64,
+    },
+    /// The log is not, or no longer, that of the file's checkpoint.
+    #[error("{path}: {source}", path = .path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        source: ProofError,
+    },
+    /// There is no checkpoint to keep.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+}
+
+impl KeepError {
+    /// Whether the same may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            KeepError::File { .. } => true,
+            KeepError::Log { source, .. } | KeepError::Proof(source) => source.is_retryable(),
+            _ => false,
+        }
+    }
+}
+
+/// A file with the newest checkpoint of a log. It only ever moves forward, and only
+/// while it fits the log.
+#[derive(Debug, Clone)]
+pub struct CheckpointFile {
+    path: PathBuf,
+}
+
+impl CheckpointFile {
+    /// The file at a path outside every log. It need not exist.
+    ///
+    /// # Errors
+    /// [`KeepError::InsideLog`], and [`KeepError::File`] if there is no such folder.
+    pub fn at(path: &Path) -> Result<CheckpointFile, KeepError> {
+        let file = CheckpointFile {
+            path: path.to_owned(),
+        };
+        match log_around(path) {
+            Ok(None) => Ok(file),
+            Ok(Some(log)) => Err(KeepError::InsideLog {
+                path: file.path,
+                log,
+            }),
+            Err(source) => Err(file.failed(source)),
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> KeepError {
+        KeepError::File {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    fn refused(&self, source: CheckpointError) -> KeepError {
+        KeepError::Checkpoint {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    /// The checkpoint that is kept, if there is one.
+    ///
+    /// # Errors
+    /// [`KeepError::File`] and [`KeepError::Checkpoint`].
+    pub fn read(&self) -> Result<Option<Checkpoint>, KeepError> {
+        let mut bytes = Vec::new();
+        match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failed(error)),
+            Ok(file) => file
+                .take(TOO_MANY_BYTES)
+                .read_to_end(&mut bytes)
+                .map_err(|error| self.failed(error))?,
+        };
+        let kept = Checkpoint::read(&bytes).map_err(|error| self.refused(error))?;
+        Ok(Some(kept))
+    }
+
+    /// Writes a checkpoint as it is, whatever was there.
+    ///
+    /// # Errors
+    /// [`KeepError::File`].
+    pub async fn write(&self, checkpoint: &Checkpoint) -> Result<(), KeepError> {
+        let (path, bytes) = (self.path.clone(), checkpoint.to_bytes());
+        let written = off_thread(move || replace_file(&path, &bytes)).await;
+        written.map_err(|error| self.failed(error))
+    }
+
+    /// Puts a log's checkpoint in the place of the one that is kept: if that is of the
+    /// same log, no newer, and fits what the log has now. With a key it is signed, and
+    /// the one that is kept must be signed by the same. Where both say the same, the
+    /// signatures that are there stay.
+    ///
+    /// # Errors
+    /// [`KeepError`]; the file is as it was.
+    pub async fn keep(
+        &self,
+        annals: &Annals,
+        mut checkpoint: Checkpoint,
+        key: Option<&SigningKey>,
+    ) -> Result<Checkpoint, KeepError> {
+        if let Some(kept) = self.read()? {
+            let keys: Vec<_> = key.iter().map(|key| key.public_key()).collect();
+            kept.verify(&keys).map_err(|error| self.refused(error))?;
+            let (old, new) = (kept.head(), checkpoint.head());
+            let fits = match annals.check_against(old).await {
+                Ok(()) if old.size <= new.size => {
+                    annals.prove_consistency(old, new).await.map(|_| ())
+                }
+                fits => fits,
+            };
+            fits.map_err(|source| KeepError::Log {
+                path: self.path.clone(),
+                source,
+            })?;
+            if old.size > new.size {
+                return Err(KeepError::Newer {
+                    path: self.path.clone(),
+                    kept: old.size,
+                    size: new.size,
+                });
+            }
+            if kept.says_the_same(&checkpoint) {
+                checkpoint = kept;
+            }
+        }
+        if let Some(key) = key {
+            checkpoint.sign(key).map_err(|error| self.refused(error))?;
+        }
+        self.write(&checkpoint).await?;
+        Ok(checkpoint)
+    }
+}

@@ -1,0 +1,90 @@
+//! Why there is no proof.
+
+use annals_event_log::{Position, ReadError};
+
+use super::Misfit;
+use crate::{LoadError, ViewError};
+
+/// Why a proof or a checkpoint was not made, or a log not compared with one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProofError {
+    /// The log ends before it.
+    #[error("position {position} is not there yet: the log ends at {end}")]
+    BeyondEnd {
+        /// What was asked for.
+        position: Position,
+        /// Where the log, or the checkpoint's log, ends.
+        end: Position,
+    },
+    /// The first record is at position 1.
+    #[error("there is no position 0: the first event is at position 1")]
+    NoPosition,
+    /// The log was written by an older program, which kept no hashes.
+    #[error(
+        "the hashes of the first {size} records are not stored yet: the next command that writes \
+         to the log makes them"
+    )]
+    NoTree {
+        /// How many records were asked about.
+        size: u64,
+    },
+    /// Nothing of the object had happened by then.
+    #[error("nothing of {object} is among the first {size} records")]
+    NotYet {
+        /// The object.
+        object: String,
+        /// The size of the log that was asked about.
+        size: u64,
+    },
+    /// What an event is about stands in the event, not in its header.
+    #[error(
+        "{object} is in the stream of its run, and only whole records say which of its events are \
+         about it: leave --headers-only away"
+    )]
+    HeadersOnly {
+        /// The object.
+        object: String,
+    },
+    /// The older checkpoint is the longer one.
+    #[error(
+        "the older checkpoint is of {old} records and the newer one of {new}: give them the other \
+         way round"
+    )]
+    Order {
+        /// The size of the one that was called older.
+        old: u64,
+        /// The size of the other.
+        new: u64,
+    },
+    /// What was asked about does not fit the log.
+    #[error(transparent)]
+    Misfit(#[from] Misfit),
+    /// The object could not be found.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl ProofError {
+    /// Whether the same may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ProofError::BeyondEnd { .. } | ProofError::NoTree { .. } => true,
+            ProofError::View(error) => error.is_retryable(),
+            ProofError::Read(error) => error.is_retryable(),
+            _ => false,
+        }
+    }
+}
+
+impl From<LoadError> for ProofError {
+    fn from(error: LoadError) -> ProofError {
+        match error {
+            LoadError::Read(error) => ProofError::Read(error),
+            error => ProofError::View(ViewError::Load(error)),
+        }
+    }
+}

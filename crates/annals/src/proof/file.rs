@@ -1,0 +1,333 @@
+//! The proof file: JSON, as `docs/proof-format.md` describes it.
+
+use std::collections::HashMap;
+
+use annals_domain::Kind;
+use annals_event_log::{Digest, Position, Record};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use uuid::Uuid;
+
+use super::{ConsistencyProof, EventProof, InclusionProof, TreeHead};
+use crate::ObjectRef;
+
+/// The format's version.
+const VERSION: u32 = 1;
+const INCLUSION: &str = "inclusion";
+const CONSISTENCY: &str = "consistency";
+
+/// A proof that can be checked without the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// Events are in a log.
+    Inclusion(InclusionProof),
+    /// A log is the beginning of another.
+    Consistency(ConsistencyProof),
+}
+
+/// Why a file is no proof, or why a proof is no file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProofFileError {
+    /// It is no JSON, or not this JSON.
+    #[error("this is no proof of `annals prove`: {0}")]
+    Malformed(String),
+    /// It is of another version of the format.
+    #[error("the proof is of version {found}; this program knows version {VERSION}")]
+    Version {
+        /// What the file says.
+        found: String,
+    },
+    /// It proves something that is not known here.
+    #[error("the proof is of kind {found:?}; known are {INCLUSION:?} and {CONSISTENCY:?}")]
+    Kind {
+        /// What the file says.
+        found: String,
+    },
+    /// It is more than a proof may have.
+    #[error(
+        "the proof is too large: more than {} bytes. Prove less at once, or headers only",
+        Proof::MOST_BYTES
+    )]
+    TooLarge,
+}
+
+impl ProofFileError {
+    /// Whether the same may succeed later. It never can: it depends on what was given.
+    pub fn is_retryable(&self) -> bool {
+        false
+    }
+}
+
+/// Bytes as base64.
+struct Base64(Vec<u8>);
+
+impl Serialize for Base64 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Base64 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Base64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bytes = BASE64_STANDARD.decode(text);
+        bytes
+            .map(Base64)
+            .map_err(|error| de::Error::custom(format_args!("base64 is expected: {error}")))
+    }
+}
+
+/// A hash as base64.
+#[derive(Clone, Copy)]
+struct HashText(Digest);
+
+impl Serialize for HashText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(self.0.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for HashText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HashText, D::Error> {
+        let Base64(bytes) = Base64::deserialize(deserializer)?;
+        let hash = bytes.try_into().map(Digest);
+        hash.map(HashText)
+            .map_err(|_| de::Error::custom("a hash has 32 bytes"))
+    }
+}
+
+/// What every proof begins with.
+#[derive(Deserialize)]
+struct Marker {
+    annals_proof: Option<serde_json::Value>,
+    kind: Option<serde_json::Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InclusionFile {
+    annals_proof: u32,
+    kind: String,
+    origin: String,
+    size: u64,
+    root: HashText,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    object: Option<ObjectFile>,
+    hashes: Vec<HashText>,
+    events: Vec<EventFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectFile {
+    kind: String,
+    id: Uuid,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventFile {
+    position: u64,
+    header: Base64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    record: Option<Base64>,
+    /// Numbers of hashes in the table.
+    path: Vec<usize>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConsistencyFile {
+    annals_proof: u32,
+    kind: String,
+    origin: String,
+    old: HeadFile,
+    new: HeadFile,
+    hashes: Vec<HashText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeadFile {
+    size: u64,
+    root: HashText,
+}
+
+impl HeadFile {
+    fn of(head: &TreeHead) -> HeadFile {
+        HeadFile {
+            size: head.size,
+            root: HashText(head.root),
+        }
+    }
+
+    fn head(&self, origin: &str) -> TreeHead {
+        TreeHead {
+            origin: origin.to_owned(),
+            size: self.size,
+            root: self.root.0,
+        }
+    }
+}
+
+impl Proof {
+    /// The most bytes of a proof file.
+    pub const MOST_BYTES: usize = 256 * 1024 * 1024;
+
+    /// The proof as a file holds it: one line of JSON.
+    ///
+    /// # Errors
+    /// [`ProofFileError::TooLarge`].
+    pub fn to_json(&self) -> Result<Vec<u8>, ProofFileError> {
+        let json = match self {
+            Proof::Inclusion(proof) => serde_json::to_vec(&inclusion_file(proof)),
+            Proof::Consistency(proof) => serde_json::to_vec(&ConsistencyFile {
+                annals_proof: VERSION,
+                kind: CONSISTENCY.to_owned(),
+                origin: proof.new.origin.clone(),
+                old: HeadFile::of(&proof.old),
+                new: HeadFile::of(&proof.new),
+                hashes: proof.path.iter().copied().map(HashText).collect(),
+            }),
+        };
+        let mut json = json.map_err(malformed)?;
+        json.push(b'\n');
+        if json.len() > Proof::MOST_BYTES {
+            return Err(ProofFileError::TooLarge);
+        }
+        Ok(json)
+    }
+
+    /// Reads a proof file. Nothing is checked yet: see [`Proof::check`].
+    ///
+    /// # Errors
+    /// [`ProofFileError`].
+    pub fn read(json: &[u8]) -> Result<Proof, ProofFileError> {
+        if json.len() > Proof::MOST_BYTES {
+            return Err(ProofFileError::TooLarge);
+        }
+        let marker: Marker = serde_json::from_slice(json).map_err(malformed)?;
+        let version = marker
+            .annals_proof
+            .ok_or_else(|| ProofFileError::Malformed("it has no field annals_proof".to_owned()))?;
+        if version != VERSION {
+            return Err(ProofFileError::Version {
+                found: shortened(&version),
+            });
+        }
+        match marker.kind.as_ref().and_then(|kind| kind.as_str()) {
+            Some(INCLUSION) => {
+                let file: InclusionFile = serde_json::from_slice(json).map_err(malformed)?;
+                inclusion(file).map(Proof::Inclusion)
+            }
+            Some(CONSISTENCY) => {
+                let file: ConsistencyFile = serde_json::from_slice(json).map_err(malformed)?;
+                Ok(Proof::Consistency(ConsistencyProof {
+                    old: file.old.head(&file.origin),
+                    new: file.new.head(&file.origin),
+                    path: file.hashes.iter().map(|hash| hash.0).collect(),
+                }))
+            }
+            _ => Err(ProofFileError::Kind {
+                found: marker.kind.as_ref().map(shortened).unwrap_or_default(),
+            }),
+        }
+    }
+}
+
+fn malformed(error: serde_json::Error) -> ProofFileError {
+    ProofFileError::Malformed(error.to_string())
+}
+
+/// What a file says, as far as a message has room for it.
+fn shortened(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    let text = value.as_str().unwrap_or(&text);
+    text.chars().take(40).collect()
+}
+
+/// The proof with its hashes in one table, each once.
+fn inclusion_file(proof: &InclusionProof) -> InclusionFile {
+    let (mut numbers, mut hashes) = (HashMap::new(), Vec::new());
+    let mut number_of = |hash: &Digest| {
+        *numbers.entry(*hash).or_insert_with(|| {
+            hashes.push(HashText(*hash));
+            hashes.len() - 1
+        })
+    };
+    let event = |event: &EventProof| EventFile {
+        position: event.position.0,
+        header: Base64(event.header.to_vec()),
+        record: event
+            .record
+            .as_ref()
+            .map(|record| Base64(record.as_bytes().to_vec())),
+        path: event.path.iter().map(&mut number_of).collect(),
+    };
+    let events = proof.events.iter().map(event).collect();
+    InclusionFile {
+        annals_proof: VERSION,
+        kind: INCLUSION.to_owned(),
+        origin: proof.head.origin.clone(),
+        size: proof.head.size,
+        root: HashText(proof.head.root),
+        object: proof.object.map(|object| ObjectFile {
+            kind: object.kind.object_type().to_owned(),
+            id: object.id,
+        }),
+        hashes,
+        events,
+    }
+}
+
+fn inclusion(file: InclusionFile) -> Result<InclusionProof, ProofFileError> {
+    let mut used = vec![false; file.hashes.len()];
+    let mut events = Vec::with_capacity(file.events.len());
+    for event in file.events {
+        let no =
+            |what: &str| ProofFileError::Malformed(format!("event {}: {what}", event.position));
+        let mut path = Vec::with_capacity(event.path.len());
+        for number in &event.path {
+            let (Some(hash), Some(used)) = (file.hashes.get(*number), used.get_mut(*number)) else {
+                return Err(no(&format!("there is no hash {number}")));
+            };
+            *used = true;
+            path.push(hash.0);
+        }
+        let record = event.record.map(|bytes| Record::decode(bytes.0.into()));
+        let record = record.transpose().map_err(|error| no(&error.to_string()))?;
+        events.push(EventProof {
+            position: Position(event.position),
+            header: Bytes::from(event.header.0),
+            record,
+            path,
+        });
+    }
+    // What nothing refers to would be believed without having been checked.
+    if let Some(number) = used.iter().position(|used| !used) {
+        let reason = format!("no event needs hash {number}");
+        return Err(ProofFileError::Malformed(reason));
+    }
+    let object = file.object.map(|object| {
+        let kind = Kind::ALL
+            .iter()
+            .find(|kind| kind.object_type() == object.kind);
+        let unknown = || ProofFileError::Malformed(format!("unknown kind {:?}", object.kind));
+        kind.copied().ok_or_else(unknown).map(|kind| ObjectRef {
+            kind,
+            id: object.id,
+        })
+    });
+    Ok(InclusionProof {
+        head: TreeHead {
+            origin: file.origin,
+            size: file.size,
+            root: file.root.0,
+        },
+        object: object.transpose()?,
+        events,
+    })
+}

@@ -1,0 +1,107 @@
+//! The head of a log's Merkle tree.
+
+use annals_event_log::{Digest, EventLog, Position, ReadError, tree};
+
+use super::checkpoint::Checkpoint;
+use super::{Misfit, ProofError};
+use crate::Annals;
+
+/// A log at some size: all that it takes to tell its records from any others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeHead {
+    /// Which log it is: `annals/` and the log's id.
+    pub origin: String,
+    /// How many records there are.
+    pub size: u64,
+    /// The root of the Merkle tree over their headers.
+    pub root: Digest,
+}
+
+impl TreeHead {
+    /// Demands that this is the head of the same log.
+    pub(super) fn same_origin(&self, other: &str) -> Result<(), Misfit> {
+        if self.origin == other {
+            return Ok(());
+        }
+        Err(Misfit::Origin {
+            expected: self.origin.clone(),
+            found: other.to_owned(),
+        })
+    }
+}
+
+impl Annals {
+    /// What the log is called in checkpoints and proofs: `annals/` and its id.
+    pub fn origin(&self) -> String {
+        format!("annals/{}", self.log.log_id())
+    }
+
+    /// The head of the tree over the first `size` records; left out, over all that
+    /// are durable.
+    ///
+    /// # Errors
+    /// [`ProofError::BeyondEnd`], [`ProofError::NoTree`] and [`ProofError::Read`].
+    pub async fn tree_head(&self, size: Option<u64>) -> Result<TreeHead, ProofError> {
+        let end = self.position();
+        let size = size.unwrap_or(end.0);
+        if size > end.0 {
+            return Err(ProofError::BeyondEnd {
+                position: Position(size),
+                end,
+            });
+        }
+        let log = self.log.as_ref();
+        demand_tree(log, size).await?;
+        Ok(TreeHead {
+            origin: self.origin(),
+            size,
+            root: tree::root(log, size).await?,
+        })
+    }
+
+    /// The checkpoint of the first `size` records, or of all that are durable. Nobody
+    /// has signed it yet.
+    ///
+    /// # Errors
+    /// As [`Annals::tree_head`].
+    pub async fn checkpoint(&self, size: Option<u64>) -> Result<Checkpoint, ProofError> {
+        Ok(Checkpoint::of(self.tree_head(size).await?))
+    }
+
+    /// Whether the log still is what a checkpoint says: the same log, at least as
+    /// long, and with the same root over the first records. The stored hashes are
+    /// asked; that they are those of the records is what a verification finds out.
+    ///
+    /// # Errors
+    /// [`ProofError::Misfit`] if it is not.
+    pub async fn check_against(&self, head: &TreeHead) -> Result<(), ProofError> {
+        head.same_origin(&self.origin())?;
+        let end = self.position();
+        if head.size > end.0 {
+            let size = head.size;
+            return Err(Misfit::Truncated { size, end }.into());
+        }
+        let here = self.tree_head(Some(head.size)).await?;
+        if here.root == head.root {
+            return Ok(());
+        }
+        let misfit = Misfit::Root {
+            size: head.size,
+            expected: head.root,
+            found: here.root,
+        };
+        Err(misfit.into())
+    }
+}
+
+/// Demands that the hashes of the first `size` records are stored.
+async fn demand_tree(log: &dyn EventLog, size: u64) -> Result<(), ProofError> {
+    let Some(last) = size.checked_sub(1) else {
+        return Ok(());
+    };
+    let found: Result<Vec<Digest>, ReadError> = log.tree_hashes(0, last, 1).await;
+    if found?.is_empty() {
+        return Err(ProofError::NoTree { size });
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Proofs that events are in a log.
+
+use annals_event_log::{
+    Digest, EventId, Header, MalformedRecord, Position, Query, ReadError, Record, Version,
+};
+use annals_projections::is_about;
+use annals_wire::stream_name;
+use bytes::Bytes;
+use tlog_tiles::tlog::prove_record;
+
+use super::hashes::Hashes;
+use super::{Misfit, Proof, ProofError, TreeHead};
+use crate::{Annals, LoadError, ObjectRef};
+
+/// Records read at once.
+const PAGE: usize = 500;
+
+/// How much of each event a proof holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// The whole record: whoever checks the proof sees what the event says.
+    #[default]
+    Records,
+    /// The header alone: type, stream, times and actor, and digests of the rest.
+    Headers,
+}
+
+/// A proof that events are in the log of a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InclusionProof {
+    /// The log that they are in.
+    pub head: TreeHead,
+    /// The object whose events they are: all that it had by then.
+    pub object: Option<ObjectRef>,
+    /// The events, in the log's order.
+    pub events: Vec<EventProof>,
+}
+
+/// An event, and how its leaf leads to the root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventProof {
+    /// Its place in the log.
+    pub position: Position,
+    /// The header's bytes, of which the leaf is the hash.
+    pub header: Bytes,
+    /// The whole record, if the proof has it.
+    pub record: Option<Record>,
+    /// The hashes beside the way to the root, from the leaf on.
+    pub path: Vec<Digest>,
+}
+
+impl EventProof {
+    /// What the header says.
+    ///
+    /// # Errors
+    /// [`MalformedRecord`], unless the proof was checked.
+    pub fn header(&self) -> Result<Header, MalformedRecord> {
+        Header::decode(&self.header)
+    }
+}
+
+impl Annals {
+    /// Proves that the event at a position is in the log of `head`.
+    ///
+    /// # Errors
+    /// [`ProofError`]; [`ProofError::Misfit`] if the log is not, or no longer, that of
+    /// the head.
+    pub async fn prove_event(
+        &self,
+        position: Position,
+        head: &TreeHead,
+        detail: Detail,
+    ) -> Result<Proof, ProofError> {
+        if position == Position::START {
+            return Err(ProofError::NoPosition);
+        }
+        let end = Position(head.size.min(self.position().0));
+        let found = match position <= end {
+            true => self.record(position).await?,
+            false => None,
+        };
+        let record = found.ok_or(ProofError::BeyondEnd { position, end })?;
+        self.prove_records(vec![record], None, head, detail).await
+    }
+
+    /// Proves that all events of an object are in the log of `head`: all that it had
+    /// by then.
+    ///
+    /// # Errors
+    /// As [`Annals::prove_event`]; [`ProofError::HeadersOnly`] for an object that
+    /// shares the stream of its run.
+    pub async fn prove_object(
+        &self,
+        object: ObjectRef,
+        head: &TreeHead,
+        detail: Detail,
+    ) -> Result<Proof, ProofError> {
+        let (_, stream) = self.locate(object.id).await?;
+        let whole = stream.kind.kind() == Some(object.kind);
+        if !whole && detail == Detail::Headers {
+            let object = object.to_string();
+            return Err(ProofError::HeadersOnly { object });
+        }
+        let (mut records, mut next) = (Vec::new(), Some(1));
+        while let Some(from) = next {
+            let query = Query::stream(stream_name(stream), Version(from)).limit(PAGE);
+            let page = self.log.read(query).await?;
+            next = page.next;
+            for record in page.records {
+                if record.position().0 > head.size {
+                    next = None;
+                    break;
+                }
+                let is_its = || -> Result<bool, LoadError> {
+                    let event = annals_wire::decode(&record)?.event;
+                    Ok(is_about(&event, stream, object.kind, object.id))
+                };
+                if whole || is_its()? {
+                    records.push(record);
+                }
+            }
+        }
+        if records.is_empty() {
+            return Err(ProofError::NotYet {
+                object: object.to_string(),
+                size: head.size,
+            });
+        }
+        self.prove_records(records, Some(object), head, detail)
+            .await
+    }
+
+    async fn prove_records(
+        &self,
+        records: Vec<Record>,
+        object: Option<ObjectRef>,
+        head: &TreeHead,
+        detail: Detail,
+    ) -> Result<Proof, ProofError> {
+        let mut hashes = Hashes::default();
+        let mut events = Vec::with_capacity(records.len());
+        for record in records {
+            let position = record.position();
+            let leaf = position.0.saturating_sub(1);
+            let path = hashes
+                .prove(self.log.as_ref(), |hashes| {
+                    prove_record(head.size, leaf, hashes)
+                })
+                .await?;
+            events.push(EventProof {
+                position,
+                header: Bytes::copy_from_slice(record.header_bytes()),
+                record: Some(record).filter(|_| detail == Detail::Records),
+                path,
+            });
+        }
+        let proof = Proof::Inclusion(InclusionProof {
+            head: head.clone(),
+            object,
+            events,
+        });
+        // What does not hold is not given away: the records, or the hashes, are not
+        // those of the head.
+        proof.check(head).map_err(damaged)?;
+        Ok(proof)
+    }
+
+    /// Finds an event by its id. There is no index of them: the log is read, the
+    /// newest first. `progress` is told how far that is.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn find_event(
+        &self,
+        id: EventId,
+        mut progress: impl FnMut(Position),
+    ) -> Result<Option<Position>, ReadError> {
+        let mut next = Some(self.position().0).filter(|end| *end > 0);
+        while let Some(from) = next {
+            let query = Query::all(Position(from)).backward();
+            let page = self.log.read(query).await?;
+            let found = page.records.iter().find(|record| record.event_id() == id);
+            if let Some(record) = found {
+                return Ok(Some(record.position()));
+            }
+            progress(Position(from));
+            next = page.next;
+        }
+        Ok(None)
+    }
+}
+
+/// A proof that was just made and does not hold.
+fn damaged(misfit: Misfit) -> Misfit {
+    match misfit {
+        Misfit::Event { position, reason } => Misfit::Event {
+            position,
+            reason: format!("{reason}. The log is not that of the checkpoint; run `annals verify`"),
+        },
+        misfit => misfit,
+    }
+}

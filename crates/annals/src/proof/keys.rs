@@ -1,0 +1,247 @@
+//! Keys that sign checkpoints: Ed25519, written as C2SP's signed notes write them.
+//!
+//! ```text
+//! private  PRIVATE+KEY+<name>+<id>+<base64 of 0x01 and the seed>
+//! public   <name>+<id>+<base64 of 0x01 and the public key>
+//! ```
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use rand_core::{CryptoRng, OsRng, RngCore};
+use signed_note::{Signer as _, StandardSigner, StandardVerifier, Verifier as _};
+
+/// The bytes of the longest name.
+const NAME_BYTES: usize = 200;
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// Signed notes allow no such name.
+    #[error(
+        "{name:?} cannot be a key's name: 1 to 200 bytes without spaces, control characters and \
+         plus signs are expected, such as example.org/log"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The system gives no random numbers.
+    #[error("the system gives no random numbers for a key: {reason}")]
+    NoRandomness {
+        /// What the system says.
+        reason: String,
+    },
+    /// It is something else than a private key.
+    #[error(
+        "this is no private key: one line PRIVATE+KEY+name+id+key is expected, as \
+         `annals key generate` writes it"
+    )]
+    NotPrivate,
+    /// It is something else than a public key.
+    #[error(
+        "this is no public key: lines name+id+key are expected, as `annals key show` prints them"
+    )]
+    NotPublic,
+    /// A private key was given where a public one belongs.
+    #[error("this is a private key; a public one is expected here: `annals key show` prints it")]
+    Private,
+}
+
+impl KeyError {
+    /// Whether the same may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, KeyError::NoRandomness { .. })
+    }
+}
+
+/// Demands that a name can stand in a signed note.
+fn check_name(name: &str) -> Result<(), KeyError> {
+    let allowed = signed_note::is_key_name_valid(name)
+        && name.len() <= NAME_BYTES
+        && !name.chars().any(char::is_control);
+    if allowed {
+        return Ok(());
+    }
+    Err(KeyError::Name {
+        name: name.chars().take(NAME_BYTES).collect(),
+    })
+}
+
+/// Random bytes that were drawn before: a key follows from them.
+struct Drawn([u8; 32]);
+
+impl RngCore for Drawn {
+    fn next_u32(&mut self) -> u32 {
+        rand_core::impls::next_u32_via_fill(self)
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        rand_core::impls::next_u64_via_fill(self)
+    }
+
+    fn fill_bytes(&mut self, dest: &mut [u8]) {
+        for (to, from) in dest.iter_mut().zip(self.0.iter().cycle()) {
+            *to = *from;
+        }
+    }
+
+    fn try_fill_bytes(&mut self, dest: &mut [u8]) -> Result<(), rand_core::Error> {
+        self.fill_bytes(dest);
+        Ok(())
+    }
+}
+
+impl CryptoRng for Drawn {}
+
+/// A private key. Who has it can sign in its name; it is shown only by
+/// [`SigningKey::to_text`].
+#[derive(Clone)]
+pub struct SigningKey {
+    text: String,
+    signer: StandardSigner,
+    public: PublicKey,
+}
+
+impl SigningKey {
+    /// Makes a new key.
+    ///
+    /// # Errors
+    /// [`KeyError::Name`] and [`KeyError::NoRandomness`].
+    pub fn generate(name: &str) -> Result<SigningKey, KeyError> {
+        check_name(name)?;
+        let mut seed = [0; 32];
+        OsRng
+            .try_fill_bytes(&mut seed)
+            .map_err(|error| KeyError::NoRandomness {
+                reason: error.to_string(),
+            })?;
+        SigningKey::of_seed(name, seed)
+    }
+
+    fn of_seed(name: &str, seed: [u8; 32]) -> Result<SigningKey, KeyError> {
+        let (text, public) = signed_note::generate_key(&mut Drawn(seed), name);
+        let signer = StandardSigner::new(&text).map_err(|_| KeyError::NotPrivate)?;
+        let public = PublicKey::read(&public)?;
+        Ok(SigningKey {
+            text,
+            signer,
+            public,
+        })
+    }
+
+    /// Reads a private key, as [`SigningKey::to_text`] writes it.
+    ///
+    /// # Errors
+    /// [`KeyError::NotPrivate`].
+    pub fn read(text: &str) -> Result<SigningKey, KeyError> {
+        let text = text.trim();
+        let signer = StandardSigner::new(text).map_err(|_| KeyError::NotPrivate)?;
+        check_name(signer.name())?;
+        // The public key follows from the seed, which stands behind one byte. Base64 has
+        // plus signs of its own.
+        let key = text.splitn(5, '+').last().ok_or(KeyError::NotPrivate)?;
+        let key = BASE64_STANDARD
+            .decode(key)
+            .map_err(|_| KeyError::NotPrivate)?;
+        let seed = key.get(1..).and_then(|seed| seed.try_into().ok());
+        SigningKey::of_seed(signer.name(), seed.ok_or(KeyError::NotPrivate)?)
+    }
+
+    /// The key as a file holds it: one line, without its end. Keep it secret.
+    pub fn to_text(&self) -> &str {
+        &self.text
+    }
+
+    /// What its signatures are checked with.
+    pub fn public_key(&self) -> PublicKey {
+        self.public.clone()
+    }
+
+    pub(super) fn signer(&self) -> &StandardSigner {
+        &self.signer
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SigningKey")
+            .field("public", &self.public)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A public key: name, number and key, one line of text.
+#[derive(Clone)]
+pub struct PublicKey {
+    text: String,
+    verifier: StandardVerifier,
+}
+
+impl PublicKey {
+    /// Reads one public key, as [`PublicKey::to_text`] writes it.
+    ///
+    /// # Errors
+    /// [`KeyError::NotPublic`] and [`KeyError::Private`].
+    pub fn read(text: &str) -> Result<PublicKey, KeyError> {
+        let text = text.trim();
+        if text.starts_with("PRIVATE+KEY+") {
+            return Err(KeyError::Private);
+        }
+        let verifier = StandardVerifier::new(text).map_err(|_| KeyError::NotPublic)?;
+        check_name(verifier.name())?;
+        Ok(PublicKey {
+            text: text.to_owned(),
+            verifier,
+        })
+    }
+
+    /// Reads a file of public keys, one a line.
+    ///
+    /// # Errors
+    /// [`KeyError::NotPublic`], also if there is none, and [`KeyError::Private`].
+    pub fn read_all(text: &str) -> Result<Vec<PublicKey>, KeyError> {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let keys: Vec<PublicKey> = lines.map(PublicKey::read).collect::<Result<_, _>>()?;
+        if keys.is_empty() {
+            return Err(KeyError::NotPublic);
+        }
+        Ok(keys)
+    }
+
+    /// The key as a file holds it: one line, without its end.
+    pub fn to_text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.verifier.name()
+    }
+
+    /// Its number: four bytes of a digest over name and key, which signatures begin
+    /// with.
+    pub fn id(&self) -> u32 {
+        self.verifier.key_id()
+    }
+
+    pub(super) fn has_signed(&self, text: &[u8], signature: &[u8]) -> bool {
+        self.verifier.verify(text, signature)
+    }
+}
+
+impl PartialEq for PublicKey {
+    fn eq(&self, other: &PublicKey) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PublicKey").field(&self.text).finish()
+    }
+}

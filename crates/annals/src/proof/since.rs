@@ -1,0 +1,344 @@
+//! Checking what is new since a checkpoint, and that nothing older has changed.
+
+use std::collections::{HashMap, HashSet};
+
+use annals_event_log::{
+    Content, Digest, EventLog, Position, Query, ReadError, Record, StreamName, Version, tree,
+};
+use chrono::{DateTime, Utc};
+
+use super::{Misfit, ProofError, TreeHead};
+use crate::Annals;
+
+/// Findings that a report holds; the rest are only counted.
+const MOST_FINDINGS: usize = 100;
+/// Blobs that are remembered as checked; one that is named again much later is
+/// checked again.
+const REMEMBERED_BLOBS: usize = 100_000;
+/// Records read at once.
+const PAGE: usize = 1_000;
+
+/// What was found in the records after a checkpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SinceReport {
+    /// The checkpoint, of which the log still is.
+    pub from: TreeHead,
+    /// The log as it is now.
+    pub to: TreeHead,
+    /// Records that were read.
+    pub records: u64,
+    /// What is wrong: the first hundred findings.
+    pub findings: Vec<Finding>,
+    /// How many findings there are in all.
+    pub total_findings: u64,
+}
+
+impl SinceReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.total_findings == 0
+    }
+}
+
+/// Something that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The record; none for the log as a whole.
+    pub position: Option<Position>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.position {
+            Some(position) => write!(f, "at position {position}: {}", self.fault),
+            None => write!(f, "{}", self.fault),
+        }
+    }
+}
+
+/// Ways in which what is new can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Positions are missing or stand twice.
+    #[error("position {expected} was expected here")]
+    Gap {
+        /// The position that should come next.
+        expected: Position,
+    },
+    /// A stream's versions are not dense.
+    #[error("its version in {stream} is {found}, {expected} was expected")]
+    Version {
+        /// The stream.
+        stream: StreamName,
+        /// The version that should come next.
+        expected: Version,
+        /// What the record says.
+        found: Version,
+    },
+    /// Times run backward.
+    #[error("it was recorded before the record before it")]
+    RecordedAt,
+    /// A record's structure or content is not what its header says.
+    #[error("its payload is not what its header says")]
+    Digest,
+    /// A blob is missing or was altered.
+    #[error("the blob {digest} is missing, or is not what its digest says")]
+    Blob {
+        /// The blob.
+        digest: Digest,
+    },
+    /// The stored hash of a record is not that of its header.
+    #[error("the stored hash is not that of its header")]
+    Leaf,
+    /// The tree's other hashes are not those of the records.
+    #[error("the stored hashes come to the root {stored}, the records to {found}")]
+    Root {
+        /// What the stored hashes come to.
+        stored: Digest,
+        /// What the records come to.
+        found: Digest,
+    },
+}
+
+impl Annals {
+    /// Reads what is new since a checkpoint and checks it: positions and versions are
+    /// dense, digests fit, blobs are there, the stored hashes are those of the
+    /// headers. The log of the checkpoint must be the beginning of this one; what it
+    /// covers is not read again. `progress` is told how far it has come.
+    ///
+    /// # Errors
+    /// [`ProofError::Misfit`] if the checkpoint does not fit the log. What is wrong
+    /// with the new records is no error but a finding of the report.
+    pub async fn check_since(
+        &self,
+        checkpoint: &TreeHead,
+        mut progress: impl FnMut(Position),
+    ) -> Result<SinceReport, ProofError> {
+        self.check_against(checkpoint).await?;
+        let to = self.tree_head(None).await?;
+        // Also proven as anybody else would demand it.
+        self.prove_consistency(checkpoint, &to).await?;
+        let log = self.log.as_ref();
+        let mut check = Check::start(log, checkpoint, &to).await?;
+        let mut next = Some(check.expected.0).filter(|from| *from <= to.size);
+        while let Some(from) = next {
+            let page = log.read(Query::all(Position(from)).limit(PAGE)).await?;
+            let records = page.records.iter();
+            let records: Vec<&Record> = records
+                .take_while(|record| record.position().0 <= to.size)
+                .collect();
+            check.page(Position(from), &records).await?;
+            progress(Position(from));
+            next = page.next.filter(|next| *next <= to.size);
+        }
+        Ok(check.end(checkpoint.clone(), to))
+    }
+}
+
+/// A check under way.
+pub(super) struct Check<'a> {
+    log: &'a dyn EventLog,
+    after: Position,
+    expected: Position,
+    frontier: tree::Frontier,
+    recorded_at: Option<DateTime<Utc>>,
+    versions: HashMap<StreamName, Version>,
+    blobs: HashSet<Digest>,
+    records: u64,
+    findings: Vec<Finding>,
+    total_findings: u64,
+}
+
+impl<'a> Check<'a> {
+    pub(super) async fn start(
+        log: &'a dyn EventLog,
+        checkpoint: &TreeHead,
+        to: &TreeHead,
+    ) -> Result<Check<'a>, ProofError> {
+        let frontier = frontier(log, checkpoint.size).await?;
+        if frontier.root() != checkpoint.root {
+            return Err(ProofError::Misfit(Misfit::Root {
+                size: checkpoint.size,
+                expected: checkpoint.root,
+                found: frontier.root(),
+            }));
+        }
+        let after = Position(checkpoint.size);
+        let mut recorded_at = None;
+        if after > Position::START && checkpoint.size < to.size {
+            let page = log.read(Query::all(after).limit(1)).await?;
+            recorded_at = page.records.first().map(Record::recorded_at);
+        }
+        Ok(Check {
+            log,
+            after,
+            expected: after.next(),
+            frontier,
+            recorded_at,
+            versions: HashMap::new(),
+            blobs: HashSet::new(),
+            records: 0,
+            findings: Vec::new(),
+            total_findings: 0,
+        })
+    }
+
+    fn find(&mut self, position: Option<Position>, fault: Fault) {
+        self.total_findings += 1;
+        if self.findings.len() < MOST_FINDINGS {
+            self.findings.push(Finding { position, fault });
+        }
+    }
+
+    pub(super) async fn page(
+        &mut self,
+        from: Position,
+        records: &[&Record],
+    ) -> Result<(), ReadError> {
+        let first = from.0.saturating_sub(1);
+        let stored = self.log.tree_hashes(0, first, records.len()).await?;
+        for (record, stored) in records
+            .iter()
+            .zip(stored.iter().map(Some).chain(std::iter::repeat(None)))
+        {
+            let position = record.position();
+            if position != self.expected {
+                let expected = self.expected;
+                self.find(Some(position), Fault::Gap { expected });
+            }
+            self.expected = position.next();
+            let leaf = tree::leaf(record.header_bytes());
+            if stored != Some(&leaf) {
+                self.find(Some(position), Fault::Leaf);
+            }
+            self.frontier.push(leaf, |_| {});
+            self.records += 1;
+            self.record(record).await?;
+        }
+        Ok(())
+    }
+
+    async fn record(&mut self, record: &Record) -> Result<(), ReadError> {
+        let position = Some(record.position());
+        if record.verify().is_err() {
+            self.find(position, Fault::Digest);
+        }
+        let recorded_at = Some(record.recorded_at());
+        if recorded_at < self.recorded_at {
+            self.find(position, Fault::RecordedAt);
+        }
+        self.recorded_at = recorded_at;
+        self.version(record).await?;
+        for piece in record.content() {
+            if let Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } =
+                piece
+            {
+                self.blob(position, digest, size).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The version must be the next one of the stream: of what is new, or of what
+    /// the checkpoint covers.
+    async fn version(&mut self, record: &Record) -> Result<(), ReadError> {
+        let (stream, found) = (record.stream_name(), record.version());
+        let before = match self.versions.get(&stream) {
+            Some(version) => *version,
+            None => self.version_before(&stream, found).await?,
+        };
+        let expected = before.next();
+        if found != expected {
+            let fault = Fault::Version {
+                stream: stream.clone(),
+                expected,
+                found,
+            };
+            self.find(Some(record.position()), fault);
+        }
+        self.versions.insert(stream, found);
+        Ok(())
+    }
+
+    /// The version of a stream's last record that the checkpoint covers, seen from a
+    /// record with this version.
+    async fn version_before(
+        &self,
+        stream: &StreamName,
+        found: Version,
+    ) -> Result<Version, ReadError> {
+        let query = Query::stream(stream.clone(), found).backward().limit(2);
+        let mut next = Some(query.from);
+        while let Some(from) = next {
+            let page = self.log.read(Query {
+                from,
+                ..query.clone()
+            });
+            let page = page.await?;
+            let covered = |record: &&Record| record.position() <= self.after;
+            if let Some(record) = page.records.iter().find(covered) {
+                return Ok(record.version());
+            }
+            next = page.next;
+        }
+        Ok(Version::NONE)
+    }
+
+    async fn blob(
+        &mut self,
+        position: Option<Position>,
+        digest: Digest,
+        size: u64,
+    ) -> Result<(), ReadError> {
+        if self.blobs.contains(&digest) {
+            return Ok(());
+        }
+        let found = self.log.blob(digest).await?;
+        let sound =
+            found.is_some_and(|blob| blob.len() as u64 == size && Digest::of(&blob) == digest);
+        if !sound {
+            self.find(position, Fault::Blob { digest });
+        } else if self.blobs.len() < REMEMBERED_BLOBS {
+            self.blobs.insert(digest);
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(mut self, from: TreeHead, to: TreeHead) -> SinceReport {
+        if self.expected.0 != to.size.saturating_add(1) {
+            let expected = self.expected;
+            self.find(Some(Position(to.size)), Fault::Gap { expected });
+        }
+        let found = self.frontier.root();
+        if found != to.root {
+            let stored = to.root;
+            self.find(None, Fault::Root { stored, found });
+        }
+        SinceReport {
+            from,
+            to,
+            records: self.records,
+            findings: self.findings,
+            total_findings: self.total_findings,
+        }
+    }
+}
+
+/// The right edge of the tree over the first `size` records, from the stored hashes.
+async fn frontier(log: &dyn EventLog, size: u64) -> Result<tree::Frontier, ReadError> {
+    let mut bytes = size.to_be_bytes().to_vec();
+    let mut begin = 0;
+    for level in (0..tree::LEVELS).rev() {
+        let width = 1_u64 << level;
+        if size & width != 0 {
+            bytes.extend(tree::subtree(log, level, begin >> level).await?.0);
+            begin += width;
+        }
+    }
+    tree::Frontier::decode(&bytes).ok_or_else(|| ReadError::Corrupt {
+        reason: format!("the tree over {size} records has no right edge"),
+    })
+}

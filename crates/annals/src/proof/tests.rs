@@ -1,0 +1,17 @@
+//! Proofs against another implementation, against forgers, and against bad files.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod document;
+mod files;
+mod forged;
+mod kept;
+mod notes;
+mod support;
+mod tampered;
+mod vectors;

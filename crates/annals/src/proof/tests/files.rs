@@ -1,0 +1,140 @@
+//! Proof files that are none.
+
+use annals_event_log::Position;
+use futures::executor::block_on;
+use serde_json::{Value, json};
+
+use super::support::{head, log_of};
+use crate::proof::{Detail, Proof, ProofFileError};
+
+fn file() -> (Vec<u8>, Value) {
+    let annals = log_of(6);
+    let kept = head(&annals, 6);
+    let proof = block_on(annals.prove_event(Position(2), &kept, Detail::Records)).unwrap();
+    let json = proof.to_json().unwrap();
+    let value = serde_json::from_slice(&json).unwrap();
+    (json, value)
+}
+
+fn read(value: &Value) -> Result<Proof, ProofFileError> {
+    Proof::read(&serde_json::to_vec(value).unwrap())
+}
+
+#[test]
+fn what_is_no_proof_is_refused() {
+    let nested = "[".repeat(100_000);
+    for bad in [
+        "",
+        "{}",
+        "null",
+        "[]",
+        "17",
+        "\u{feff}{}",
+        "{\"annals_proof\":",
+        &nested,
+    ] {
+        let read = Proof::read(bad.as_bytes());
+        assert!(
+            matches!(read, Err(ProofFileError::Malformed(_))),
+            "{bad:.20}"
+        );
+    }
+    assert!(Proof::read(&[0, 159, 146, 150]).is_err());
+    let (json, _) = file();
+    for end in 0..json.len() - 1 {
+        assert!(Proof::read(&json[..end]).is_err(), "the first {end} bytes");
+    }
+    let twice = [json.as_slice(), json.as_slice()].concat();
+    assert!(Proof::read(&twice).is_err());
+}
+
+#[test]
+fn what_is_of_a_later_version_is_said_to_be() {
+    let (_, whole) = file();
+    let mut later = whole.clone();
+    later["annals_proof"] = json!(2);
+    later["more"] = json!({});
+    let error = read(&later).unwrap_err();
+    assert!(matches!(error, ProofFileError::Version { .. }));
+    assert!(error.to_string().contains("version 2"), "{error}");
+    for version in [json!("1"), json!(1.5), json!(-1), json!([1])] {
+        let mut other = whole.clone();
+        other["annals_proof"] = version;
+        assert!(matches!(read(&other), Err(ProofFileError::Version { .. })));
+    }
+    let mut other = whole.clone();
+    other["kind"] = json!("absence");
+    let error = read(&other).unwrap_err();
+    assert!(error.to_string().contains("absence"), "{error}");
+    other["kind"] = json!(null);
+    assert!(matches!(read(&other), Err(ProofFileError::Kind { .. })));
+}
+
+#[test]
+fn nothing_that_is_not_checked_can_stand_in_it() {
+    let (_, whole) = file();
+    read(&whole).unwrap();
+    let mut with_field = whole.clone();
+    with_field["note"] = json!("believe me");
+    let error = read(&with_field).unwrap_err().to_string();
+    assert!(error.contains("unknown field `note`"), "{error}");
+    let mut in_event = whole.clone();
+    in_event["events"][0]["summary"] = json!("believe me");
+    assert!(read(&in_event).is_err());
+    let mut unused = whole.clone();
+    let first = unused["hashes"][0].clone();
+    unused["hashes"].as_array_mut().unwrap().push(first);
+    let error = read(&unused).unwrap_err().to_string();
+    assert!(error.contains("no event needs hash"), "{error}");
+    let mut beyond = whole.clone();
+    beyond["events"][0]["path"][0] = json!(99);
+    assert!(
+        read(&beyond)
+            .unwrap_err()
+            .to_string()
+            .contains("no hash 99")
+    );
+    for (field, value) in [
+        ("root", json!("AAAA")),
+        ("root", json!("not base64")),
+        ("size", json!(-1)),
+        ("size", json!(1e30)),
+        ("origin", json!(null)),
+        (
+            "object",
+            json!({"kind": "unicorn", "id": uuid::Uuid::nil()}),
+        ),
+        ("object", json!({"kind": "intent", "id": "x"})),
+        ("hashes", json!({})),
+    ] {
+        let mut other = whole.clone();
+        other[field] = value;
+        assert!(
+            matches!(read(&other), Err(ProofFileError::Malformed(_))),
+            "{field}"
+        );
+    }
+}
+
+#[test]
+fn odd_numbers_are_no_panic() {
+    let (_, whole) = file();
+    let kept = head(&log_of(6), 6);
+    for number in [0, 7, u64::MAX, u64::MAX >> 1] {
+        let mut other = whole.clone();
+        other["events"][0]["position"] = json!(number);
+        assert!(read(&other).unwrap().check(&kept).is_err());
+        let mut other = whole.clone();
+        other["size"] = json!(number);
+        let proof = read(&other).unwrap();
+        assert!(proof.check(&kept).is_err());
+        let mut huge = kept.clone();
+        huge.size = number;
+        assert!(proof.check(&huge).is_err());
+    }
+    let mut long = whole.clone();
+    long["events"][0]["path"] = json!(vec![0; 1_000]);
+    assert!(read(&long).is_err(), "some hashes are not used");
+    long["hashes"] = json!([whole["hashes"][0]]);
+    assert!(read(&long).unwrap().check(&kept).is_err());
+}

@@ -1,0 +1,91 @@
+//! The files that these commands read and write.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use annals::proof::{Checkpoint, Proof, PublicKey, SigningKey, log_around, replace_file};
+
+use crate::error::CliError;
+use crate::proof_error::ProofCommandError;
+
+/// The most bytes of a file with keys.
+const KEY_BYTES: u64 = 64 * 1024;
+/// The most bytes of a checkpoint.
+const CHECKPOINT_BYTES: u64 = 1_000_000;
+
+/// Reads a file to its end; - is standard input.
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ProofCommandError> {
+    let failed = |source: io::Error| ProofCommandError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        let stdin = io::stdin().lock();
+        stdin.take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        file.take(limit + 1).read_to_end(&mut bytes)
+    }
+    .map_err(failed)?;
+    if bytes.len() as u64 > limit {
+        let path = path.to_owned();
+        return Err(ProofCommandError::TooLong { path, limit });
+    }
+    Ok(bytes)
+}
+
+fn read_text(path: &Path) -> Result<String, ProofCommandError> {
+    // What is no UTF-8 is no key either, which the reader of keys then says.
+    read(path, KEY_BYTES).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+pub(super) fn signing_key(path: &Path) -> Result<SigningKey, CliError> {
+    let key = SigningKey::read(&read_text(path)?);
+    let key = key.map_err(|source| ProofCommandError::Key {
+        path: path.to_owned(),
+        source,
+    });
+    Ok(key?)
+}
+
+pub(super) fn public_keys(path: &Path) -> Result<Vec<PublicKey>, CliError> {
+    let keys = PublicKey::read_all(&read_text(path)?);
+    let keys = keys.map_err(|source| ProofCommandError::Key {
+        path: path.to_owned(),
+        source,
+    });
+    Ok(keys?)
+}
+
+pub(super) fn checkpoint(path: &Path) -> Result<Checkpoint, CliError> {
+    let checkpoint = Checkpoint::read(&read(path, CHECKPOINT_BYTES)?);
+    let checkpoint = checkpoint.map_err(|source| ProofCommandError::Checkpoint {
+        path: path.to_owned(),
+        source,
+    });
+    Ok(checkpoint?)
+}
+
+pub(super) fn proof(path: &Path) -> Result<Proof, CliError> {
+    let proof = Proof::read(&read(path, Proof::MOST_BYTES as u64)?);
+    let proof = proof.map_err(|source| ProofCommandError::ProofFile {
+        path: path.to_owned(),
+        source,
+    });
+    Ok(proof?)
+}
+
+/// Puts something at a path outside every log.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let failed = |source: io::Error| ProofCommandError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(log) = log_around(path).map_err(failed)? {
+        let path = path.to_owned();
+        return Err(ProofCommandError::InsideLog { path, log }.into());
+    }
+    Ok(replace_file(path, bytes).map_err(failed)?)
+}

@@ -1,0 +1,301 @@
+//! `annals verify` with checkpoints and proofs.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use annals::domain::Timestamp;
+use annals::event_log::{Header, Record};
+use annals::projections::{Entry, HistoryEntry, history_entry};
+use annals::proof::{EventProof, Finding, InclusionProof, Proof, PublicKey, SinceReport};
+use annals::wire::{self, StructureJson};
+use serde_json::{Value, json};
+
+use super::files;
+use super::signed::{self, Signed, head_text};
+use crate::cli::Verify;
+use crate::commands;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Column, Output, Rows, counted, visible, when};
+use crate::progress;
+use crate::proof_error::ProofCommandError;
+
+/// Verifies as the arguments ask.
+pub(crate) async fn run(args: &Verify, context: &mut Context) -> Result<(), CliError> {
+    let keys = signed::keys(&args.keys)?;
+    match (&args.proof, &args.checkpoint, &args.since) {
+        (Some(proof), Some(checkpoint), since) => check_proof(
+            proof,
+            checkpoint,
+            since.as_deref(),
+            &keys,
+            &mut context.output,
+        ),
+        (_, checkpoint, Some(since)) => {
+            check_since(since, checkpoint.as_deref(), &keys, context).await
+        }
+        (_, Some(checkpoint), None) => check_all(checkpoint, &keys, context).await,
+        (_, None, None) if keys.is_empty() => commands::verify::run(context).await,
+        (_, None, None) => Err(ProofCommandError::KeyAlone.into()),
+    }
+}
+
+/// Checks a proof without a log.
+fn check_proof(
+    path: &Path,
+    checkpoint: &Path,
+    since: Option<&Path>,
+    keys: &[PublicKey],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let proof = files::proof(path)?;
+    let checkpoint = signed::signed(checkpoint, keys)?;
+    let since = since.map(|since| signed::signed(since, keys)).transpose()?;
+    let checked = proof.check(checkpoint.head());
+    checked.map_err(|source| ProofCommandError::Proof {
+        path: path.to_owned(),
+        source,
+    })?;
+    if let Some(since) = &since {
+        demand_beginning(&proof, path, since)?;
+    }
+    if output.is_json() {
+        return output.json(&proof_json(&proof, &checkpoint, since.as_ref()));
+    }
+    match &proof {
+        Proof::Inclusion(proof) => print_events(proof, output)?,
+        Proof::Consistency(proof) => {
+            output.line(&visible(&format!(
+                "proved: {} has only grown",
+                head_text(&proof.new)
+            )))?;
+            let known = match since {
+                Some(_) => "which is the checkpoint of --since",
+                None => "compare it with the checkpoint that you have, or give that to --since",
+            };
+            output.line(&visible(&format!(
+                "since: {}: {known}",
+                head_text(&proof.old)
+            )))?;
+        }
+    }
+    checkpoint.print(output)?;
+    since.map_or(Ok(()), |since| since.print(output))
+}
+
+/// Demands that a proof begins where a checkpoint is.
+fn demand_beginning(proof: &Proof, path: &Path, since: &Signed) -> Result<(), ProofCommandError> {
+    let Proof::Consistency(proof) = proof else {
+        let path = path.to_owned();
+        return Err(ProofCommandError::NoConsistency { path });
+    };
+    if proof.old == *since.head() {
+        return Ok(());
+    }
+    Err(ProofCommandError::OtherBeginning {
+        path: path.to_owned(),
+        expected: since.head().size,
+        found: proof.old.size,
+    })
+}
+
+fn print_events(proof: &InclusionProof, output: &mut Output) -> Result<(), CliError> {
+    let events = counted(proof.events.len() as u64, "event", "events");
+    let what = match proof.object {
+        Some(object) => format!("{events} of {object}"),
+        None => events,
+    };
+    let head = head_text(&proof.head);
+    output.line(&visible(&format!("proved: {what} in {head}")))?;
+    let mut rows = Rows::new([
+        Column::right("POSITION", 8),
+        Column::left("RECORDED", 20),
+        Column::left("WHO", 12),
+        Column::left("TYPE", 12),
+        Column::left("WHAT", 10),
+    ]);
+    rows.print(output, proof.events.iter().filter_map(row))
+}
+
+fn row(event: &EventProof) -> Option<[String; 5]> {
+    // A proof that was checked has headers that can be read.
+    let header = event.header().ok()?;
+    let actor = header.actor();
+    Some([
+        event.position.to_string(),
+        when(header.recorded_at().into()),
+        format!("{} {}", actor.kind, actor.id),
+        header.event_type().to_owned(),
+        event.record.as_ref().map_or_else(
+            || "(header only)".to_owned(),
+            |record| told(record).map(|told| told.summary).unwrap_or_default(),
+        ),
+    ])
+}
+
+/// What an event says, if all of it is at hand: content over 4 KiB is not.
+fn told(record: &Record) -> Option<HistoryEntry> {
+    let decoded = wire::decode(record).ok()?;
+    let entry = Entry::of(decoded, &HashMap::new()).ok()?;
+    Some(history_entry(&entry))
+}
+
+/// The structure, which can be read without the content.
+fn structure(record: &Record) -> Option<Value> {
+    let decoded = wire::decode(record).ok()?;
+    serde_json::to_value(StructureJson(&decoded.event)).ok()
+}
+
+fn proof_json(proof: &Proof, checkpoint: &Signed, since: Option<&Signed>) -> Value {
+    let checkpoint = checkpoint.to_json();
+    match proof {
+        Proof::Inclusion(proof) => json!({
+            "ok": true,
+            "kind": "inclusion",
+            "checkpoint": checkpoint,
+            "object": proof.object.map(|object| json!({
+                "kind": object.kind.object_type(), "id": object.id,
+            })),
+            "events": proof.events.iter().filter_map(event_json).collect::<Vec<Value>>(),
+        }),
+        Proof::Consistency(proof) => json!({
+            "ok": true,
+            "kind": "consistency",
+            "checkpoint": checkpoint,
+            "old": signed::head(&proof.old),
+            "since": since.map(Signed::to_json),
+        }),
+    }
+}
+
+fn event_json(event: &EventProof) -> Option<Value> {
+    let header: Header = event.header().ok()?;
+    let actor = header.actor();
+    let record = event.record.as_ref();
+    let told = record.and_then(told);
+    let summary = told.as_ref().map(|told| told.summary.clone());
+    let shown = told
+        .map(|told| told.event)
+        .or_else(|| record.and_then(structure));
+    Some(json!({
+        "position": event.position.0,
+        "stream": header.stream(),
+        "version": header.version().0,
+        "event_id": header.event_id(),
+        "event_type": header.event_type(),
+        "occurred_at": Timestamp::from(header.occurred_at()),
+        "recorded_at": Timestamp::from(header.recorded_at()),
+        "actor": { "kind": actor.kind, "id": actor.id },
+        "whole_record": record.is_some(),
+        "event": shown,
+        "summary": summary,
+    }))
+}
+
+/// Checks the whole log, and that it is that of a checkpoint.
+async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Result<(), CliError> {
+    let checkpoint = signed::signed(path, keys)?;
+    let annals = context.reader()?;
+    let fits = annals.check_against(checkpoint.head()).await;
+    // What else is wrong is looked for all the same: it may say why.
+    let verified = commands::verify::run(context).await;
+    fits.map_err(|source| ProofCommandError::AgainstLog {
+        path: path.to_owned(),
+        source,
+    })?;
+    verified?;
+    print_fits(&checkpoint, &mut context.output)
+}
+
+fn print_fits(checkpoint: &Signed, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        return output.json(&json!({ "ok": true, "checkpoint": checkpoint.to_json() }));
+    }
+    let line = format!(
+        "the log is that of the checkpoint: {}",
+        head_text(checkpoint.head())
+    );
+    output.line(&visible(&line))?;
+    checkpoint.print(output)
+}
+
+/// Checks what is new since a checkpoint.
+async fn check_since(
+    path: &Path,
+    checkpoint: Option<&Path>,
+    keys: &[PublicKey],
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let since = signed::signed(path, keys)?;
+    let checkpoint = checkpoint
+        .map(|path| signed::signed(path, keys))
+        .transpose()?;
+    let annals = context.reader()?;
+    if let Some(checkpoint) = &checkpoint {
+        let fits = annals.check_against(checkpoint.head()).await;
+        fits.map_err(|source| ProofCommandError::AgainstLog {
+            path: checkpoint.path.clone(),
+            source,
+        })?;
+    }
+    let bar = progress::bar("verifying", Some(annals.position().0));
+    let report = annals
+        .check_since(since.head(), |position| bar.set_position(position.0))
+        .await;
+    bar.finish_and_clear();
+    let report = report.map_err(|source| ProofCommandError::AgainstLog {
+        path: path.to_owned(),
+        source,
+    })?;
+    print_since(&report, &since, &mut context.output)?;
+    if let Some(checkpoint) = &checkpoint {
+        print_fits(checkpoint, &mut context.output)?;
+    }
+    match report.total_findings {
+        0 => Ok(()),
+        findings => {
+            context.output.flush()?;
+            Err(ProofCommandError::Findings { findings }.into())
+        }
+    }
+}
+
+fn print_since(report: &SinceReport, since: &Signed, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        return output.json(&json!({
+            "ok": report.is_sound(),
+            "since": since.to_json(),
+            "now": signed::head(&report.to),
+            "records": report.records,
+            "total_findings": report.total_findings,
+            "findings": report.findings.iter().map(finding).collect::<Vec<Value>>(),
+        }));
+    }
+    for finding in &report.findings {
+        output.line(&visible(&finding.to_string()))?;
+    }
+    let more = report
+        .total_findings
+        .saturating_sub(report.findings.len() as u64);
+    if more > 0 {
+        output.line(&format!("and {more} more findings"))?;
+    }
+    let verdict = match report.is_sound() {
+        true => "sound",
+        false => "DAMAGED",
+    };
+    output.line(&visible(&format!(
+        "{verdict}: {} since the checkpoint of {}, whose log is the beginning of {}",
+        counted(report.records, "record", "records"),
+        counted(report.from.size, "record", "records"),
+        head_text(&report.to)
+    )))?;
+    since.print(output)
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "position": finding.position.map(|position| position.0),
+        "message": finding.to_string(),
+    })
+}
