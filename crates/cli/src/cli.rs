@@ -4,6 +4,7 @@ mod contracts;
 mod forge;
 mod intake;
 mod observations;
+mod secrets;
 mod what_if;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ pub(crate) use intake::{
     Settings, Submit, Who,
 };
 pub(crate) use observations::{Observations, Observe, Process};
+pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -118,6 +120,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
+    /// Show what importers take out as secrets
+    Secrets(Secrets),
     /// Say what kind of work a text asks for, and how risky it is, by rule
     Classify(Classify),
     /// Propose an intent
@@ -250,6 +254,8 @@ pub(crate) struct ImportGitInternal {
     /// A file, or a folder whose .json, .jsonl and .ndjson files are read
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +272,8 @@ pub(crate) struct ImportGit {
     /// Only the newest N commits
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Args)]
@@ -282,7 +290,9 @@ Examples:
   annals import claude session.jsonl
   annals import claude ~/.claude/projects           every session, in time order
   annals import claude session.jsonl --json         the whole report, for programs
-  annals import claude session.jsonl --ended        calls without a result too, as errors")]
+  annals import claude session.jsonl --ended        calls without a result too, as errors
+  annals import claude DIR --redact 'acme=ACME-[0-9]{8}'
+                                                    your own keys are taken out, too")]
 pub(crate) struct ImportClaude {
     /// A recording (*.jsonl), or a folder of them
     #[arg(value_name = "PATH")]
@@ -290,6 +300,8 @@ pub(crate) struct ImportClaude {
     /// The sessions are over: record tool calls that have no result, as errors
     #[arg(long)]
     pub(crate) ended: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Subcommand)]

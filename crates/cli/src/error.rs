@@ -16,6 +16,7 @@ use annals_dialects::contracts::ContractsImportError;
 use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
+use annals_dialects::secrets::SecretPatternError;
 
 use crate::output::counted;
 
@@ -96,6 +97,8 @@ pub(crate) enum CliError {
     AnswersUnread { line: u64 },
     #[error("verification failed: {}; restore the log from a backup", counted(*.findings, "finding", "findings"))]
     Findings { findings: u64 },
+    #[error("--redact {0}")]
+    SecretPattern(#[from] SecretPatternError),
     #[error(transparent)]
     Import(Box<GitImportError>),
     #[error(transparent)]
@@ -245,7 +248,9 @@ impl CliError {
         };
         let usage = matches!(
             self,
-            CliError::NoPosition { .. } | CliError::NotForWorkItems { .. }
+            CliError::NoPosition { .. }
+                | CliError::NotForWorkItems { .. }
+                | CliError::SecretPattern(_)
         );
         match (corrupt, usage) {
             (true, _) => CORRUPT,
@@ -278,7 +283,9 @@ impl CliError {
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",
             CliError::UnknownStatus { .. } => "unknown_status",
-            CliError::NoPosition { .. } | CliError::NotForWorkItems { .. } => "usage",
+            CliError::NoPosition { .. }
+            | CliError::NotForWorkItems { .. }
+            | CliError::SecretPattern(_) => "usage",
             CliError::NotInDialect { .. } => "not_in_dialect",
             CliError::Load(error) => load_code(error),
             CliError::Unreadable { .. } => "unreadable",

@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 29] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -28,6 +28,8 @@ fn every_command_has_help_with_examples() {
         &["replay"],
         &["policies"],
         &["classify"],
+        &["secrets"],
+        &["secrets", "scan"],
         &["observe"],
         &["observations"],
         &["process"],

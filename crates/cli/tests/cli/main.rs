@@ -17,6 +17,7 @@ mod import_claude;
 mod intake;
 mod log;
 mod observations;
+mod secrets;
 mod sessions;
 mod support;
 mod what_if;

@@ -13,6 +13,7 @@ mod contracts;
 mod forge;
 mod git;
 mod git_internal;
+mod secrets;
 
 /// The same `count` cases each time, unless the environment asks for others
 /// with `PROPTEST_CASES` and `PROPTEST_RNG_SEED`.
