@@ -194,8 +194,7 @@ fn write_redacted(f: &mut fmt::Formatter<'_>, kinds: &[RedactedKind]) -> fmt::Re
         [] => Ok(()),
         _ => write!(
             f,
-            "\nredacted       none of these is in the log; if they are no secrets, import into \
-             a new log with --keep-secrets"
+            "\nredacted       if one of these is no secret, import into a new log with --keep-secrets"
         ),
     }
 }

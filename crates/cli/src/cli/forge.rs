@@ -67,7 +67,7 @@ pub(crate) enum Watch {
 #[command(after_help = "\
 Takes DIR/intent-drafts/*.md: those that are there, and those that come, until interrupted. A draft is
 taken once nobody has changed it for half a second. Its file goes once the intent is on disk; one that
-secrets were taken out of stays, since the log has not all of it; one that
+secrets were taken out of stays, since the log has not all of it. One that
 cannot be read, or whose name is taken, stays and is named, and is looked at again when it changes.
 The log is open only while drafts are taken, so that other commands can work on it.
 

@@ -152,8 +152,6 @@ fn nothing_of_a_recordings_secrets_is_stored() {
         keys[1],
         "recording.jsonl:5 (message.content[0].input.new_string)"
     );
-    assert_eq!(
-        places(&report, "github-token")[0],
-        "recording.jsonl:1 (summary)"
-    );
+    let tokens = places(&report, "github-token");
+    assert!(tokens.contains(&"recording.jsonl:1 (summary)".to_owned()));
 }

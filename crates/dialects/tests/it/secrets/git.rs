@@ -27,7 +27,7 @@ fn nothing_of_a_repositorys_secrets_is_stored() {
     let first = files(&[("a.txt", &body.concat()), ("key.pem", &private_key(1))]);
     let root = repo.commit(&first, &[], &planted("Add {2}\n\nwith {3}\n", 2..4));
 
-    let author = planted("A{4} <a-{5}@example.org> 1700000001 +0000", 4..6);
+    let author = planted("A {4} <a-{5}@example.org> 1700000001 +0000", 4..6);
     let rest = format!("author {author}\ncommitter {author}\n\nSecond\n");
     let config = planted("name = 1\ntoken = {6}\n", 6..7);
     let second = with(&first, &format!("conf/{}.toml", token(7)), &config);
