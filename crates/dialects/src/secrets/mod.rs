@@ -41,7 +41,7 @@ const PRIVATE_KEY: &str = "private-key";
 const ESCAPED: &str = r"\\u00[2-7]";
 
 static STANDARD_SET: LazyLock<Secrets> =
-    LazyLock::new(|| Secrets::of(STANDARD.iter().filter_map(Pattern::standard).collect()));
+    LazyLock::new(|| Secrets::of(STANDARD.iter().map(Pattern::standard).collect()));
 
 /// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! One pattern, ready to be searched for.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use regex::bytes::Regex;
 
@@ -69,22 +69,38 @@ pub(super) struct Pattern {
     mixed: bool,
     /// Whether a key of JSON or YAML may be its label.
     pub(super) by_label: bool,
+    regex: Arc<str>,
+    /// Made when a text has the hint: most imports need few of the set.
+    searched: OnceLock<Option<Searched>>,
+}
+
+/// What is searched for.
+#[derive(Debug, Clone)]
+struct Searched {
     regex: Regex,
+    /// The number of the group that goes.
     group: usize,
+}
+
+impl Searched {
+    fn of(regex: Regex) -> Searched {
+        let mut names = regex.capture_names();
+        let group = names.position(|name| name == Some(GROUP)).unwrap_or(0);
+        Searched { regex, group }
+    }
 }
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Pattern) -> bool {
-        self.kind == other.kind && self.regex.as_str() == other.regex.as_str()
+        self.kind == other.kind && self.regex == other.regex
     }
 }
 
 impl Eq for Pattern {}
 
 impl Pattern {
-    /// A format of the standard set; none if it is no regular expression, which a
-    /// test rules out.
-    pub(super) fn standard(format: &Format) -> Option<Pattern> {
+    /// A format of the standard set.
+    pub(super) fn standard(format: &Format) -> Pattern {
         let regex = match format.shape {
             Shape::Word(secret) => format!("{BEFORE}(?<{GROUP}>{secret})"),
             Shape::Labelled { label, secret } => {
@@ -98,16 +114,31 @@ impl Pattern {
             Shape::Within(_) => format.mixed,
             Shape::Word(_) => false,
         };
-        let regex = Regex::new(&regex).ok()?;
-        Some(Pattern {
+        Pattern {
             kind: format.kind.into(),
             about: format.about.into(),
             hint: format.hint.into(),
             mixed: format.mixed,
             by_label,
-            group: group_of(&regex),
-            regex,
-        })
+            regex: regex.into(),
+            searched: OnceLock::new(),
+        }
+    }
+
+    /// What is searched for; nothing if it is no regular expression, which a test
+    /// rules out for the standard set.
+    fn searched(&self) -> Option<&Searched> {
+        let made = self.searched.get_or_init(|| {
+            let regex = Regex::new(&self.regex).ok();
+            regex.map(Searched::of)
+        });
+        made.as_ref()
+    }
+
+    /// Whether it can be searched for.
+    #[cfg(test)]
+    pub(super) fn is_searchable(&self) -> bool {
+        self.searched().is_some()
     }
 
     /// A pattern of a caller's: a regular expression, or `NAME=` and one. A name is
@@ -144,26 +175,26 @@ impl Pattern {
             hint: "".into(),
             mixed: false,
             by_label: true,
-            group: group_of(&regex),
-            regex,
+            regex: regex.as_str().into(),
+            searched: OnceLock::from(Some(Searched::of(regex))),
         })
     }
 
     /// Where secrets of it are in a text, from its first byte to behind its last.
     pub(super) fn find<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
-        let found = self.regex.captures_iter(text);
-        found.filter_map(move |captures| {
-            // A group that took no part: the whole is the secret.
-            let secret = captures.get(self.group).or_else(|| captures.get(0))?;
+        let searched = self.searched();
+        let found = searched
+            .into_iter()
+            .flat_map(move |Searched { regex, group }| {
+                let found = regex.captures_iter(text);
+                // A group that took no part: the whole is the secret.
+                found.filter_map(move |captures| captures.get(*group).or_else(|| captures.get(0)))
+            });
+        found.filter_map(move |secret| {
             let fits = !self.mixed || is_mixed(secret.as_bytes());
             (fits && !secret.is_empty()).then(|| (secret.start(), secret.end()))
         })
     }
-}
-
-fn group_of(regex: &Regex) -> usize {
-    let mut names = regex.capture_names();
-    names.position(|name| name == Some(GROUP)).unwrap_or(0)
 }
 
 fn is_mixed(secret: &[u8]) -> bool {
