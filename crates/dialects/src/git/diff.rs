@@ -1,6 +1,8 @@
 //! What a commit changed: its tree against its first parent's.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::num::NonZeroUsize;
 
 use annals_domain::run::{ChangeType, TouchedFile};
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -10,6 +12,7 @@ use gix::diff::{Rewrites, tree_with_rewrites};
 use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use gix::{ObjectId, Repository};
+use lru::LruCache;
 
 use super::commit::Tally;
 use super::error::Trouble;
@@ -32,6 +35,10 @@ const FILES: usize = 2_000;
 /// among 1,000, but it compares sketches and not whole files.
 const RENAMES: usize = 200;
 
+/// So many files without secrets are remembered: what one commit adds, the next ones
+/// compare with.
+const CLEAN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
 /// What a commit changed.
 #[derive(Debug)]
 pub(super) struct Patch {
@@ -46,6 +53,8 @@ pub(super) struct Patch {
 pub(super) struct Differ<'repo> {
     repo: &'repo Repository,
     secrets: Secrets,
+    /// Files that were looked through and have no secret.
+    clean: RefCell<LruCache<ObjectId, ()>>,
     similar: Platform,
     state: gix::diff::tree::State,
 }
@@ -76,6 +85,7 @@ impl<'repo> Differ<'repo> {
         Differ {
             repo,
             secrets,
+            clean: RefCell::new(LruCache::new(CLEAN)),
             similar,
             state: gix::diff::tree::State::default(),
         }
@@ -181,7 +191,7 @@ impl<'repo> Differ<'repo> {
                 Content::Bytes(self.object(id)?)
             }
         };
-        let (content, hits) = self.without_secrets(content);
+        let (content, hits) = self.without_secrets(id, content);
         Ok(Side {
             path: self.secrets.redact_bytes(path).content.into_owned().into(),
             kind: mode.kind(),
@@ -192,13 +202,16 @@ impl<'repo> Differ<'repo> {
     }
 
     /// A file's content without its secrets. What is not text is not written.
-    fn without_secrets(&self, content: Content) -> (Content, Vec<Hit>) {
-        let Some(text) = content.text() else {
+    fn without_secrets(&self, id: ObjectId, content: Content) -> (Content, Vec<Hit>) {
+        let text = content.text();
+        let unknown = text.filter(|_| self.clean.borrow_mut().get(&id).is_none());
+        let Some(text) = unknown else {
             return (content, Vec::new());
         };
         let redacted = self.secrets.redact_bytes(text);
         let hits = redacted.hits;
         let Cow::Owned(text) = redacted.content else {
+            self.clean.borrow_mut().put(id, ());
             return (content, hits);
         };
         (Content::Bytes(text), hits)

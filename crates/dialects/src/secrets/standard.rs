@@ -370,8 +370,8 @@ pub(super) const STANDARD: &[Format] = &[
     },
     within(
         "url-password",
-        "the password of a URL: https://user:PASSWORD@host",
-        r":\\*/\\*/[^\s/@]*:[^\s/]*@",
+        "the password of a URL: https://user:<password>@host",
+        r"(?-u)://[^\s/@:]*:[^\s/]*@|:\\+/\\+/",
         r#"[A-Za-z][A-Za-z0-9+.-]{1,30}:\\*/\\*/[^\s/@:"'`<>\\{}$]*:(?<secret>[^\s/@?\#"'`<>\\$\{\}*\[\]%][^\s/?\#"'`<>\\]*|%[0-9A-Fa-f]{2}[^\s/?\#"'`<>\\]*)@[A-Za-z0-9\[]"#,
     ),
 ];
