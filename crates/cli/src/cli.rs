@@ -7,6 +7,7 @@ mod keeping;
 mod observations;
 mod proof;
 mod redact;
+mod secrets;
 mod what_if;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ pub(crate) use proof::{
     Checkpoint, CheckpointAction, CheckpointSign, Key, KeyGenerate, KeyShow, Prove, Verify,
 };
 pub(crate) use redact::{Gc, Named, Redact};
+pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use what_if::{Policies, Replay};
 
 /// The flight recorder for coding agents: every intent, plan, task, run, patch
@@ -128,6 +130,8 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
+    /// Show what importers take out as secrets
+    Secrets(Secrets),
     /// Say what kind of work a text asks for, and how risky it is, by rule
     Classify(Classify),
     /// Propose an intent
@@ -279,6 +283,8 @@ pub(crate) struct ImportGitInternal {
     /// A file, or a folder whose .json, .jsonl and .ndjson files are read
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Args)]
@@ -295,6 +301,8 @@ pub(crate) struct ImportGit {
     /// Only the newest N commits
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Args)]
@@ -311,7 +319,9 @@ Examples:
   annals import claude session.jsonl
   annals import claude ~/.claude/projects           every session, in time order
   annals import claude session.jsonl --json         the whole report, for programs
-  annals import claude session.jsonl --ended        calls without a result too, as errors")]
+  annals import claude session.jsonl --ended        calls without a result too, as errors
+  annals import claude DIR --redact 'acme=ACME-[0-9]{8}'
+                                                    your own keys are taken out, too")]
 pub(crate) struct ImportClaude {
     /// A recording (*.jsonl), or a folder of them
     #[arg(value_name = "PATH")]
@@ -319,6 +329,8 @@ pub(crate) struct ImportClaude {
     /// The sessions are over: record tool calls that have no result, as errors
     #[arg(long)]
     pub(crate) ended: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Subcommand)]

@@ -18,6 +18,7 @@ use annals_dialects::contracts::ContractsImportError;
 use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
+use annals_dialects::secrets::SecretPatternError;
 
 pub(crate) use self::keeping::KeepingError;
 use crate::output::counted;
@@ -102,6 +103,8 @@ pub(crate) enum CliError {
     Findings { findings: u64, remedy: &'static str },
     #[error(transparent)]
     Rebuild(RebuildError),
+    #[error("--redact {0}")]
+    SecretPattern(#[from] SecretPatternError),
     #[error(transparent)]
     Import(Box<GitImportError>),
     #[error(transparent)]
@@ -283,7 +286,9 @@ impl CliError {
         };
         let usage = matches!(
             self,
-            CliError::NoPosition { .. } | CliError::NotForWorkItems { .. }
+            CliError::NoPosition { .. }
+                | CliError::NotForWorkItems { .. }
+                | CliError::SecretPattern(_)
         ) || matches!(self, CliError::Proof(error) if error.is_usage());
         match (corrupt, usage) {
             (true, _) => CORRUPT,
@@ -325,7 +330,9 @@ impl CliError {
             CliError::UnknownEventType { .. } => "unknown_event_type",
             CliError::UnknownCommand { .. } => "unknown_command",
             CliError::UnknownStatus { .. } => "unknown_status",
-            CliError::NoPosition { .. } | CliError::NotForWorkItems { .. } => "usage",
+            CliError::NoPosition { .. }
+            | CliError::NotForWorkItems { .. }
+            | CliError::SecretPattern(_) => "usage",
             CliError::NotInDialect { .. } => "not_in_dialect",
             CliError::Load(error) => load_code(error),
             CliError::Unreadable { .. } => "unreadable",

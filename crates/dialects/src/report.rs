@@ -6,6 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::secrets::{RedactedKind, Redactions};
+
 /// How many broken records a report names; the others are only counted. The
 /// same goes for objects with violations and for files that were passed over.
 pub(crate) const NAMED: usize = 100;
@@ -130,6 +132,9 @@ pub struct ImportReport {
     pub fields_inferred: Vec<FieldCount>,
     /// Fields of the source that are not in the log.
     pub fields_lost: Vec<FieldCount>,
+    /// Secrets that were taken out of what was read, also of records that were there
+    /// already.
+    pub redacted: Redactions,
 }
 
 impl ImportReport {
@@ -174,9 +179,23 @@ impl fmt::Display for ImportReport {
         write_fields(f, "kept", &self.fields_kept)?;
         write_fields(f, "inferred", &self.fields_inferred)?;
         write_fields(f, "lost", &self.fields_lost)?;
+        write_redacted(f, self.redacted.kinds())?;
         self.notes
             .iter()
             .try_for_each(|note| write!(f, "\nnote           {note}"))
+    }
+}
+
+fn write_redacted(f: &mut fmt::Formatter<'_>, kinds: &[RedactedKind]) -> fmt::Result {
+    kinds
+        .iter()
+        .try_for_each(|kind| write!(f, "\nredacted       {kind}"))?;
+    match kinds {
+        [] => Ok(()),
+        _ => write!(
+            f,
+            "\nredacted       if one of these is no secret, import into a new log with --keep-secrets"
+        ),
     }
 }
 

@@ -16,6 +16,7 @@ use annals::event_log::memory::MemoryLog;
 use annals::projections::session_replay::{Class, SessionReplayOptions, SessionsReplay, Unknown};
 use annals::{Annals, Request};
 use annals_dialects::contracts;
+use annals_dialects::secrets::Secrets;
 use annals_event_log::{EventLog, Position, Query};
 use chrono::{DateTime, TimeDelta};
 use futures::executor::block_on;
@@ -376,7 +377,7 @@ proptest! {
         for session in SESSIONS {
             let file = home.path().join("session.jsonl");
             std::fs::write(&file, world.exported(session)).expect("written");
-            let report = block_on(contracts::import(&elsewhere, &file, &mut |_| {}));
+            let report = block_on(contracts::import(&elsewhere, &file, &Secrets::standard(), &mut |_| {}));
             prop_assert_eq!(report.expect("an import").broken, vec![]);
         }
         let options = SessionReplayOptions::default();

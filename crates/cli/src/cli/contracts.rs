@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Redaction;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A session's event stream or a command log of Contracts v1.1: JSON lines, a JSON array, or objects
@@ -22,6 +24,8 @@ pub(crate) struct ImportContracts {
     /// The file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Args)]

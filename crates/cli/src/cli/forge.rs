@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Who;
+use super::{Redaction, Who};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -27,6 +27,8 @@ pub(crate) struct ImportForge {
     /// Leave drafts where they are
     #[arg(long)]
     pub(crate) keep_drafts: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
     #[command(flatten)]
     pub(crate) who: Who,
 }
@@ -65,6 +67,7 @@ pub(crate) enum Watch {
 #[command(after_help = "\
 Takes DIR/intent-drafts/*.md: those that are there, and those that come, until interrupted. A draft is
 taken once nobody has changed it for half a second. Its file goes once the intent is on disk; one that
+secrets were taken out of stays, since the log has not all of it. One that
 cannot be read, or whose name is taken, stays and is named, and is looked at again when it changes.
 The log is open only while drafts are taken, so that other commands can work on it.
 
@@ -79,6 +82,8 @@ pub(crate) struct WatchForge {
     /// Leave drafts where they are
     #[arg(long)]
     pub(crate) keep_drafts: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
     #[command(flatten)]
     pub(crate) who: Who,
 }

@@ -11,6 +11,7 @@ use annals_dialects::forge::{
     self, DraftFile, DraftOptions, DraftWatch, Drafted, ForgeExportReport, ForgeFolderError,
     ForgeSelection, take_draft,
 };
+use annals_dialects::secrets::Redactions;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -88,6 +89,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     let options = DraftOptions {
         author: args.who.actor(),
         keep: args.keep_drafts,
+        secrets: args.redaction.secrets()?,
     };
     let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Signal)?;
@@ -151,16 +153,17 @@ impl Taking<'_> {
         output: &mut Output,
     ) -> Result<(), CliError> {
         for draft in drafts {
-            match take_draft(annals, draft, self.options).await {
+            let mut redacted = Redactions::default();
+            match take_draft(annals, draft, self.options, &mut redacted).await {
                 Ok(drafted @ Drafted::Stays { .. }) => {
                     self.watch.forget(draft);
                     if self.is_news(draft, drafted.to_string()) {
-                        say(annals, draft, &drafted, output).await?;
+                        say(annals, draft, &drafted, &redacted, output).await?;
                     }
                 }
                 Ok(drafted) => {
                     self.failures.remove(&draft.path);
-                    say(annals, draft, &drafted, output).await?;
+                    say(annals, draft, &drafted, &redacted, output).await?;
                 }
                 Err(error) if error.is_of_file() || error.is_retryable() => {
                     // It may be taken later.
@@ -204,6 +207,7 @@ async fn say(
     annals: &Annals,
     draft: &DraftFile,
     drafted: &Drafted,
+    redacted: &Redactions,
     output: &mut Output,
 ) -> Result<(), CliError> {
     let file = draft.path.display().to_string();
@@ -212,12 +216,15 @@ async fn say(
         Drafted::Known { intent } => ("known", Some(intent.0)),
         Drafted::Changed { intent } => ("changed", Some(intent.0)),
         Drafted::Stays { intent, .. } => ("stays", Some(intent.0)),
+        Drafted::Redacted { intent, .. } => ("redacted", Some(intent.0)),
         Drafted::Exists { object } => ("exists", Some(*object)),
         Drafted::Gone => return Ok(()),
         _ => ("broken", None),
     };
     let status = match drafted {
-        Drafted::Proposed { intent, .. } => annals.row(*intent).await?.approval,
+        Drafted::Proposed { intent, .. } | Drafted::Redacted { intent, .. } => {
+            annals.row(*intent).await?.approval
+        }
         _ => None,
     };
     let line = match drafted {
@@ -230,6 +237,7 @@ async fn say(
             ("id", object.map(|id| json!(id))),
             ("status", status.map(|status| json!(status.as_str()))),
             ("line", line.map(|line| json!(line))),
+            ("redacted", (!redacted.is_empty()).then(|| json!(redacted))),
         ];
         if let Value::Object(said) = &mut said {
             let there = more.into_iter();
@@ -239,5 +247,7 @@ async fn say(
     }
     let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
     let status = status.map_or_else(String::new, |status| format!(", {status}"));
-    output.line(&visible(&format!("{place}: {drafted}{status}")))
+    output.line(&visible(&format!("{place}: {drafted}{status}")))?;
+    let mut kinds = redacted.kinds().iter();
+    kinds.try_for_each(|kind| output.line(&visible(&format!("redacted {kind}"))))
 }

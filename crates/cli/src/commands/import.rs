@@ -13,7 +13,10 @@ use crate::progress;
 
 /// Imports a git repository.
 pub(crate) async fn git(args: &ImportGit, context: &mut Context) -> Result<(), CliError> {
-    let options = GitOptions { limit: args.limit };
+    let options = GitOptions {
+        limit: args.limit,
+        secrets: args.redaction.secrets()?,
+    };
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = git::import(annals, &args.path, &options, shown).await;
         imported.map_err(CliError::from)
@@ -23,7 +26,10 @@ pub(crate) async fn git(args: &ImportGit, context: &mut Context) -> Result<(), C
 
 /// Imports recorded sessions of Claude Code.
 pub(crate) async fn claude(args: &ImportClaude, context: &mut Context) -> Result<(), CliError> {
-    let options = ClaudeOptions { ended: args.ended };
+    let options = ClaudeOptions {
+        ended: args.ended,
+        secrets: args.redaction.secrets()?,
+    };
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = claude::import(annals, &args.path, &options, shown).await;
         imported.map_err(CliError::from)
@@ -36,8 +42,9 @@ pub(crate) async fn git_internal(
     args: &ImportGitInternal,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let secrets = args.redaction.secrets()?;
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
-        let imported = git_internal::import(annals, &args.path, shown).await;
+        let imported = git_internal::import(annals, &args.path, &secrets, shown).await;
         imported.map_err(CliError::from)
     };
     run(context, "importing bytes", import).await
@@ -48,8 +55,9 @@ pub(crate) async fn contracts(
     args: &ImportContracts,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let secrets = args.redaction.secrets()?;
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
-        let imported = contracts::import(annals, &args.file, shown).await;
+        let imported = contracts::import(annals, &args.file, &secrets, shown).await;
         imported.map_err(CliError::from)
     };
     run(context, "importing bytes", import).await
@@ -60,6 +68,7 @@ pub(crate) async fn forge(args: &ImportForge, context: &mut Context) -> Result<(
     let options = ForgeOptions {
         author: args.who.actor(),
         keep_drafts: args.keep_drafts,
+        secrets: args.redaction.secrets()?,
     };
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = forge::import(annals, &args.dir, &options, shown).await;

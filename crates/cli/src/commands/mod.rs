@@ -30,6 +30,7 @@ mod refs;
 mod replay;
 mod replay_sessions;
 mod restore;
+mod secrets;
 mod settings;
 mod shell;
 mod show;
@@ -79,6 +80,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         }
         Command::Replay(args) => replay::run(&args, context).await,
         Command::Policies(args) => policies::run(&args, context),
+        Command::Secrets(args) => secrets::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),
         Command::Submit(args) => intake::submit(&args, context).await,
         Command::Observe(args) => observations::observe(&args, context).await,

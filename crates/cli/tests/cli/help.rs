@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 39] = [
+    let commands: [&[&str]; 41] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -29,6 +29,8 @@ fn every_command_has_help_with_examples() {
         &["replay"],
         &["policies"],
         &["classify"],
+        &["secrets"],
+        &["secrets", "scan"],
         &["observe"],
         &["observations"],
         &["process"],

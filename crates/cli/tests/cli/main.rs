@@ -22,6 +22,7 @@ mod log;
 mod observations;
 mod proof;
 mod redact;
+mod secrets;
 mod sessions;
 mod support;
 mod what_if;

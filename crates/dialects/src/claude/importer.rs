@@ -19,6 +19,7 @@ use super::uses::LastResult;
 use super::{ClaudeOptions, ImportReport};
 use crate::lines;
 use crate::report::{Fields, Types};
+use crate::secrets::Hit;
 
 pub(super) type Done = Result<(), ClaudeImportError>;
 
@@ -82,7 +83,16 @@ impl<'a> Importer<'a> {
     pub(super) fn begin_file(&mut self, path: &Path) {
         self.file = path.display().to_string();
         let stem = path.file_stem().unwrap_or_default();
-        self.stem = stem.to_string_lossy().into_owned();
+        // It may become a session's name.
+        let stem = stem.to_string_lossy();
+        let stem = self.options.secrets.redact(&stem);
+        self.redacted(1, &stem.hits);
+        self.stem = stem.content.into_owned();
+    }
+
+    /// Counts the secrets that a line had.
+    pub(super) fn redacted(&mut self, line: u64, hits: &[Hit]) {
+        self.report.redacted.add_hits(&self.file, line, hits);
     }
 
     pub(super) async fn line(&mut self, line: lines::Line) -> Done {

@@ -51,6 +51,7 @@ use annals::Annals;
 use futures::StreamExt;
 
 pub use crate::report::{ImportReport, Progress};
+use crate::secrets::Secrets;
 pub use error::ClaudeImportError;
 pub use ids::{ChainIds, ToolIds, intent as intent_id};
 
@@ -64,6 +65,9 @@ pub struct ClaudeOptions {
     /// as errors. They stay errors; of a result that is read later there is a
     /// frame.
     pub ended: bool,
+    /// What is taken out of the lines before they are read; the standard set by
+    /// default.
+    pub secrets: Secrets,
 }
 
 /// Imports the recording at `path`, or all `*.jsonl` files in that folder and
@@ -83,7 +87,7 @@ pub async fn import(
     options: &ClaudeOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ClaudeImportError> {
-    let mut news = read::start(path)?;
+    let mut news = read::start(path, &options.secrets)?;
     let mut importer = Importer::new(annals, options, format!("claude {}", path.display()));
     let mut total = 0;
     while let Some(received) = news.next().await {
@@ -93,7 +97,8 @@ pub async fn import(
                 others.report(&mut importer.report);
             }
             News::File(file) => importer.begin_file(&file),
-            News::Line { line, done } => {
+            News::Line { line, hits, done } => {
+                importer.redacted(line.number, &hits);
                 importer.line(line).await?;
                 // A file may have grown since its length was asked for.
                 let total = total.max(done);

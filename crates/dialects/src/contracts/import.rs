@@ -30,6 +30,7 @@ use super::source::{Text, TextError, Texts};
 use super::target::{Known, Target};
 use crate::reading::{self, Outlet, Stop};
 use crate::report::{self, ImportReport, Progress, Types, counted};
+use crate::secrets::{Hit, Secrets};
 
 /// Objects that are recorded in one append.
 const BATCH_OBJECTS: usize = 256;
@@ -41,6 +42,8 @@ const READY: usize = 16;
 /// Imports a session's event stream or a command log: JSON lines, a JSON array,
 /// or objects one after the other, of any number of sessions. `progress` counts
 /// bytes.
+///
+/// `secrets` are taken out of each object before it is read.
 ///
 /// Verdicts are recorded as they were and never judged again. Sessions that are
 /// not there are created as adopted, also those that a SpawnSession names;
@@ -56,12 +59,14 @@ const READY: usize = 16;
 pub async fn import(
     annals: &Annals,
     path: &Path,
+    secrets: &Secrets,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ContractsImportError> {
-    let (mut news, total) = start(path)?;
+    let (mut news, total) = start(path, secrets)?;
     let file = path.display().to_string();
     let mut import = Import {
         annals,
+        secrets,
         actor: ActorRef::new(ActorKind::System, IMPORTER),
         at: Utc::now().into(),
         file,
@@ -85,7 +90,9 @@ pub async fn import(
                 import.flush().await?;
                 return Err(error);
             }
-            Ok(News::Text { text, done }) => {
+            Ok(News::Text { text, hits, done }) => {
+                let report = &mut import.report.redacted;
+                report.add_hits(&import.file, text.line, &hits);
                 import.text(text).await?;
                 progress(Progress { done, total });
             }
@@ -101,14 +108,20 @@ pub async fn import(
 }
 
 enum News {
-    Text { text: Text, done: u64 },
+    Text {
+        text: Text,
+        hits: Vec<Hit>,
+        done: u64,
+    },
     End,
 }
 
 /// Starts reading; and how many bytes there are.
 fn start(
     path: &Path,
+    secrets: &Secrets,
 ) -> Result<(reading::News<News, ContractsImportError>, u64), ContractsImportError> {
+    let secrets = secrets.clone();
     let unreadable = |source| ContractsImportError::Unreadable {
         path: path.to_owned(),
         source,
@@ -123,12 +136,25 @@ fn start(
         let mut texts = Texts::new(BufReader::new(file));
         while let Some(text) = texts.next() {
             let done = texts.bytes_read();
-            outlet.send(News::Text { text, done })?;
+            let (text, hits) = without_secrets(text, &secrets);
+            outlet.send(News::Text { text, hits, done })?;
         }
         Ok::<(), Stop<ContractsImportError>>(())
     };
     let news = reading::start("contracts", READY, News::End, read).map_err(unreadable)?;
     Ok((news, metadata.len()))
+}
+
+fn without_secrets(mut text: Text, secrets: &Secrets) -> (Text, Vec<Hit>) {
+    let Ok(json) = &text.text else {
+        return (text, Vec::new());
+    };
+    let redacted = secrets.redact_json(json);
+    let hits = redacted.hits;
+    if !hits.is_empty() {
+        text.text = Ok(redacted.content.into_owned());
+    }
+    (text, hits)
 }
 
 /// An object that waits for the next append.
@@ -143,6 +169,7 @@ struct Waiting {
 
 struct Import<'a> {
     annals: &'a Annals,
+    secrets: &'a Secrets,
     actor: ActorRef,
     at: Timestamp,
     file: String,
@@ -179,12 +206,35 @@ impl Import<'_> {
         };
         let tally = RefCell::default();
         match Object::read_counted(&text, &tally) {
-            Ok(object) => self.object(object, line, tally.into_inner()).await,
+            Ok(mut object) => {
+                self.without_attached_secrets(&mut object, line);
+                self.object(object, line, tally.into_inner()).await
+            }
             Err(error) => {
                 self.report.add_broken(&self.file, line, error.to_string());
                 Ok(())
             }
         }
+    }
+
+    /// Takes the secrets out of what a command uploads: its JSON has it as base64, and
+    /// the log as it is.
+    fn without_attached_secrets(&mut self, object: &mut Object, line: u64) {
+        let Object::Command(command) = object else {
+            return;
+        };
+        let CommandBody::UploadArtifact(upload) = &mut command.body else {
+            return;
+        };
+        let mut redacted = self.secrets.redact_bytes(&upload.content.0);
+        for hit in &mut redacted.hits {
+            // The line is one of the content.
+            hit.field = format!("content, line {}", hit.line);
+            hit.line = 1;
+        }
+        let report = &mut self.report.redacted;
+        report.add_hits(&self.file, line, &redacted.hits);
+        upload.content.0 = redacted.content.into_owned();
     }
 
     async fn object(

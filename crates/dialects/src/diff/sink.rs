@@ -31,6 +31,17 @@ impl Sink {
         self.text.is_none()
     }
 
+    /// How long the text is.
+    pub(crate) fn len(&self) -> usize {
+        self.text.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The text from an offset on; nothing, if it was given up.
+    pub(crate) fn from(&self, offset: usize) -> &[u8] {
+        let text = self.text.as_deref().unwrap_or_default();
+        text.get(offset..).unwrap_or_default()
+    }
+
     /// The text, unless it was given up.
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         self.text

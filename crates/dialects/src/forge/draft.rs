@@ -6,8 +6,10 @@
 
 use super::error::{ForgeError, Place, Read};
 use super::fields::Fields;
-use super::text::{check_size, without_mark};
+use super::sieve::Sieve;
+use super::text::{check_size, line_at, without_mark};
 use super::yaml;
+use crate::secrets::Secrets;
 use annals_domain::intent::{Risk, WorkType};
 
 /// What stands around the frontmatter.
@@ -32,14 +34,21 @@ pub struct ForgeDraft {
 
 /// Reads a draft.
 pub fn read(text: &str) -> Read<ForgeDraft> {
+    read_through(text, &mut Sieve::new(&Secrets::none()))
+}
+
+/// The same without its secrets.
+pub(super) fn read_through(text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft> {
     check_size(text.len())?;
     let text = without_mark(text).replace("\r\n", "\n");
     let parts = split(&text)?;
     let mut draft = match parts.frontmatter {
-        Some((line, yaml)) => frontmatter(line, yaml)?,
+        Some((line, yaml)) => frontmatter(line, yaml, sieve)?,
         None => nothing_said(),
     };
-    let (title, body) = title_and_body(parts.rest);
+    let before = text.strip_suffix(parts.rest).unwrap_or_default();
+    let rest = sieve.text(parts.rest, line_at(before, before.len()));
+    let (title, body) = title_and_body(&rest);
     if body.is_empty() {
         return Err(ForgeError::NoBody {
             line: text.lines().count().max(1) as u64,
@@ -95,7 +104,7 @@ fn split(text: &str) -> Read<Parts<'_>> {
 }
 
 /// Reads what a frontmatter says that begins after this line.
-fn frontmatter(fence: u64, text: &str) -> Read<ForgeDraft> {
+fn frontmatter(fence: u64, text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft> {
     let invalid = |error: ForgeError| match error {
         // A word is as wrong here as in an intent's file.
         ForgeError::Word { .. } => error,
@@ -104,15 +113,16 @@ fn frontmatter(fence: u64, text: &str) -> Read<ForgeDraft> {
             reason: other.to_string(),
         },
     };
-    said(fence, text).map_err(invalid)
+    said(fence, text, sieve).map_err(invalid)
 }
 
-fn said(fence: u64, text: &str) -> Read<ForgeDraft> {
+fn said(fence: u64, text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft> {
     // Blank lines in the place of those before it: so its lines are the draft's.
     let before = usize::try_from(fence).unwrap_or_default();
-    let Some(node) = yaml::read(&("\n".repeat(before) + text))? else {
+    let Some(mut node) = yaml::read(&("\n".repeat(before) + text))? else {
         return Ok(nothing_said());
     };
+    sieve.node(&mut node);
     let place = Place {
         line: node.line,
         path: String::new(),

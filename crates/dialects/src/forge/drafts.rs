@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use annals::domain::intent::{Source, SubmitIntent};
 use annals::domain::{ActorRef, IntegrityHash, IntentId, alias};
 use annals::{Annals, ExecuteError, Request};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::draft::{self, ForgeDraft};
@@ -21,9 +22,12 @@ use super::error::ForgeError;
 use super::folder::{Folder, ForgeFolderError, bytes, files, unreadable};
 use super::names::{known_as, reserve};
 use super::remains::Remains;
+use super::sieve::Sieve;
 use super::text::decode;
 use super::{facts, ids};
 use crate::others::Others;
+use crate::report::counted;
+use crate::secrets::{Redactions, Secrets};
 
 /// What a draft's file ends with.
 const ENDING: &str = ".md";
@@ -53,6 +57,8 @@ pub struct DraftOptions {
     pub author: ActorRef,
     /// Whether they stay where they are.
     pub keep: bool,
+    /// What is taken out of them before they are proposed.
+    pub secrets: Secrets,
 }
 
 /// What became of a draft.
@@ -93,6 +99,16 @@ pub enum Drafted {
         /// Why it cannot go.
         reason: String,
     },
+    /// It is an intent now, without its secrets. Its file stays: what is no secret
+    /// after all is nowhere else.
+    Redacted {
+        /// The intent.
+        intent: IntentId,
+        /// How many events it took; none, if it was an intent before.
+        events: u64,
+        /// How many secrets were taken out.
+        secrets: u64,
+    },
     /// It cannot be read, or proposes nothing that is accepted. The file stays.
     Broken {
         /// The line, from 1.
@@ -124,6 +140,14 @@ impl fmt::Display for Drafted {
             Drafted::Stays { intent, reason, .. } => write!(
                 f,
                 "it is the intent {intent} now, and its file stays: {reason}"
+            ),
+            Drafted::Redacted {
+                intent, secrets, ..
+            } => write!(
+                f,
+                "it is the intent {intent} now, without {}; its file stays, since the log has \
+                 not all of it: delete it",
+                counted(*secrets, "secret", "secrets")
             ),
             Drafted::Broken { reason, .. } => f.write_str(reason),
             Drafted::Gone => f.write_str("somebody took it away"),
@@ -166,7 +190,8 @@ fn is_hidden(path: &Path) -> bool {
     name.is_some_and(|name| name.starts_with('.'))
 }
 
-/// Proposes what a draft says, and takes its file away once that is on disk.
+/// Proposes what a draft says without its secrets, which are counted in `redacted`,
+/// and takes its file away once that is on disk.
 ///
 /// # Errors
 /// [`ForgeFolderError`], where nothing can be said of the draft: its file cannot be
@@ -175,17 +200,26 @@ pub async fn take_draft(
     annals: &Annals,
     file: &DraftFile,
     options: &DraftOptions,
+    redacted: &mut Redactions,
 ) -> Result<Drafted, ForgeFolderError> {
     let bytes = match bytes(&file.path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Drafted::Gone),
         Err(error) => return Err(unreadable(&file.path, error)),
     };
-    let draft = match decode(&bytes).and_then(draft::read) {
+    let mut sieve = Sieve::new(&options.secrets);
+    let name = sieve.text(&file.name, 1);
+    let read = decode(&bytes).and_then(|text| draft::read_through(text, &mut sieve));
+    redacted.add_hits(&file.path.display().to_string(), 1, &sieve.hits);
+    let draft = match read {
         Ok(draft) => draft,
         Err(error) => return Ok(broken(&error)),
     };
-    let drafted = propose(annals, &file.name, &draft, &bytes, options).await?;
+    let digest = match sieve.hits.is_empty() {
+        true => IntegrityHash::of(&bytes),
+        false => digest_of(&draft),
+    };
+    let drafted = propose(annals, &name, &draft, digest, options).await?;
     if let Drafted::Known { intent } = drafted
         && is_newer(annals, file, intent).await?
     {
@@ -203,6 +237,14 @@ pub async fn take_draft(
         Drafted::Proposed { events, .. } => events,
         _ => 0,
     };
+    if !sieve.hits.is_empty() {
+        let secrets = sieve.hits.len() as u64;
+        return Ok(Drafted::Redacted {
+            intent,
+            events,
+            secrets,
+        });
+    }
     let stays = |reason| Drafted::Stays {
         intent,
         events,
@@ -241,15 +283,27 @@ fn broken(error: &ForgeError) -> Drafted {
     }
 }
 
+/// The digest of what a draft says without its secrets: one of its file would say
+/// something of them.
+fn digest_of(draft: &ForgeDraft) -> IntegrityHash {
+    let said = json!([
+        draft.title,
+        draft.body,
+        draft.labels,
+        draft.work_type,
+        draft.risk
+    ]);
+    IntegrityHash::of(said.to_string().as_bytes())
+}
+
 async fn propose(
     annals: &Annals,
     name: &str,
     draft: &ForgeDraft,
-    bytes: &[u8],
+    digest: IntegrityHash,
     options: &DraftOptions,
 ) -> Result<Drafted, ForgeFolderError> {
     let intent = ids::intent(name);
-    let digest = IntegrityHash::of(bytes);
     let key = Uuid::new_v5(&intent.0, format!("draft {digest}").as_bytes());
     let known = known_as(annals, name).await?;
     if let Some(other) = known.filter(|known| known.id != intent.0)

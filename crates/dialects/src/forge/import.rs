@@ -23,6 +23,7 @@ use super::logged::Logged;
 use super::source::Source;
 use crate::others::Others;
 use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations, counted};
+use crate::secrets::Secrets;
 
 /// Who records what a folder says.
 pub(super) const IMPORTER: &str = "forge";
@@ -38,6 +39,8 @@ pub struct ForgeOptions {
     pub author: ActorRef,
     /// Whether drafts stay where they are, once they are in the log.
     pub keep_drafts: bool,
+    /// What is taken out of the files before they are recorded.
+    pub secrets: Secrets,
 }
 
 /// Imports a `.forge/` folder: intents, tasks, reviews and drafts. `progress`
@@ -69,7 +72,7 @@ pub async fn import(
         ..ImportReport::default()
     };
     let mut others = Others::default();
-    let source = Source::read(&folder, &mut others, &mut report);
+    let source = Source::read(&folder, &options.secrets, &mut others, &mut report);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();
         report.add_broken(&part, 1, error.to_string());
@@ -102,9 +105,11 @@ pub async fn import(
     let of_drafts = DraftOptions {
         author: options.author.clone(),
         keep: options.keep_drafts,
+        secrets: options.secrets.clone(),
     };
     for draft in &drafts {
-        match take_draft(annals, draft, &of_drafts).await {
+        let redacted = &mut import.report.redacted;
+        match take_draft(annals, draft, &of_drafts, redacted).await {
             Ok(drafted) => import.drafted(&draft.path, drafted),
             Err(error) if error.is_of_file() => import.stuck(&draft.path, &error),
             Err(error) => return Err(error),
@@ -221,6 +226,16 @@ impl Import<'_> {
             }
             Drafted::Known { .. } => self.report.already_there += 1,
             Drafted::Gone => {}
+            Drafted::Redacted { events, .. } => {
+                match events {
+                    0 => self.report.already_there += 1,
+                    events => {
+                        self.recorded(events);
+                        self.counts.drafts += 1;
+                    }
+                }
+                self.passed_over(path, drafted.to_string());
+            }
             Drafted::Exists { .. } | Drafted::Changed { .. } => {
                 self.passed_over(path, drafted.to_string());
             }

@@ -5,8 +5,10 @@
 use super::data::{Extra, Node};
 use super::error::{ForgeError, Place, Read};
 use super::fields::Fields;
+use super::sieve::Sieve;
 use super::words::IntentStatus;
 use super::yaml;
+use crate::secrets::Secrets;
 use annals_domain::intent::{Risk, Source, WorkType};
 
 /// An intent as its file has it.
@@ -68,10 +70,16 @@ impl ForgeIntent {
 
 /// Reads an intent's file.
 pub fn read(text: &str) -> Read<ForgeIntent> {
-    let node = yaml::read(text)?.ok_or(ForgeError::Empty {
+    read_through(text, &mut Sieve::new(&Secrets::none()))
+}
+
+/// The same without its secrets.
+pub(super) fn read_through(text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeIntent> {
+    let mut node = yaml::read(text)?.ok_or(ForgeError::Empty {
         expected: "an intent",
         remedy: "write its title, body and source",
     })?;
+    sieve.node(&mut node);
     let place = Place {
         line: node.line,
         path: String::new(),

@@ -44,6 +44,7 @@ mod recorded;
 mod remains;
 pub mod render;
 pub mod review;
+mod sieve;
 pub mod slug;
 mod source;
 pub mod task;

@@ -4,8 +4,10 @@
 use super::data::{Extra, Node};
 use super::error::{ForgeError, Place, Read};
 use super::fields::Fields;
+use super::sieve::Sieve;
 use super::text::without_mark;
 use super::{json, yaml};
+use crate::secrets::Secrets;
 use annals_domain::task::ReviewVerdict;
 
 /// A review as its file has it.
@@ -25,10 +27,16 @@ pub struct ForgeReview {
 
 /// Reads the review of this task, which is YAML or JSON.
 pub fn read(text: &str, task_id: &str) -> Read<ForgeReview> {
-    let node = document(text)?.ok_or(ForgeError::Empty {
+    read_through(text, task_id, &mut Sieve::new(&Secrets::none()))
+}
+
+/// The same without its secrets.
+pub(super) fn read_through(text: &str, task_id: &str, sieve: &mut Sieve<'_>) -> Read<ForgeReview> {
+    let mut node = document(text)?.ok_or(ForgeError::Empty {
         expected: "a review",
         remedy: "write its verdict",
     })?;
+    sieve.node(&mut node);
     let place = Place {
         line: node.line,
         path: String::new(),

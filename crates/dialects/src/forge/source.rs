@@ -6,10 +6,12 @@ use super::error::{ForgeError, Read};
 use super::folder::{Folder, Named, bytes, files};
 use super::intent::{self, ForgeIntent};
 use super::review::{self, ForgeReview};
+use super::sieve::Sieve;
 use super::task::{self, TaskFile};
 use super::text::decode;
 use crate::others::Others;
 use crate::report::ImportReport;
+use crate::secrets::Secrets;
 
 /// An intent and the file that it is in.
 pub(super) struct IntentFile {
@@ -54,8 +56,9 @@ pub(super) fn broken(report: &mut ImportReport, path: &Path, error: &ForgeError)
 /// What a file has, as this reads it; nothing, if it cannot be read.
 fn read<T>(
     file: &Named,
+    secrets: &Secrets,
     report: &mut ImportReport,
-    reader: impl FnOnce(&str, &str) -> Read<T>,
+    reader: impl FnOnce(&str, &str, &mut Sieve<'_>) -> Read<T>,
 ) -> Option<T> {
     let bytes = match bytes(&file.path) {
         Ok(bytes) => bytes,
@@ -66,7 +69,11 @@ fn read<T>(
             return None;
         }
     };
-    match decode(&bytes).and_then(|text| reader(text, &file.name)) {
+    let mut sieve = Sieve::new(secrets);
+    let read = decode(&bytes).and_then(|text| reader(text, &file.name, &mut sieve));
+    let path = file.path.display().to_string();
+    report.redacted.add_hits(&path, 1, &sieve.hits);
+    match read {
         Ok(read) => Some(read),
         Err(error) => {
             broken(report, &file.path, &error);
@@ -75,12 +82,25 @@ fn read<T>(
     }
 }
 
-/// The files of a part of the folder. One that cannot be read is named.
-fn listed(part: &Path, others: &mut Others, report: &mut ImportReport) -> Vec<Named> {
-    files(part, ".yaml", others).unwrap_or_else(|error| {
+/// The files of a part of the folder, their names without secrets. One that cannot be
+/// read is named.
+fn listed(
+    part: &Path,
+    secrets: &Secrets,
+    others: &mut Others,
+    report: &mut ImportReport,
+) -> Vec<Named> {
+    let mut files = files(part, ".yaml", others).unwrap_or_else(|error| {
         report.add_broken(&part.display().to_string(), 1, error.to_string());
         Vec::new()
-    })
+    });
+    for file in &mut files {
+        let name = secrets.redact(&file.name);
+        let path = file.path.display().to_string();
+        report.redacted.add_hits(&path, 1, &name.hits);
+        file.name = name.content.into_owned();
+    }
+    files
 }
 
 /// The line that a key of the outermost mapping stands in.
@@ -95,13 +115,18 @@ fn line_of(text: &str, key: &str) -> u64 {
 }
 
 impl Source {
-    /// Reads the files of a folder.
-    pub(super) fn read(folder: &Folder, others: &mut Others, report: &mut ImportReport) -> Source {
+    /// Reads the files of a folder without their secrets.
+    pub(super) fn read(
+        folder: &Folder,
+        secrets: &Secrets,
+        others: &mut Others,
+        report: &mut ImportReport,
+    ) -> Source {
         let mut source = Source::default();
-        for file in listed(&folder.intents(), others, report) {
-            let found = read(&file, report, |text, _| {
+        for file in listed(&folder.intents(), secrets, others, report) {
+            let found = read(&file, secrets, report, |text, _, sieve| {
                 let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
-                Ok((intent::read(text)?, lines))
+                Ok((intent::read_through(text, sieve)?, lines))
             });
             match found {
                 Some((intent, (parent_line, depends_on_line))) => source.intents.push(IntentFile {
@@ -113,14 +138,14 @@ impl Source {
                 None => source.bad_intents.push(file.name),
             }
         }
-        for file in listed(&folder.tasks(), others, report) {
-            match read(&file, report, task::read) {
+        for file in listed(&folder.tasks(), secrets, others, report) {
+            match read(&file, secrets, report, task::read_through) {
                 Some(tasks) => source.tasks.push(TasksFile { file, tasks }),
                 None => source.bad_tasks.push(file.name),
             }
         }
-        for file in listed(&folder.reviews(), others, report) {
-            if let Some(review) = read(&file, report, review::read) {
+        for file in listed(&folder.reviews(), secrets, others, report) {
+            if let Some(review) = read(&file, secrets, report, review::read_through) {
                 source.reviews.push(ReviewFile { file, review });
             }
         }

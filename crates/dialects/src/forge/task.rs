@@ -4,8 +4,10 @@
 use super::data::{Extra, Node};
 use super::error::{ForgeError, Place, Read};
 use super::fields::{Fields, items_of};
+use super::sieve::Sieve;
 use super::words::TaskStatus;
 use super::yaml;
+use crate::secrets::Secrets;
 use annals_domain::task::Complexity;
 
 /// A task as its file, or an agent's answer, has it.
@@ -58,10 +60,16 @@ pub struct TaskFile {
 /// Reads the file of the tasks of this intent. It fails as a whole if it is no
 /// YAML or no list.
 pub fn read(text: &str, intent_id: &str) -> Read<TaskFile> {
-    let node = yaml::read(text)?.ok_or(ForgeError::Empty {
+    read_through(text, intent_id, &mut Sieve::new(&Secrets::none()))
+}
+
+/// The same without its secrets.
+pub(super) fn read_through(text: &str, intent_id: &str, sieve: &mut Sieve<'_>) -> Read<TaskFile> {
+    let mut node = yaml::read(text)?.ok_or(ForgeError::Empty {
         expected: "a list of tasks",
         remedy: "write `[]` if there are none",
     })?;
+    sieve.node(&mut node);
     let place = Place {
         line: node.line,
         path: String::new(),

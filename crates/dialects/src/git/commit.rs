@@ -8,6 +8,7 @@ use gix::objs::CommitRef;
 
 use super::remark::{Remark, Remarks};
 use crate::report::Fields;
+use crate::secrets::{Redactions, Secrets};
 
 /// The longest message that is kept: an event's request has its own limit, and
 /// the body goes into it twice.
@@ -15,6 +16,9 @@ const MESSAGE_LIMIT: usize = 1024 * 1024;
 
 /// The longest id of an actor, in bytes.
 const ACTOR_ID_LIMIT: usize = 1_024;
+
+/// How many digits of a commit's id name it in a report.
+const NAME: usize = 12;
 
 /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what RFC 3339 can write.
 const TIME_RANGE: (i64, i64) = (-62_135_596_800, 253_402_300_799);
@@ -38,13 +42,43 @@ pub(super) struct Facts {
 pub(super) struct Tally {
     pub(super) fields: Fields,
     pub(super) remarks: Remarks,
+    pub(super) redacted: Redactions,
+}
+
+impl Tally {
+    /// A text of a commit without its secrets, which are counted.
+    pub(super) fn without_secrets(
+        &mut self,
+        text: &str,
+        secrets: &Secrets,
+        commit: ObjectId,
+        field: &str,
+    ) -> String {
+        let mut redacted = secrets.redact(text);
+        for hit in &mut redacted.hits {
+            field.clone_into(&mut hit.field);
+        }
+        self.redacted.add_hits(&named(commit), 1, &redacted.hits);
+        redacted.content.into_owned()
+    }
+}
+
+/// A commit as reports name it.
+pub(super) fn named(commit: ObjectId) -> String {
+    commit.to_hex_with_len(NAME).to_string()
 }
 
 /// Reads a commit. Whatever is wrong with its texts and dates is mapped and
 /// noted, never an error.
-pub(super) fn facts(id: ObjectId, oid: GitOid, commit: &CommitRef<'_>, tally: &mut Tally) -> Facts {
-    let (subject, body) = message(id, commit, tally);
-    let author = person(id, commit, tally);
+pub(super) fn facts(
+    id: ObjectId,
+    oid: GitOid,
+    commit: &CommitRef<'_>,
+    secrets: &Secrets,
+    tally: &mut Tally,
+) -> Facts {
+    let (subject, body) = message(id, commit, secrets, tally);
+    let author = person(id, commit, secrets, tally);
     let (authored, committed) = (commit.author().ok(), commit.committer().ok());
     let zone = authored.map_or("", |author| author.time);
     let authored_at = time(id, authored.map(|author| author.time), tally);
@@ -88,12 +122,18 @@ pub(super) fn facts(id: ObjectId, oid: GitOid, commit: &CommitRef<'_>, tally: &m
 
 /// Subject and body as git tells them apart: the subject is the first
 /// paragraph on one line, the body is the rest.
-fn message(id: ObjectId, commit: &CommitRef<'_>, tally: &mut Tally) -> (String, Option<String>) {
+fn message(
+    id: ObjectId,
+    commit: &CommitRef<'_>,
+    secrets: &Secrets,
+    tally: &mut Tally,
+) -> (String, Option<String>) {
     let (text, lossless) = decode(commit.message, commit.encoding);
     if !lossless {
         tally.remarks.add(Remark::MessageNotUtf8, id);
         tally.fields.lost("message's bytes", 1);
     }
+    let text = tally.without_secrets(&text, secrets, id, "message");
     let mut text = text.as_str();
     if text.len() > MESSAGE_LIMIT {
         text = cut(text, MESSAGE_LIMIT);
@@ -148,7 +188,7 @@ fn decode(bytes: &BStr, encoding: Option<&BStr>) -> (String, bool) {
 }
 
 /// The author as an actor: a person whose id is the e-mail address.
-fn person(id: ObjectId, commit: &CommitRef<'_>, tally: &mut Tally) -> ActorRef {
+fn person(id: ObjectId, commit: &CommitRef<'_>, secrets: &Secrets, tally: &mut Tally) -> ActorRef {
     let Ok(author) = commit.author() else {
         tally.remarks.add(Remark::AuthorUnreadable, id);
         tally.fields.lost("author", 1);
@@ -160,6 +200,8 @@ fn person(id: ObjectId, commit: &CommitRef<'_>, tally: &mut Tally) -> ActorRef {
         tally.remarks.add(Remark::AuthorNotUtf8, id);
         tally.fields.lost("author's bytes", 1);
     }
+    let name = tally.without_secrets(&name, secrets, id, "author.name");
+    let email = tally.without_secrets(&email, secrets, id, "author.email");
     let (name, email) = (name.trim(), email.trim());
     let actor_id = match (email, name) {
         ("", "") => "unknown",

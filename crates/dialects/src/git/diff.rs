@@ -1,5 +1,9 @@
 //! What a commit changed: its tree against its first parent's.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::num::NonZeroUsize;
+
 use annals_domain::run::{ChangeType, TouchedFile};
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::diff::blob::{Algorithm, Pipeline, Platform, pipeline, platform};
@@ -8,12 +12,15 @@ use gix::diff::{Rewrites, tree_with_rewrites};
 use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use gix::{ObjectId, Repository};
+use lru::LruCache;
 
 use super::commit::Tally;
 use super::error::Trouble;
 use super::patch::{self, Content, Side, Similarity};
 use super::remark::Remark;
+use super::shown::{self, Sides};
 use crate::diff::{Lines, Sink};
+use crate::secrets::{Hit, Secrets};
 
 /// The largest diff that is kept, in bytes: what the log takes as one blob.
 const DIFF_LIMIT: usize = 64 * 1024 * 1024;
@@ -28,6 +35,10 @@ const FILES: usize = 2_000;
 /// among 1,000, but it compares sketches and not whole files.
 const RENAMES: usize = 200;
 
+/// So many files without secrets are remembered: what one commit adds, the next ones
+/// compare with.
+const CLEAN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
 /// What a commit changed.
 #[derive(Debug)]
 pub(super) struct Patch {
@@ -41,12 +52,15 @@ pub(super) struct Patch {
 /// runs no programs that they name.
 pub(super) struct Differ<'repo> {
     repo: &'repo Repository,
+    secrets: Secrets,
+    /// Files that were looked through and have no secret.
+    clean: RefCell<LruCache<ObjectId, ()>>,
     similar: Platform,
     state: gix::diff::tree::State,
 }
 
 impl<'repo> Differ<'repo> {
-    pub(super) fn new(repo: &'repo Repository) -> Differ<'repo> {
+    pub(super) fn new(repo: &'repo Repository, secrets: Secrets) -> Differ<'repo> {
         let filters = gix::filter::plumbing::Pipeline::new(
             gix::command::Context::default(),
             repo.object_hash(),
@@ -70,6 +84,8 @@ impl<'repo> Differ<'repo> {
         );
         Differ {
             repo,
+            secrets,
+            clean: RefCell::new(LruCache::new(CLEAN)),
             similar,
             state: gix::diff::tree::State::default(),
         }
@@ -90,9 +106,9 @@ impl<'repo> Differ<'repo> {
         let mut touched = Vec::new();
         let mut left_out = 0_u64;
         for change in &changes {
-            let lines = self.write(change, &mut sink)?;
+            let lines = self.write(commit, change, &mut sink, tally)?;
             if touched.len() < FILES {
-                touched.push(touched_file(commit, change, lines, tally));
+                touched.push(self.touched_file(commit, change, lines, tally));
             } else {
                 left_out += 1;
             }
@@ -175,17 +191,54 @@ impl<'repo> Differ<'repo> {
                 Content::Bytes(self.object(id)?)
             }
         };
+        let (content, hits) = self.without_secrets(id, content);
         Ok(Side {
-            path: path.to_owned(),
+            path: self.secrets.redact_bytes(path).content.into_owned().into(),
             kind: mode.kind(),
             id,
             content,
+            hits,
         })
     }
 
-    /// Writes a change's patch and counts its lines.
-    fn write(&self, change: &Change, sink: &mut Sink) -> Result<Lines, Trouble> {
-        let lines = match change {
+    /// A file's content without its secrets. What is not text is not written.
+    fn without_secrets(&self, id: ObjectId, content: Content) -> (Content, Vec<Hit>) {
+        let text = content.text();
+        let unknown = text.filter(|_| self.clean.borrow_mut().get(&id).is_none());
+        let Some(text) = unknown else {
+            return (content, Vec::new());
+        };
+        let redacted = self.secrets.redact_bytes(text);
+        let hits = redacted.hits;
+        let Cow::Owned(text) = redacted.content else {
+            self.clean.borrow_mut().put(id, ());
+            return (content, hits);
+        };
+        (Content::Bytes(text), hits)
+    }
+
+    /// Writes a change's patch, counts its lines and the secrets that it would have
+    /// shown.
+    fn write(
+        &self,
+        commit: ObjectId,
+        change: &Change,
+        sink: &mut Sink,
+        tally: &mut Tally,
+    ) -> Result<Lines, Trouble> {
+        let begin = sink.len();
+        let (sides, lines) = self.write_sides(change, sink)?;
+        shown::count(commit, &sides, sink.from(begin), &mut tally.redacted);
+        // A submodule's line in the patch is no line of the repository's.
+        Ok(if is_submodule(change) {
+            Lines::default()
+        } else {
+            lines
+        })
+    }
+
+    fn write_sides(&self, change: &Change, sink: &mut Sink) -> Result<(Sides, Lines), Trouble> {
+        Ok(match change {
             Change::Addition {
                 location,
                 entry_mode,
@@ -193,7 +246,8 @@ impl<'repo> Differ<'repo> {
                 ..
             } => {
                 let new = self.side(location.as_ref(), *entry_mode, *id)?;
-                patch::write(None, Some(&new), None, sink)
+                let lines = patch::write(None, Some(&new), None, sink);
+                (Sides::new(None, Some(new)), lines)
             }
             Change::Deletion {
                 location,
@@ -202,7 +256,8 @@ impl<'repo> Differ<'repo> {
                 ..
             } => {
                 let old = self.side(location.as_ref(), *entry_mode, *id)?;
-                patch::write(Some(&old), None, None, sink)
+                let lines = patch::write(Some(&old), None, None, sink);
+                (Sides::new(Some(old), None), lines)
             }
             Change::Modification {
                 location,
@@ -213,7 +268,8 @@ impl<'repo> Differ<'repo> {
             } => {
                 let old = self.side(location.as_ref(), *previous_entry_mode, *previous_id)?;
                 let new = self.side(location.as_ref(), *entry_mode, *id)?;
-                write_modification(&old, &new, sink)
+                let lines = write_modification(&old, &new, sink);
+                (Sides::new(Some(old), Some(new)), lines)
             }
             Change::Rewrite {
                 source_location,
@@ -229,23 +285,31 @@ impl<'repo> Differ<'repo> {
                 let old = self.side(source_location.as_ref(), *source_entry_mode, *source_id)?;
                 let new = self.side(location.as_ref(), *entry_mode, *id)?;
                 let percent = diff.map_or(100, |diff| percent(diff.similarity));
-                patch::write(
-                    Some(&old),
-                    Some(&new),
-                    Some(Similarity {
-                        copy: *copy,
-                        percent,
-                    }),
-                    sink,
-                )
+                let similarity = Similarity {
+                    copy: *copy,
+                    percent,
+                };
+                let lines = patch::write(Some(&old), Some(&new), Some(similarity), sink);
+                (Sides::new(Some(old), Some(new)), lines)
             }
-        };
-        // A submodule's line in the patch is no line of the repository's.
-        Ok(if is_submodule(change) {
-            Lines::default()
-        } else {
-            lines
         })
+    }
+
+    fn touched_file(
+        &self,
+        commit: ObjectId,
+        change: &Change,
+        lines: Lines,
+        tally: &mut Tally,
+    ) -> TouchedFile {
+        let (path, change_type) = touched(change, tally);
+        let path = path_text(commit, path, tally);
+        TouchedFile {
+            path: tally.without_secrets(&path, &self.secrets, commit, "path"),
+            change_type,
+            lines_added: lines.added,
+            lines_deleted: lines.deleted,
+        }
     }
 }
 
@@ -284,8 +348,8 @@ fn is_submodule(change: &Change) -> bool {
     }
 }
 
-fn touched_file(commit: ObjectId, change: &Change, lines: Lines, tally: &mut Tally) -> TouchedFile {
-    let (path, change_type) = match change {
+fn touched<'c>(change: &'c Change, tally: &mut Tally) -> (&'c BString, ChangeType) {
+    match change {
         Change::Addition { location, .. } => (location, ChangeType::Add),
         Change::Deletion { location, .. } => (location, ChangeType::Delete),
         Change::Modification { location, .. } => (location, ChangeType::Modify),
@@ -302,12 +366,6 @@ fn touched_file(commit: ObjectId, change: &Change, lines: Lines, tally: &mut Tal
             tally.fields.inferred("renames, by similarity");
             (location, ChangeType::Rename)
         }
-    };
-    TouchedFile {
-        path: path_text(commit, path, tally),
-        change_type,
-        lines_added: lines.added,
-        lines_deleted: lines.deleted,
     }
 }
 

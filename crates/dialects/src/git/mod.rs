@@ -20,6 +20,7 @@ mod map;
 mod patch;
 mod read;
 mod remark;
+mod shown;
 mod walk;
 
 use std::path::Path;
@@ -31,6 +32,7 @@ pub use crate::report::{FieldCount, ImportReport, Progress};
 pub use error::GitImportError;
 pub use map::CommitIds;
 
+use crate::secrets::Secrets;
 use commit::Tally;
 use read::{News, Prepared};
 
@@ -39,6 +41,9 @@ use read::{News, Prepared};
 pub struct GitOptions {
     /// At most so many commits, the newest; all of them by default.
     pub limit: Option<usize>,
+    /// What is taken out of messages, authors, paths and texts; the standard set by
+    /// default.
+    pub secrets: Secrets,
 }
 
 /// Imports the history of the repository at `path`, or in the nearest folder
@@ -56,7 +61,7 @@ pub async fn import(
     options: &GitOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, GitImportError> {
-    let mut news = read::start(path, options.limit, annals.log().clone())?;
+    let mut news = read::start(path, options, annals.log().clone())?;
     let mut report = ImportReport {
         source: format!("git {}", path.display()),
         ..ImportReport::default()
@@ -119,6 +124,7 @@ async fn execute(
                 .sum::<u64>();
             tally.fields.add(&ours.fields);
             tally.remarks.merge(ours.remarks);
+            report.redacted.merge(ours.redacted);
         }
     }
     Ok(())

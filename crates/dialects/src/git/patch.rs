@@ -8,6 +8,7 @@ use crate::diff::{
     Lines, Sink, hunks,
     names::{self, quoted},
 };
+use crate::secrets::Hit;
 
 /// How many digits of an object id an `index` line has.
 const ABBREVIATION: usize = 7;
@@ -22,6 +23,8 @@ pub(super) struct Side {
     pub(super) kind: EntryKind,
     pub(super) id: ObjectId,
     pub(super) content: Content,
+    /// The secrets that were taken out of its content.
+    pub(super) hits: Vec<Hit>,
 }
 
 /// What a file holds, as far as a patch needs it.
@@ -34,7 +37,7 @@ pub(super) enum Content {
 }
 
 impl Content {
-    fn text(&self) -> Option<&[u8]> {
+    pub(super) fn text(&self) -> Option<&[u8]> {
         match self {
             Content::Bytes(bytes) => {
                 let probe = bytes.get(..BINARY_PROBE).unwrap_or(bytes);
@@ -127,6 +130,14 @@ fn write_modes(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
 }
 
 fn write_index(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
+    // A part of the digest of a text with its secrets would say something of them.
+    if [old, new]
+        .iter()
+        .flatten()
+        .any(|side| !side.hits.is_empty())
+    {
+        return;
+    }
     let short = |side: Option<&Side>| match side {
         Some(side) => side.id.to_hex_with_len(ABBREVIATION).to_string(),
         None => "0".repeat(ABBREVIATION),

@@ -12,6 +12,7 @@ use gix::discover::upwards;
 use gix::{ObjectId, Repository};
 use uuid::Uuid;
 
+use super::GitOptions;
 use super::commit::{self, Tally};
 use super::diff::{Differ, Patch};
 use super::error::{GitImportError, Trouble};
@@ -19,6 +20,7 @@ use super::map::{self, CommitIds};
 use super::remark::Remark;
 use super::walk::{self, Baseline, Step};
 use crate::reading;
+use crate::secrets::Secrets;
 
 /// Commits that may be ready before they are appended.
 const READY: usize = 4;
@@ -52,12 +54,12 @@ type Outlet = reading::Outlet<News, GitImportError>;
 /// Starts reading.
 pub(super) fn start(
     path: &Path,
-    limit: Option<usize>,
+    options: &GitOptions,
     log: Arc<dyn EventLog>,
 ) -> Result<reading::News<News, GitImportError>, GitImportError> {
     let reader = Reader {
         path: path.to_owned(),
-        limit,
+        options: options.clone(),
         log,
     };
     reading::start("annals-git", READY, News::End, move |outlet| {
@@ -68,7 +70,7 @@ pub(super) fn start(
 
 struct Reader {
     path: PathBuf,
-    limit: Option<usize>,
+    options: GitOptions,
     log: Arc<dyn EventLog>,
 }
 
@@ -76,13 +78,15 @@ impl Reader {
     fn run(&self, outlet: &mut Outlet) -> Result<(), Stop> {
         let mut repo = open(&self.path)?;
         repo.object_cache_size_if_unset(OBJECT_CACHE);
-        let history = walk::history(&repo, self.limit).map_err(|trouble| trouble.at(&self.path))?;
+        let history =
+            walk::history(&repo, self.options.limit).map_err(|trouble| trouble.at(&self.path))?;
         let commits = history.steps.len() as u64;
         outlet.send(News::Found {
             commits,
             shallow: history.shallow,
         })?;
-        let mut differ = Differ::new(&repo);
+        let secrets = &self.options.secrets;
+        let mut differ = Differ::new(&repo, secrets.clone());
         for step in &history.steps {
             let oid = git_oid(step.commit).map_err(|trouble| trouble.at(&self.path))?;
             let key = CommitIds::of(oid).batch;
@@ -90,7 +94,7 @@ impl Reader {
             let news = match block_on(self.log.batch(key, b"")).map_err(GitImportError::from)? {
                 BatchStatus::Known(_) | BatchStatus::Mismatch => News::AlreadyThere,
                 BatchStatus::Unknown => {
-                    let prepared = prepare(&repo, &mut differ, step, oid, key);
+                    let prepared = prepare(&repo, &mut differ, secrets, step, oid, key);
                     News::Commit(Box::new(
                         prepared.map_err(|trouble| trouble.at(&self.path))?,
                     ))
@@ -132,6 +136,7 @@ fn git_oid(id: ObjectId) -> Result<GitOid, Trouble> {
 fn prepare(
     repo: &Repository,
     differ: &mut Differ<'_>,
+    secrets: &Secrets,
     step: &Step,
     oid: GitOid,
     key: Uuid,
@@ -141,7 +146,7 @@ fn prepare(
         .try_find_object(step.commit)?
         .ok_or(Trouble::Missing(step.commit))?;
     let commit = object.try_into_commit()?;
-    let facts = commit::facts(step.commit, oid, &commit.decode()?, &mut tally);
+    let facts = commit::facts(step.commit, oid, &commit.decode()?, secrets, &mut tally);
     let (parent, patch) = match step.baseline {
         Baseline::Root => (
             None,

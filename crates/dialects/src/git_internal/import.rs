@@ -15,6 +15,7 @@ use super::known::Known;
 use super::parts::Longest;
 use super::read::{self, Found, News};
 use crate::report::{self, ImportReport, Progress, Violations};
+use crate::secrets::Secrets;
 
 /// Objects that are adopted in one append.
 const BATCH_OBJECTS: usize = 256;
@@ -26,6 +27,8 @@ const MANY: usize = 100;
 
 /// Imports git-internal's objects from a file of JSON lines, a file with one
 /// object, or a folder of such files. `progress` counts bytes.
+///
+/// `secrets` are taken out of each object before it is read.
 ///
 /// Objects are adopted in the order in which they stand, in whatever state. One
 /// that is there already, just so, is left alone; one that was adopted in
@@ -39,9 +42,10 @@ const MANY: usize = 100;
 pub async fn import(
     annals: &Annals,
     path: &Path,
+    secrets: &Secrets,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, GitInternalImportError> {
-    let mut news = read::start(path)?;
+    let mut news = read::start(path, secrets)?;
     let mut import = Import {
         annals,
         report: ImportReport {
@@ -70,6 +74,9 @@ pub async fn import(
                 others.report(&mut import.report);
             }
             News::Known(known) => import.learn(*known).await?,
+            News::Redacted { file, line, hits } => {
+                import.report.redacted.add_hits(&file, line, &hits);
+            }
             News::Object(found) => {
                 done = found.done;
                 import.object(*found).await?;

@@ -9,6 +9,7 @@ use super::known::{Known, Place};
 use super::object::Object;
 use super::source::{Files, Text, files, texts, unreadable};
 use crate::others::Others;
+use crate::secrets::{Hit, Secrets};
 use crate::{reading, report};
 
 type Stop = reading::Stop<GitInternalImportError>;
@@ -23,6 +24,12 @@ pub(super) enum News {
     Found { bytes: u64, others: Others },
     /// All its objects, as far as rules are about several of them.
     Known(Box<Known>),
+    /// Secrets that the next record had.
+    Redacted {
+        file: String,
+        line: u64,
+        hits: Vec<Hit>,
+    },
     /// An object.
     Object(Box<Found>),
     /// A record that is none.
@@ -49,15 +56,16 @@ pub(super) struct Found {
 /// Begins to read.
 pub(super) fn start(
     path: &Path,
+    secrets: &Secrets,
 ) -> Result<reading::News<News, GitInternalImportError>, GitInternalImportError> {
-    let source = path.to_owned();
+    let (source, secrets) = (path.to_owned(), secrets.clone());
     reading::start("annals-git-internal", WAITING, News::End, move |outlet| {
-        read(&source, outlet)
+        read(&source, &secrets, outlet)
     })
     .map_err(|error| unreadable(path, error))
 }
 
-fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
+fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop> {
     let Files {
         paths: files,
         bytes,
@@ -71,7 +79,9 @@ fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
         let mut sent = Ok(());
         let ended = texts(file, &mut |text| {
             read = text.bytes_read;
-            sent = outlet.send(news(text, file, before + read));
+            let done = before + read;
+            sent = without_secrets(text, file, secrets, outlet)
+                .and_then(|text| outlet.send(news(text, file, done)));
             sent.is_ok()
         });
         sent?;
@@ -91,7 +101,27 @@ fn read(path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The first reading. What is broken is said in the second one.
+/// A text without its secrets, which it tells first.
+fn without_secrets(
+    mut text: Text,
+    file: &Path,
+    secrets: &Secrets,
+    outlet: &mut Outlet,
+) -> Result<Text, Stop> {
+    let Ok(json) = &text.text else {
+        return Ok(text);
+    };
+    let redacted = secrets.redact_json(json);
+    let hits = redacted.hits;
+    if !hits.is_empty() {
+        text.text = Ok(redacted.content.into_owned());
+        let (file, line) = (file.display().to_string(), text.line);
+        outlet.send(News::Redacted { file, line, hits })?;
+    }
+    Ok(text)
+}
+
+/// The first reading, which keeps ids alone. What is broken is said in the second one.
 fn known(files: &[PathBuf]) -> Known {
     let mut known = Known::of(files);
     for (number, file) in files.iter().enumerate() {

@@ -13,6 +13,7 @@ mod contracts;
 mod forge;
 mod git;
 mod git_internal;
+mod secrets;
 mod verbatim;
 
 /// The same `count` cases each time, unless the environment asks for others

@@ -228,7 +228,10 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(2));
     let mut log = Log::empty();
-    let ended = ClaudeOptions { ended: true };
+    let ended = ClaudeOptions {
+        ended: true,
+        ..ClaudeOptions::default()
+    };
     log.report = log.try_import(&path, &ended).unwrap();
     assert_eq!(log.report.imported, 2);
     for (imported, there) in [(1, 2), (0, 3)] {

@@ -1,6 +1,7 @@
 //! Bad files are named with their lines, and the rest is read.
 
 use annals_dialects::forge::{ForgeFolderError, ForgeOptions, import, intent};
+use annals_dialects::secrets::Secrets;
 use futures::executor::block_on;
 
 use super::{Forge, author, broken, log, violations};
@@ -403,6 +404,7 @@ fn a_path_that_is_no_folder_of_this_kind() {
     let options = ForgeOptions {
         author: author(),
         keep_drafts: false,
+        secrets: Secrets::standard(),
     };
     let empty = tempfile::tempdir().unwrap();
     let import = |path| block_on(import(&log(), path, &options, &mut |_| {}));

@@ -4,6 +4,7 @@ use std::fs;
 
 use annals::{Annals, At, Request};
 use annals_dialects::forge::{DraftOptions, DraftWatch, Drafted, take_draft};
+use annals_dialects::secrets::{Redactions, Secrets};
 use annals_domain::IntentId;
 use annals_domain::alias::ReserveAlias;
 use annals_domain::intent::{ApprovalStatus, RejectIntent, Source, SubmitIntent};
@@ -17,6 +18,7 @@ fn taking(keep: bool) -> DraftOptions {
     DraftOptions {
         author: author(),
         keep,
+        secrets: Secrets::standard(),
     }
 }
 
@@ -28,7 +30,15 @@ fn take(annals: &Annals, forge: &Forge, keep: bool) -> Vec<Drafted> {
     let later = now + std::time::Duration::from_secs(60);
     let drafts = watch.ready(later).unwrap().drafts.into_iter();
     drafts
-        .map(|draft| block_on(take_draft(annals, &draft, &taking(keep))).unwrap())
+        .map(|draft| {
+            block_on(take_draft(
+                annals,
+                &draft,
+                &taking(keep),
+                &mut Redactions::default(),
+            ))
+            .unwrap()
+        })
         .collect()
 }
 
@@ -87,6 +97,7 @@ fn a_draft_that_another_person_took_is_known_as_well() {
     let options = DraftOptions {
         author: annals_domain::ActorRef::human("ada"),
         keep: false,
+        secrets: Secrets::standard(),
     };
     let mut watch = DraftWatch::start(forge.path()).unwrap();
     let now = std::time::Instant::now();
@@ -94,7 +105,13 @@ fn a_draft_that_another_person_took_is_known_as_well() {
     let ready = watch
         .ready(now + std::time::Duration::from_secs(9))
         .unwrap();
-    let taken = block_on(take_draft(&annals, &ready.drafts[0], &options)).unwrap();
+    let taken = block_on(take_draft(
+        &annals,
+        &ready.drafts[0],
+        &options,
+        &mut Redactions::default(),
+    ))
+    .unwrap();
     assert!(matches!(taken, Drafted::Known { .. }), "{taken:?}");
     assert_eq!(intents(&annals), 1);
 }

@@ -17,6 +17,7 @@ use annals::projections::ListQuery;
 use annals::{Annals, At};
 use annals_dialects::ImportReport;
 use annals_dialects::forge::{ForgeExportReport, ForgeOptions, ForgeSelection, export, import};
+use annals_dialects::secrets::Secrets;
 use annals_domain::intent::{ApprovalStatus, Risk};
 use annals_domain::{ActorRef, IntentId, Kind};
 use futures::executor::block_on;
@@ -84,6 +85,7 @@ impl Forge {
         let options = ForgeOptions {
             author: author(),
             keep_drafts: false,
+            secrets: Secrets::standard(),
         };
         let report = block_on(import(annals, self.path(), &options, &mut |_| {})).unwrap();
         check_rows(annals);

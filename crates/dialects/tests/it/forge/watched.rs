@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use annals_dialects::forge::{DraftOptions, DraftWatch, Drafted, take_draft};
+use annals_dialects::secrets::{Redactions, Secrets};
 use futures::executor::block_on;
 
 use super::{Forge, author, log};
@@ -66,20 +67,39 @@ fn a_draft_that_changes_while_it_is_taken_is_not_lost() {
     let options = |keep| DraftOptions {
         author: author(),
         keep,
+        secrets: Secrets::standard(),
     };
     let mut watch = DraftWatch::start(forge.path()).unwrap();
     let start = Instant::now();
     watch.ready(start).unwrap();
     let draft = watch.ready(start + MOMENT).unwrap().drafts.remove(0);
-    block_on(take_draft(&annals, &draft, &options(true))).unwrap();
+    block_on(take_draft(
+        &annals,
+        &draft,
+        &options(true),
+        &mut Redactions::default(),
+    ))
+    .unwrap();
     // It is on disk, and before its file goes somebody saves another text.
     forge.put("intent-drafts/a.md", "A\n\nsecond\n");
-    let taken = block_on(take_draft(&annals, &draft, &options(false))).unwrap();
+    let taken = block_on(take_draft(
+        &annals,
+        &draft,
+        &options(false),
+        &mut Redactions::default(),
+    ))
+    .unwrap();
     assert!(matches!(taken, Drafted::Exists { .. }), "{taken:?}");
     assert_eq!(forge.get("intent-drafts/a.md"), "A\n\nsecond\n");
     // Somebody took it away.
     fs::remove_file(forge.file("intent-drafts/a.md")).unwrap();
-    let taken = block_on(take_draft(&annals, &draft, &options(false))).unwrap();
+    let taken = block_on(take_draft(
+        &annals,
+        &draft,
+        &options(false),
+        &mut Redactions::default(),
+    ))
+    .unwrap();
     assert!(matches!(taken, Drafted::Gone), "{taken:?}");
 }
 

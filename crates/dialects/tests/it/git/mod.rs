@@ -4,5 +4,5 @@ mod commits;
 mod diffs;
 mod odd;
 mod repeat;
-mod repo;
+pub(crate) mod repo;
 mod speed;

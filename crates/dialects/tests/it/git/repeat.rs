@@ -76,7 +76,10 @@ fn a_limit_takes_the_newest() {
     let repo = TestRepo::new();
     let commits = grow(&repo, Vec::new(), 0..5);
     let annals = memory();
-    let options = GitOptions { limit: Some(2) };
+    let options = GitOptions {
+        limit: Some(2),
+        ..GitOptions::default()
+    };
     let mut seen = Vec::new();
     let report = block_on(git::import(
         &annals,

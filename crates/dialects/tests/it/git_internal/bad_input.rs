@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use annals_dialects::git_internal::{GitInternalImportError, MAX_OBJECT, import as try_import};
+use annals_dialects::secrets::Secrets;
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -188,7 +189,7 @@ fn a_very_long_line_is_skipped() {
     }
     writeln!(long, "\n{}", good(2)).unwrap();
     let log = log();
-    let report = block_on(try_import(&log, &path, &mut |_| {})).unwrap();
+    let report = block_on(try_import(&log, &path, &Secrets::standard(), &mut |_| {})).unwrap();
     assert_eq!((report.imported, report.broken_count), (2, 1), "{report}");
     let broken = &report.broken[0];
     assert_eq!(broken.line, 2);
@@ -198,8 +199,9 @@ fn a_very_long_line_is_skipped() {
 #[test]
 fn a_source_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let error =
-        |path: &std::path::Path| block_on(try_import(&log(), path, &mut |_| {})).unwrap_err();
+    let error = |path: &std::path::Path| {
+        block_on(try_import(&log(), path, &Secrets::standard(), &mut |_| {})).unwrap_err()
+    };
     let missing = error(&folder.path().join("missing"));
     assert!(missing.to_string().contains("missing"), "{missing}");
     let empty = error(folder.path());

@@ -1,6 +1,7 @@
 //! What a folder has beside the objects: named, and not read.
 
 use annals_dialects::git_internal::{GitInternalImportError, import as try_import};
+use annals_dialects::secrets::Secrets;
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -67,7 +68,13 @@ fn no_more_than_a_hundred_are_named() {
 #[test]
 fn a_folder_without_objects_says_what_else_it_has() {
     let (folder, _) = file("objects.txt", intent());
-    let error = block_on(try_import(&log(), folder.path(), &mut |_| {})).unwrap_err();
+    let error = block_on(try_import(
+        &log(),
+        folder.path(),
+        &Secrets::standard(),
+        &mut |_| {},
+    ))
+    .unwrap_err();
     let GitInternalImportError::Empty { passed_over, .. } = error else {
         panic!("{error}");
     };

@@ -7,7 +7,7 @@ mod pieces;
 mod repeat;
 mod round_trip;
 mod state;
-mod writer;
+pub(crate) mod writer;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,7 @@ use annals::event_log::Row;
 use annals::projections::Catalogue;
 use annals_dialects::ImportReport;
 use annals_dialects::git_internal::{self, Rendered, each_object};
+use annals_dialects::secrets::Secrets;
 use futures::executor::block_on;
 use tempfile::TempDir;
 
@@ -33,7 +34,13 @@ fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
 }
 
 fn import(annals: &Annals, path: &Path) -> ImportReport {
-    block_on(git_internal::import(annals, path, &mut |_| {})).unwrap()
+    block_on(git_internal::import(
+        annals,
+        path,
+        &Secrets::standard(),
+        &mut |_| {},
+    ))
+    .unwrap()
 }
 
 /// Imports JSON lines.

@@ -1,0 +1,358 @@
+//! Secrets in the strings of a JSON text.
+//!
+//! The text is walked once, string by string, and only what a secret takes is
+//! replaced: numbers, spaces, other escapes and what is no JSON stay to the byte. A
+//! string is searched as its reader will see it; a key may be the label of its value.
+
+use std::borrow::Cow;
+
+use super::{Hit, Redacted, Secrets, Span, joined, lines};
+
+/// How deep containers are told apart in paths. What is deeper is searched too.
+const MOST_DEPTH: usize = 256;
+
+/// A container that is open.
+enum Open {
+    Object { key: String, is_key_next: bool },
+    Array { index: usize },
+}
+
+/// Takes the secrets out of a text by these patterns of a set.
+pub(super) fn redact<'t>(
+    secrets: &Secrets,
+    candidates: &[usize],
+    text: &'t str,
+) -> Redacted<Cow<'t, str>> {
+    let mut walk = Walk {
+        secrets,
+        candidates,
+        text,
+        open: Vec::new(),
+        deeper: 0,
+        line: 1,
+        key_in: None,
+        out: String::new(),
+        copied: 0,
+        hits: Vec::new(),
+    };
+    walk.all();
+    if walk.hits.is_empty() {
+        return Redacted {
+            content: Cow::Borrowed(text),
+            hits: Vec::new(),
+        };
+    }
+    walk.out
+        .push_str(text.get(walk.copied..).unwrap_or_default());
+    Redacted {
+        content: Cow::Owned(walk.out),
+        hits: walk.hits,
+    }
+}
+
+struct Walk<'a, 't> {
+    secrets: &'a Secrets,
+    candidates: &'a [usize],
+    text: &'t str,
+    open: Vec<Open>,
+    /// Containers beyond [`MOST_DEPTH`].
+    deeper: usize,
+    line: u64,
+    /// The depth of the list in which a string has begun a private key and none has
+    /// ended it: a list of lines has it over many strings.
+    key_in: Option<usize>,
+    out: String,
+    copied: usize,
+    hits: Vec<Hit>,
+}
+
+impl Walk<'_, '_> {
+    fn all(&mut self) {
+        let bytes = self.text.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            at += 1;
+            match byte {
+                b'\n' => self.line += 1,
+                b'{' => self.begin(Open::Object {
+                    key: String::new(),
+                    is_key_next: true,
+                }),
+                b'[' => self.begin(Open::Array { index: 0 }),
+                b'}' | b']' => self.end(),
+                b',' => self.next(),
+                b'"' => {
+                    let end = string_end(bytes, at);
+                    self.string(at, end);
+                    self.line += lines(bytes.get(at..end).unwrap_or_default());
+                    at = end + 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn begin(&mut self, container: Open) {
+        if self.open.len() < MOST_DEPTH {
+            self.open.push(container);
+        } else {
+            self.deeper += 1;
+        }
+    }
+
+    fn end(&mut self) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+        } else {
+            self.open.pop();
+        }
+        // The list is over, whatever it had begun.
+        self.key_in = self.key_in.filter(|depth| *depth <= self.open.len());
+    }
+
+    fn next(&mut self) {
+        match self.open.last_mut() {
+            Some(_) if self.deeper > 0 => {}
+            Some(Open::Object { is_key_next, .. }) => *is_key_next = true,
+            Some(Open::Array { index }) => *index += 1,
+            None => {}
+        }
+    }
+
+    /// Looks through the string between two offsets.
+    fn string(&mut self, start: usize, end: usize) {
+        let raw = self.text.get(start..end).unwrap_or_default();
+        let string = Unescaped::of(raw);
+        let is_key = self.deeper == 0
+            && matches!(
+                self.open.last(),
+                Some(Open::Object {
+                    is_key_next: true,
+                    ..
+                })
+            );
+        let spans = self.spans(&string.text, is_key);
+        if is_key {
+            let key = self.redacted_key(&string.text, &spans);
+            if let Some(Open::Object {
+                key: current,
+                is_key_next,
+            }) = self.open.last_mut()
+            {
+                *current = key;
+                *is_key_next = false;
+            }
+        }
+        for span in spans {
+            let taken = string.text.get(span.start..span.end).unwrap_or_default();
+            let line_ends = taken.bytes().filter(|byte| *byte == b'\n').count();
+            let from = start + string.raw(span.start);
+            let to = start + string.raw(span.end);
+            let before = self.text.get(self.copied..from).unwrap_or_default();
+            self.out.push_str(before);
+            self.out.push_str(self.secrets.marker(span.pattern));
+            self.out.push_str(&"\\n".repeat(line_ends));
+            self.copied = to;
+            let hit = self.secrets.hit(span.pattern, self.line, self.path());
+            self.hits.push(hit);
+        }
+    }
+
+    fn spans(&mut self, text: &str, is_key: bool) -> Vec<Span> {
+        let mut spans = self.secrets.find(self.candidates, text.as_bytes());
+        if !is_key {
+            spans.extend(self.labelled(text));
+            spans.extend(self.line_of_key(text));
+        }
+        let mut spans = joined(spans);
+        for span in &mut spans {
+            span.start = super::floor(text, span.start);
+            span.end = super::ceil(text, span.end);
+        }
+        spans
+    }
+
+    /// What is found if the value stands behind its key.
+    fn labelled(&self, text: &str) -> Vec<Span> {
+        let Some(Open::Object { key, .. }) = self.open.last().filter(|_| self.deeper == 0) else {
+            return Vec::new();
+        };
+        self.secrets.behind(self.candidates, key, text)
+    }
+
+    /// What is a line of a private key that an earlier string of the list began.
+    fn line_of_key(&mut self, text: &str) -> Option<Span> {
+        let key = self.secrets.key_pattern(self.candidates)?;
+        if self.deeper > 0 || !matches!(self.open.last(), Some(Open::Array { .. })) {
+            return None;
+        }
+        let depth = self.open.len();
+        let in_key = self.key_in == Some(depth);
+        let (begin, end) = (self.secrets.last_begin(text), self.secrets.last_end(text));
+        let (start, line_end) = body(text);
+        if begin.is_some() || end.is_some() {
+            // Whether the string's last mark begins a key.
+            self.key_in = (begin > end).then_some(depth);
+            let last = end.filter(|_| in_key && begin.is_none());
+            return last.map(|end| Span {
+                start,
+                end,
+                pattern: key,
+            });
+        }
+        if !in_key {
+            return None;
+        }
+        let line = text.get(start..line_end).unwrap_or_default();
+        self.key_in = is_body(line).then_some(depth);
+        (self.key_in.is_some() && !line.is_empty()).then_some(Span {
+            start,
+            end: line_end,
+            pattern: key,
+        })
+    }
+
+    fn redacted_key(&self, text: &str, spans: &[Span]) -> String {
+        match spans {
+            [] => text.to_owned(),
+            [first, ..] => self.secrets.marker(first.pattern).to_owned(),
+        }
+    }
+
+    fn path(&self) -> String {
+        let mut path = String::new();
+        for container in &self.open {
+            match container {
+                Open::Object { key, .. } if path.is_empty() => path.push_str(key),
+                Open::Object { key, .. } => {
+                    path.push('.');
+                    path.push_str(key);
+                }
+                Open::Array { index } => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+}
+
+/// A line without what a diff or a listing puts before it.
+fn body(text: &str) -> (usize, usize) {
+    let is_before = |c: char| c.is_whitespace() || matches!(c, '+' | '-' | '>' | '|' | '→');
+    let numbered = text
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_ascii_digit());
+    let line = match numbered.starts_with(['\t', '→', '|', ':']) {
+        true => numbered.trim_start_matches(|c| is_before(c) || c == ':'),
+        false => text.trim_start_matches(is_before),
+    };
+    let start = text.len() - line.len();
+    (start, start + line.trim_end().len())
+}
+
+/// Whether a line may be one of a private key: base64, a header, or nothing.
+fn is_body(line: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let is_header = line.split_once(": ").is_some_and(|(name, _)| {
+        matches!(
+            name,
+            "Proc-Type" | "DEK-Info" | "Version" | "Comment" | "Charset"
+        )
+    });
+    line.bytes().all(is_base64) || is_header
+}
+
+/// Where the string ends that begins at an offset: its closing quote, or the end of
+/// the text.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// A string without escapes, and where its characters stand.
+struct Unescaped<'t> {
+    text: Cow<'t, str>,
+    /// Behind each escape: its offset without and with escapes.
+    behind: Vec<(usize, usize)>,
+}
+
+impl<'t> Unescaped<'t> {
+    fn of(raw: &'t str) -> Unescaped<'t> {
+        let mut behind = Vec::new();
+        if !raw.contains('\\') {
+            let text = Cow::Borrowed(raw);
+            return Unescaped { text, behind };
+        }
+        let (mut text, mut at) = (String::with_capacity(raw.len()), 0);
+        while let Some(rest) = raw.get(at..).filter(|rest| !rest.is_empty()) {
+            let plain = rest.find('\\').unwrap_or(rest.len());
+            text.push_str(rest.get(..plain).unwrap_or_default());
+            at += plain;
+            let Some(escape) = raw.get(at..).filter(|rest| !rest.is_empty()) else {
+                break;
+            };
+            let (character, length) = unescape(escape);
+            text.push(character);
+            at += length;
+            behind.push((text.len(), at));
+        }
+        Unescaped {
+            text: Cow::Owned(text),
+            behind,
+        }
+    }
+
+    /// Where an offset without escapes is with them.
+    fn raw(&self, offset: usize) -> usize {
+        let after = self.behind.partition_point(|(text, _)| *text <= offset);
+        let last = after.checked_sub(1).and_then(|last| self.behind.get(last));
+        let (text, raw) = last.copied().unwrap_or_default();
+        raw + (offset - text)
+    }
+}
+
+/// The character that a text's first escape stands for, and its length. Half a
+/// character, and what is no escape, stands for the sign that replaces such.
+fn unescape(text: &str) -> (char, usize) {
+    let simple = |c: char| (c, 2);
+    match text.as_bytes().get(1) {
+        Some(b'n') => simple('\n'),
+        Some(b't') => simple('\t'),
+        Some(b'r') => simple('\r'),
+        Some(b'b') => simple('\u{8}'),
+        Some(b'f') => simple('\u{c}'),
+        Some(byte @ (b'"' | b'\\' | b'/')) => simple(char::from(*byte)),
+        Some(b'u') => hexadecimal(text),
+        // The length is that of what is there.
+        _ => {
+            let next = text.chars().nth(1).map_or(0, char::len_utf8);
+            (char::REPLACEMENT_CHARACTER, 1 + next)
+        }
+    }
+}
+
+fn hexadecimal(text: &str) -> (char, usize) {
+    let half = |at: usize| {
+        let digits = text.get(at..at + 4)?;
+        let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_hexadecimal.then(|| u16::from_str_radix(digits, 16).ok())?
+    };
+    let Some(first) = half(2) else {
+        return (char::REPLACEMENT_CHARACTER, 2);
+    };
+    let second = text
+        .get(6..8)
+        .filter(|escape| *escape == "\\u")
+        .and_then(|_| half(8));
+    let units = [first, second.unwrap_or_default()];
+    match char::decode_utf16(units).next() {
+        Some(Ok(character)) => (character, if character.len_utf16() == 2 { 12 } else { 6 }),
+        Some(Err(_)) | None => (char::REPLACEMENT_CHARACTER, 6),
+    }
+}

@@ -1,0 +1,202 @@
+//! One pattern, ready to be searched for.
+
+use std::sync::{Arc, OnceLock};
+
+use regex::bytes::Regex;
+
+use super::standard::{ASSIGNED, BEFORE, Format, Shape};
+
+/// The group of a pattern that is the secret, where the whole of it is not.
+const GROUP: &str = "secret";
+
+/// What patterns without a name are called.
+const UNNAMED: &str = "custom";
+
+/// Texts of no secret. What matches one of them matches nearly everything.
+const ORDINARY: [&str; 7] = ["a", "0", " ", "the", "main", "2026", "README.md"];
+
+/// Why a pattern is not taken. None of these gets better by trying again.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecretPatternError {
+    /// It is no regular expression.
+    #[error("{pattern:?} is no regular expression: {reason}")]
+    Invalid {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It matches a text of nothing.
+    #[error("{pattern:?} matches the empty text: say what a secret has at least, as in [0-9]{{8}}")]
+    Empty {
+        /// The pattern.
+        pattern: String,
+    },
+    /// It matches what is no secret.
+    #[error(
+        "{pattern:?} matches ordinary text such as {matched:?}, and would take out nearly \
+         everything{}", named.as_ref().map(|name| format!(
+            "; {name:?} before the = was read as its name: write (?:{name}=...) if it is a part of it"
+        )).unwrap_or_default()
+    )]
+    Ordinary {
+        /// The pattern, without its name.
+        pattern: String,
+        /// What it matches.
+        matched: String,
+        /// The name that it was given.
+        named: Option<String>,
+    },
+}
+
+impl SecretPatternError {
+    /// Whether the same may succeed later: never.
+    pub fn is_retryable(&self) -> bool {
+        false
+    }
+}
+
+/// A pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    pub(super) kind: Arc<str>,
+    pub(super) about: Arc<str>,
+    /// What a text must have for it to be searched for; nothing for those that
+    /// callers add.
+    pub(super) hint: Arc<str>,
+    /// Whether what is matched must have a letter and a digit.
+    mixed: bool,
+    /// Whether a key of JSON or YAML may be its label.
+    pub(super) by_label: bool,
+    regex: Arc<str>,
+    /// Made when a text has the hint: most imports need few of the set.
+    searched: OnceLock<Option<Searched>>,
+}
+
+/// What is searched for.
+#[derive(Debug, Clone)]
+struct Searched {
+    regex: Regex,
+    /// The number of the group that goes.
+    group: usize,
+}
+
+impl Searched {
+    fn of(regex: Regex) -> Searched {
+        let mut names = regex.capture_names();
+        let group = names.position(|name| name == Some(GROUP)).unwrap_or(0);
+        Searched { regex, group }
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Pattern) -> bool {
+        self.kind == other.kind && self.regex == other.regex
+    }
+}
+
+impl Eq for Pattern {}
+
+impl Pattern {
+    /// A format of the standard set.
+    pub(super) fn standard(format: &Format) -> Pattern {
+        let regex = match format.shape {
+            Shape::Word(secret) => format!("{BEFORE}(?<{GROUP}>{secret})"),
+            Shape::Labelled { label, secret } => {
+                let end = "(?:[^A-Za-z0-9+/=]|$)";
+                format!("{label}{ASSIGNED}(?<{GROUP}>{secret}){end}")
+            }
+            Shape::Within(regex) => regex.to_owned(),
+        };
+        let by_label = match format.shape {
+            Shape::Labelled { .. } => true,
+            Shape::Within(_) => format.mixed,
+            Shape::Word(_) => false,
+        };
+        Pattern {
+            kind: format.kind.into(),
+            about: format.about.into(),
+            hint: format.hint.into(),
+            mixed: format.mixed,
+            by_label,
+            regex: regex.into(),
+            searched: OnceLock::new(),
+        }
+    }
+
+    /// What is searched for; nothing if it is no regular expression, which a test
+    /// rules out for the standard set.
+    fn searched(&self) -> Option<&Searched> {
+        let made = self.searched.get_or_init(|| {
+            let regex = Regex::new(&self.regex).ok();
+            regex.map(Searched::of)
+        });
+        made.as_ref()
+    }
+
+    /// Whether it can be searched for.
+    #[cfg(test)]
+    pub(super) fn is_searchable(&self) -> bool {
+        self.searched().is_some()
+    }
+
+    /// A pattern of a caller's: a regular expression, or `NAME=` and one. A name is
+    /// of small letters, digits and hyphens.
+    pub(super) fn custom(text: &str) -> Result<Pattern, SecretPatternError> {
+        let is_name = |name: &str| {
+            let known =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            !name.is_empty() && name.bytes().all(known)
+        };
+        let split = text.split_once('=').filter(|(name, _)| is_name(name));
+        let (named, pattern) = match split {
+            Some((name, pattern)) => (Some(name.to_owned()), pattern),
+            None => (None, text),
+        };
+        let regex = Regex::new(pattern).map_err(|error| SecretPatternError::Invalid {
+            pattern: pattern.to_owned(),
+            reason: error.to_string(),
+        })?;
+        let pattern = pattern.to_owned();
+        if regex.is_match(b"") {
+            return Err(SecretPatternError::Empty { pattern });
+        }
+        if let Some(matched) = ORDINARY.iter().find(|it| regex.is_match(it.as_bytes())) {
+            return Err(SecretPatternError::Ordinary {
+                pattern,
+                matched: (*matched).to_owned(),
+                named,
+            });
+        }
+        Ok(Pattern {
+            kind: named.as_deref().unwrap_or(UNNAMED).into(),
+            about: format!("what matches {pattern}").into(),
+            hint: "".into(),
+            mixed: false,
+            by_label: true,
+            regex: regex.as_str().into(),
+            searched: OnceLock::from(Some(Searched::of(regex))),
+        })
+    }
+
+    /// Where secrets of it are in a text, from its first byte to behind its last.
+    pub(super) fn find<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
+        let searched = self.searched();
+        let found = searched
+            .into_iter()
+            .flat_map(move |Searched { regex, group }| {
+                let found = regex.captures_iter(text);
+                // A group that took no part: the whole is the secret.
+                found.filter_map(move |captures| captures.get(*group).or_else(|| captures.get(0)))
+            });
+        found.filter_map(move |secret| {
+            let fits = !self.mixed || is_mixed(secret.as_bytes());
+            (fits && !secret.is_empty()).then(|| (secret.start(), secret.end()))
+        })
+    }
+}
+
+fn is_mixed(secret: &[u8]) -> bool {
+    secret.iter().any(u8::is_ascii_digit) && secret.iter().any(u8::is_ascii_alphabetic)
+}
