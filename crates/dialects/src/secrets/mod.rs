@@ -238,7 +238,7 @@ impl Secrets {
     /// Takes the secrets out of the strings and keys of a JSON text, as they are
     /// without escapes. What is no JSON is left as it is from there on.
     pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
-        match self.candidates(text.as_bytes()) {
+        match self.candidates_in_json(text.as_bytes()) {
             candidates if candidates.is_empty() => untouched(Cow::Borrowed(text)),
             candidates => json::redact(self, &candidates, text),
         }
@@ -255,11 +255,19 @@ impl Secrets {
         let Some(hints) = self.0.hints.as_ref().filter(|_| all > 0) else {
             return (0..all).collect();
         };
-        let found = hints.matches(text);
-        if found.matched(all) {
-            return (0..all).collect();
+        let found = hints.matches(text).into_iter();
+        found.filter(|hint| *hint < all).collect()
+    }
+
+    /// The patterns whose hints a JSON text has, or may have behind escapes.
+    fn candidates_in_json(&self, text: &[u8]) -> Vec<usize> {
+        let all = self.0.patterns.len();
+        let hints = self.0.hints.as_ref().filter(|_| all > 0);
+        let found = hints.map(|hints| hints.matches(text));
+        match found {
+            Some(found) if !found.matched(all) => found.into_iter().collect(),
+            Some(_) | None => (0..all).collect(),
         }
-        found.into_iter().collect()
     }
 
     fn spans(&self, text: &[u8]) -> Vec<Span> {
