@@ -6,6 +6,7 @@ pub(crate) mod session;
 
 use std::collections::HashMap;
 
+use annals_domain::redaction::Redacted;
 use annals_domain::{ActorRef, AnyEvent, Emitted, Kind, Pieces, StreamKind, StreamRef, Timestamp};
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
@@ -97,7 +98,8 @@ impl Story {
     /// What the examples tell of objects of our own, one after the other.
     pub(crate) fn of_samples(kind: StreamKind) -> Story {
         Story::of_samples_that(kind, |event| {
-            event.adoption().is_none() && !is_of_document_004(event)
+            let own = !is_of_document_004(event) && Redacted::of(event).is_none();
+            event.adoption().is_none() && own
         })
     }
 

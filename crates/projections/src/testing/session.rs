@@ -2,6 +2,7 @@
 //! kept.
 
 use annals_domain::metadata::MetadataSet;
+use annals_domain::redaction::{Redacted, RemovedPieces};
 use annals_domain::session::{
     Aborted, Adopted, AgentCommand, ApplyPatch, ApprovalDenied, ApprovalExpired, ApprovalRequired,
     Approved, Artifact, ArtifactAvailable, ArtifactKind, BacklogQueried, CommandAccepted,
@@ -407,6 +408,19 @@ fn its_end(story: &mut Telling) {
     story.tell(|pieces| Aborted {
         reason: Some(pieces.text("after all")),
     });
+    story.tell(|pieces| redacted(Kind::Session, pieces));
+}
+
+/// That content of the first event was removed.
+fn redacted(kind: Kind, pieces: &mut Pieces) -> Redacted {
+    Redacted {
+        removed: vec![RemovedPieces {
+            position: 1,
+            pieces: vec![0],
+        }],
+        objects: vec![(kind.number(), id(1))],
+        reason: pieces.text("a name"),
+    }
 }
 
 /// A session that another system kept: its verdicts, and no commands.
@@ -435,9 +449,12 @@ pub(crate) fn bucket() -> Vec<Emitted> {
         capacity: 2,
         per_minute: 2,
     };
-    vec![Emitted {
+    let emitted = |event: bucket::Event, pieces| Emitted {
         stream: stream(StreamKind::Bucket, id(1)),
-        event: AnyEvent::Bucket(taken.into()),
+        event: AnyEvent::Bucket(event),
         pieces,
-    }]
+    };
+    let mut why = Pieces::new();
+    let removed = redacted(Kind::Session, &mut why);
+    vec![emitted(taken.into(), pieces), emitted(removed.into(), why)]
 }

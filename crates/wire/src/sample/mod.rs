@@ -155,14 +155,14 @@ fn adopted(pieces: &mut Pieces) -> Box<AdoptedHeader> {
 }
 
 fn redacted(stream: StreamKind) -> Emitted {
-    let objects = stream.kind().map(|kind| (kind.number(), id(OWN)));
+    let kind = stream.kind().unwrap_or(Kind::Intent);
     emitted(|pieces| {
         let event = Redacted {
             removed: vec![RemovedPieces {
                 position: 17,
                 pieces: vec![0, 2],
             }],
-            objects: objects.into_iter().collect(),
+            objects: vec![(kind.number(), id(OWN))],
             reason: pieces.text("ein Passwort — случайно"),
         };
         event.in_stream(stream)

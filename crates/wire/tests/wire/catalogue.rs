@@ -94,7 +94,7 @@ fn fits(kind: &str, value: &Value) -> bool {
     }
     let hex = |text: &str, len| text.len() == len && text.chars().all(|c| c.is_ascii_hexdigit());
     match (kind, value) {
-        ("u8" | "u32" | "u64", Value::Number(number)) => number.is_u64(),
+        ("u8" | "u16" | "u32" | "u64", Value::Number(number)) => number.is_u64(),
         ("i32", Value::Number(number)) => number.is_i64(),
         ("f64", Value::Number(number)) => number.is_f64(),
         ("bool", Value::Bool(_)) => true,
