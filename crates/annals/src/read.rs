@@ -8,7 +8,9 @@ use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
     Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
 };
-use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry, is_about};
+use annals_projections::{
+    Entry, EntryError, Fold, HistoryEntry, ObjectView, View, history_entry, is_about,
+};
 use annals_wire::stream_name;
 use bytes::Bytes;
 use uuid::Uuid;
@@ -398,8 +400,20 @@ impl Annals {
     /// # Errors
     /// [`LoadError`].
     pub async fn entry(&self, record: &Record) -> Result<Entry, LoadError> {
-        let blobs = fetch(self.log.as_ref(), record).await?;
-        Ok(Entry::new(record, &blobs)?)
+        let log = self.log.as_ref();
+        let blobs = fetch(log, record).await?;
+        match Entry::new(record, &blobs) {
+            Err(error @ EntryError::MissingBlob { .. }) => {
+                // Content may have been removed since the record was read.
+                let query = Query::all(record.position()).limit(1);
+                let again = log.read(query).await?.records.pop();
+                match again.filter(|again| again != record) {
+                    Some(again) => Ok(Entry::new(&again, &fetch(log, &again).await?)?),
+                    None => Err(error.into()),
+                }
+            }
+            entry => Ok(entry?),
+        }
     }
 }
 

@@ -79,7 +79,9 @@ pub enum RedactionError {
         id: Uuid,
     },
     /// No event refers to such a blob.
-    #[error("no event refers to content with the digest {digest}")]
+    #[error(
+        "no event refers to content with the digest {digest}; if it is stored all the same, `annals gc --apply` removes it"
+    )]
     NoBlob {
         /// What was looked for.
         digest: Digest,

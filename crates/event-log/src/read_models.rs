@@ -16,6 +16,11 @@ pub type Rows = Vec<(Bytes, Option<Bytes>)>;
 ///
 /// The checkpoint says up to which position the log is folded into the rows.
 /// It moves in the same write as the rows, so each event counts exactly once.
+///
+/// A redaction ([`crate::EventLog::redact`]) drops every model. Whoever was folding
+/// meanwhile, with content in memory that was read before, must throw that away and begin
+/// again: a checkpoint that is back at [`Position::START`], or a redaction among the
+/// events, says so.
 #[async_trait]
 pub trait ReadModels: Send + Sync {
     /// How far `model` has come; [`Position::START`] if it does not exist.

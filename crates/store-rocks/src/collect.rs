@@ -16,11 +16,12 @@ use std::collections::BTreeMap;
 
 use annals_event_log::{AppendError, Content, Digest, Position, ReadError, Record};
 use bytes::Bytes;
+use rocksdb::WriteBatch;
 
 use crate::db::Db;
 use crate::read::View;
 use crate::writer::Groups;
-use crate::{chunk, error, keys};
+use crate::{chunk, error, keys, redaction};
 
 /// Blobs that are looked for at once: 12 MiB of memory.
 const AT_ONCE: usize = 256 * 1024;
@@ -133,10 +134,11 @@ impl Groups<'_> {
             return Ok(blobs);
         }
         let digests: Vec<Digest> = blobs.keys().copied().collect();
-        self.staging.remove_blobs(&digests)?;
-        if let Some((write, _)) = self.staging.finish() {
-            self.write_alone(write)?;
-        }
+        let (columns, mut write) = (self.db.columns()?, WriteBatch::default());
+        let mut counts = *self.staging.counts_mut();
+        redaction::delete_blobs(self.db, &columns, &digests, &mut counts, &mut write)?;
+        *self.staging.counts_mut() = counts;
+        self.write_alone(write)?;
         Ok(blobs)
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use annals_event_log::{
-    Actor, Append, AppendError, Appended, CommitError, EventLog, Expectation, Expected, NewEvent,
-    Position, Query, ReadModels, Version,
+    Actor, Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, Expectation,
+    Expected, NewEvent, PiecesOf, Position, Query, ReadModels, Redaction, Version,
 };
 use bytes::Bytes;
 use chrono::DateTime;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::db::Db;
-use crate::{Options, RocksLog, StoreFailure, open};
+use crate::{Options, PurgeError, RocksLog, StoreFailure, open};
 
 /// What the disk does with the next group.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -229,4 +229,73 @@ fn what_was_accepted_is_written_before_the_log_closes() {
     let late = block_on(log.append(append("run-1")));
     assert!(matches!(late, Err(AppendError::Closed)), "{late:?}");
     assert_eq!(positions(&reopen(&path)), [1]);
+}
+
+/// A redaction of more than one write, which fails in the middle: nothing of it is seen
+/// before, and all of it is done by reopening.
+#[test]
+fn a_redaction_that_fails_between_two_writes_is_completed_by_reopening() {
+    const RECORDS: u64 = 200;
+    let (_home, path, log, orders) = log_on_obedient_disk();
+    let blob = Blob::new(vec![7; 5_000]);
+    let mut large = append("run-1");
+    large.events[0].structure = Bytes::from(vec![7; 60_000]);
+    large.events[0].content = vec![Content::Blob {
+        salt: [1; 16],
+        digest: blob.digest(),
+        size: 5_000,
+    }];
+    large.blobs = vec![blob.clone()];
+    for _ in 0..RECORDS {
+        let batch = Uuid::new_v4();
+        orders.send(Order::Write).unwrap();
+        block_on(log.append(Append {
+            batch,
+            ..large.clone()
+        }))
+        .unwrap();
+    }
+    let redaction = Redaction {
+        append: append("run-1"),
+        removed: (1..=RECORDS)
+            .map(|position| PiecesOf {
+                position: Position(position),
+                pieces: vec![0],
+            })
+            .collect(),
+        blobs: vec![blob.digest()],
+        seen: Position(RECORDS),
+    };
+    orders.send(Order::Write).unwrap();
+    orders.send(Order::Refuse).unwrap();
+    let failed = block_on(log.redact(redaction.clone())).unwrap_err();
+    assert!(failed.is_retryable(), "{failed}");
+    assert_eq!(log.watermark(), Position(RECORDS), "nobody is told of it");
+    assert!(
+        block_on(log.blob(blob.digest())).unwrap().is_some(),
+        "records still refer to it"
+    );
+    assert!(matches!(log.purge(), Err(PurgeError::Store(_))));
+    drop(log);
+    let log = reopen(&path);
+    assert_eq!(log.watermark(), Position(RECORDS + 1));
+    assert!(!log.needs_purge().unwrap());
+    assert_eq!(block_on(log.blob(blob.digest())).unwrap(), None);
+    let removed = |record: &annals_event_log::Record| {
+        matches!(record.content().first(), Some(Content::Removed { .. }))
+    };
+    let mut from = Some(1);
+    while let Some(position) = from {
+        let page = block_on(log.read(Query::all(Position(position)))).unwrap();
+        let told = |record: &annals_event_log::Record| record.position().0 > RECORDS;
+        assert!(
+            page.records
+                .iter()
+                .all(|record| told(record) || removed(record))
+        );
+        from = page.next;
+    }
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+    let again = block_on(log.redact(redaction)).unwrap();
+    assert_eq!(again, at(RECORDS + 1).again());
 }

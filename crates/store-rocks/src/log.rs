@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, distinct_blobs, random_salt};
@@ -60,6 +60,8 @@ pub(crate) struct Inner {
     access: Access,
     readers: ThreadPool,
     turns: Arc<Turns>,
+    /// Held while files are rewritten.
+    purging: Mutex<()>,
     /// The folder of a log that goes with its last handle.
     _folder: Option<TempDir>,
 }
@@ -163,6 +165,7 @@ impl RocksLog {
             readers,
             turns,
             _folder: folder,
+            purging: Mutex::default(),
         };
         Ok(RocksLog {
             inner: Arc::new(inner),
@@ -263,17 +266,22 @@ impl RocksLog {
     /// # Errors
     /// [`PurgeError`].
     pub fn purge(&self) -> Result<(), PurgeError> {
-        purge::purge(self.writable()?.as_ref())
+        let _purging = self
+            .inner
+            .purging
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        purge::purge(self.writable()?.as_ref(), &self.inner.turns)
     }
 
-    /// Lets the bytes of what was removed lie in the files until
-    /// [`RocksLog::purge`] is called: the next opening does not rewrite them. It only
-    /// means something after a redaction that no purge followed.
+    /// Lets the bytes of a redaction, whose last event has this position, lie in the files
+    /// until [`RocksLog::purge`] is called: the next opening does not rewrite them. Where
+    /// another redaction came since, it does nothing.
     ///
     /// # Errors
     /// [`PurgeError`].
-    pub fn put_off_purge(&self) -> Result<(), PurgeError> {
-        purge::put_off(self.writable()?.as_ref())
+    pub fn put_off_purge(&self, said: Position) -> Result<(), PurgeError> {
+        purge::put_off(self.writable()?.as_ref(), &self.inner.turns, said)
     }
 
     /// Whether bytes of what was removed may lie in the files.
@@ -318,7 +326,7 @@ impl RocksLog {
         };
         let last = *last;
         // The blobs that were just found came with records up to here.
-        let seen = self.inner.refresh()?.1;
+        let (db, seen) = self.inner.refresh()?;
         collect::mark(&db, &mut blobs, (Position::START, seen), progress)?;
         Ok(Some(Unmarked { blobs, last, seen }))
     }
@@ -345,6 +353,11 @@ impl RocksLog {
             orphans.add(&writer.alone(bytes, sweep).await?);
         }
         if orphans.blobs > 0 {
+            let _purging = self
+                .inner
+                .purging
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             purge::shrink_blobs(self.writable()?.as_ref())?;
         }
         Ok(orphans)
@@ -353,7 +366,10 @@ impl RocksLog {
     fn writable(&self) -> Result<Arc<Db>, PurgeError> {
         match &self.inner.access {
             Access::Follow(_) => Err(PurgeError::ReadOnly),
-            Access::Write(_) => Ok(self.inner.db()?),
+            Access::Write(writer) => match writer.failure() {
+                Some(failure) => Err(failure.clone().into()),
+                None => Ok(self.inner.db()?),
+            },
         }
     }
 

@@ -169,6 +169,7 @@ fn start_writer(
         redaction::Failure::Read(error) => unreadable(&path, error),
         redaction::Failure::Write(error) => OpenError::rocks(&path, error),
     })?;
+    let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     let db = match purged {
         // RocksDB's list of its files still has keys of those that are gone.
         true => reopen(db, options)?,

@@ -9,22 +9,25 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use annals_event_log::ReadError;
+use annals_event_log::{Position, ReadError};
 use rocksdb::{BottommostLevelCompaction, CompactOptions};
 
-use crate::columns::{self, Columns};
+use crate::columns;
 use crate::db::Db;
 use crate::error::StoreFailure;
-use crate::keys;
+use crate::models::Turns;
 use crate::open::synced;
-use crate::redaction::Pending;
+use crate::redaction::{Left, Pending};
+use crate::{keys, redaction};
 
 /// The column families that hold content, or what was derived from it.
-const WITH_CONTENT: [&str; 4] = [
+const WITH_CONTENT: [&str; 5] = [
     columns::RECORDS,
     columns::BATCHES,
     columns::BLOBS,
     columns::MODELS,
+    // Digests of blobs that were to go.
+    columns::META,
 ];
 
 /// Rewrites blob files too, all of them.
@@ -47,6 +50,9 @@ pub enum PurgeError {
     /// The log was opened for reading only.
     #[error("the log is open for reading only")]
     ReadOnly,
+    /// A redaction is not complete, as the store failed in the middle of it.
+    #[error("a redaction is not complete; open the log again for writing, which completes it")]
+    Unfinished,
     /// The log could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -55,8 +61,8 @@ pub enum PurgeError {
     Store(#[from] StoreFailure),
     /// Files are still there that should have been rewritten.
     #[error(
-        "{count} files still hold what was removed, {example} among them; a reader that uses them keeps them, or \
-         the disk is full: end the readers and repeat it",
+        "{count} files still hold what was removed, {example} among them; a read in this process that uses \
+         them keeps them, or the disk is full: `annals redact --finish` tries it again",
         count = .files.len(),
         example = .files.first().map_or("", String::as_str)
     )]
@@ -71,6 +77,7 @@ impl PurgeError {
     pub fn is_retryable(&self) -> bool {
         match self {
             PurgeError::ReadOnly => false,
+            PurgeError::Unfinished => true,
             PurgeError::Read(error) => error.is_retryable(),
             PurgeError::Store(_) | PurgeError::StillThere { .. } => true,
         }
@@ -78,16 +85,36 @@ impl PurgeError {
 }
 
 /// Rewrites all files that may hold what was removed. What is written meanwhile goes
-/// to others.
-pub(crate) fn purge(db: &Db) -> Result<(), PurgeError> {
-    let columns = db.columns()?;
-    mark(db, &columns, Some(&Pending::Files))?;
+/// to others; a redaction that comes meanwhile is left to be done.
+pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
+    let said = begin(db, turns)?;
     // Something was just written, so that all write-ahead logs of now become old.
     let logs = files(&db.path, "log");
     db.flush()
         .map_err(|error| StoreFailure::rocks(&db.path, &error))?;
     rewrite(db, &WITH_CONTENT, logs)?;
-    mark(db, &columns, None)
+    let _turn = turns.take();
+    match redaction::pending(db)? {
+        Some(pending) if pending.said == said => mark(db, None),
+        _ => Ok(()),
+    }
+}
+
+/// Says that files are rewritten, so that this is completed where it is interrupted;
+/// what it is about.
+fn begin(db: &Db, turns: &Turns) -> Result<Position, PurgeError> {
+    let _turn = turns.take();
+    let said = match redaction::pending(db)? {
+        Some(Pending {
+            left: Left::Content { .. },
+            ..
+        }) => return Err(PurgeError::Unfinished),
+        Some(pending) => pending.said,
+        None => Position::START,
+    };
+    let left = Left::Files;
+    mark(db, Some(&Pending { said, left }))?;
+    Ok(said)
 }
 
 /// Gives the room of deleted blobs back.
@@ -119,21 +146,33 @@ fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), Pur
     wait_for(&db.path, &old)
 }
 
-/// Lets the bytes lie until somebody asks for it.
-pub(crate) fn put_off(db: &Db) -> Result<(), PurgeError> {
-    mark(db, &db.columns()?, Some(&Pending::PutOff))
+/// Lets the bytes of a redaction lie until somebody asks for it. Those of another one
+/// are none of its business.
+pub(crate) fn put_off(db: &Db, turns: &Turns, said: Position) -> Result<(), PurgeError> {
+    let _turn = turns.take();
+    match redaction::pending(db)? {
+        Some(Pending {
+            said: last,
+            left: Left::Files,
+        }) if last == said => {
+            let left = Left::PutOff;
+            mark(db, Some(&Pending { said, left }))
+        }
+        _ => Ok(()),
+    }
 }
 
-fn mark(db: &Db, columns: &Columns<'_>, pending: Option<&Pending>) -> Result<(), PurgeError> {
+fn mark(db: &Db, pending: Option<&Pending>) -> Result<(), PurgeError> {
+    let meta = db.columns()?.meta;
     let written = match pending {
         Some(pending) => {
             let value = pending.encode();
             db.rocks
-                .put_cf_opt(columns.meta, keys::META_REDACTION, value, &synced(true))
+                .put_cf_opt(meta, keys::META_REDACTION, value, &synced(true))
         }
         None => db
             .rocks
-            .delete_cf_opt(columns.meta, keys::META_REDACTION, &synced(true)),
+            .delete_cf_opt(meta, keys::META_REDACTION, &synced(true)),
     };
     written.map_err(|error| StoreFailure::rocks(&db.path, &error).into())
 }

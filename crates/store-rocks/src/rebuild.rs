@@ -13,7 +13,7 @@ use annals_event_log::{Appended, BatchId, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::{ColumnFamily, WriteBatch};
 
-use crate::columns::Columns;
+use crate::columns::{self, Columns};
 use crate::db::Db;
 use crate::error::{OpenError, RebuildError, StoreFailure, corrupt};
 use crate::open::{self, Purpose, synced};
@@ -69,6 +69,7 @@ pub(crate) fn rebuild(
         progress(RebuildStep::Checking, position)
     })?;
     open::check_watermark(path, &file, last)?;
+    check_tables(&db)?;
     let columns = db.columns()?;
     let mut rebuilding = Rebuilding {
         db: &db,
@@ -135,6 +136,33 @@ fn check_records(db: &Db, progress: &mut dyn FnMut(Position)) -> Result<Position
             None => Ok(()),
         }
     })
+}
+
+/// Reads everything else that is to be read or deleted: a table with a block that is
+/// damaged would still be damaged afterwards.
+fn check_tables(db: &Db) -> Result<(), RebuildError> {
+    let columns = db.columns()?;
+    for (name, column) in [
+        (columns::STREAMS, columns.streams),
+        (columns::TYPES, columns.types),
+        (columns::BATCHES, columns.batches),
+        (columns::TREE, columns.tree),
+        (columns::BLOBS, columns.blobs),
+    ] {
+        let mut iterator = db.iterate_once(column);
+        iterator.seek_to_first();
+        while iterator.valid() {
+            iterator.next();
+        }
+        if let Err(error) = db.check(&iterator) {
+            let reason = format!(
+                "files of {name} are damaged, which cannot be made anew in place ({error}); restore the \
+                 log from a backup, or write it out with `annals export annals` and import that anew"
+            );
+            return Err(corrupt(reason).into());
+        }
+    }
+    Ok(())
 }
 
 /// A batch while its records are read.

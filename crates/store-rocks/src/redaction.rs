@@ -8,8 +8,14 @@
 //! redaction = u8 1, the format
 //!             u8 1 records are left to be rewritten, 2 old bytes are in the files,
 //!                3 the same, and they stay until they are asked for
-//!             for each record that is left: u64 position, u16 count, u16 each
+//!             u64 the position of the last record that said what is removed
+//!             after a 1: u32 count, and the digests of the blobs that go with the
+//!                last of these records; for each record u64 position, u16 count,
+//!                u16 each
 //! ```
+//!
+//! The blobs go last, so that no record names one that is not there; their digests go
+//! from the files with everything else.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -24,7 +30,9 @@ use rocksdb::WriteBatch;
 use crate::columns::Columns;
 use crate::db::Db;
 use crate::error::corrupt;
+use crate::models::Turns;
 use crate::open::synced;
+use crate::rows::Counts;
 use crate::staging::Refusal;
 use crate::writer::Groups;
 use crate::{chunk, index, keys, purge, rows};
@@ -37,9 +45,21 @@ const BEYOND_MODELS: [u8; 1] = [u8::MAX];
 
 /// What is left to do of redactions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Pending {
-    /// Records, by ascending positions.
-    Records(VecDeque<PiecesOf>),
+pub(crate) struct Pending {
+    /// The position of the last record that said what is removed. It tells this one
+    /// from the next.
+    pub(crate) said: Position,
+    pub(crate) left: Left,
+}
+
+/// What is left to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// Records, by ascending positions, and blobs, which go with the last of them.
+    Content {
+        records: VecDeque<PiecesOf>,
+        blobs: Vec<Digest>,
+    },
     /// Old bytes are in the files.
     Files,
     /// The same; they stay until somebody asks for it.
@@ -48,12 +68,20 @@ pub(crate) enum Pending {
 
 impl Pending {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let records = match self {
-            Pending::Records(records) => records,
-            Pending::Files => return vec![FORMAT, 2],
-            Pending::PutOff => return vec![FORMAT, 3],
+        let stage = match &self.left {
+            Left::Content { .. } => 1,
+            Left::Files => 2,
+            Left::PutOff => 3,
         };
-        let mut out = vec![FORMAT, 1];
+        let mut out = vec![FORMAT, stage];
+        out.extend_from_slice(&self.said.0.to_be_bytes());
+        let Left::Content { records, blobs } = &self.left else {
+            return out;
+        };
+        // A batch that brought more would be over every limit.
+        let count = u32::try_from(blobs.len()).unwrap_or(u32::MAX);
+        out.extend_from_slice(&count.to_be_bytes());
+        blobs.iter().for_each(|blob| out.extend_from_slice(&blob.0));
         for PiecesOf { position, pieces } in records {
             // No record has more pieces than a u16 counts.
             let count = u16::try_from(pieces.len()).unwrap_or(u16::MAX);
@@ -66,27 +94,41 @@ impl Pending {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Pending> {
-        let rest = match bytes {
-            [FORMAT, 1, rest @ ..] => rest,
-            [FORMAT, 2] => return Some(Pending::Files),
-            [FORMAT, 3] => return Some(Pending::PutOff),
+        let [FORMAT, stage, rest @ ..] = bytes else {
+            return None;
+        };
+        let (said, rest) = rest.split_first_chunk()?;
+        let left = match stage {
+            1 => content(rest)?,
+            2 if rest.is_empty() => Left::Files,
+            3 if rest.is_empty() => Left::PutOff,
             _ => return None,
         };
-        let mut records = VecDeque::new();
-        let mut rest = rest;
-        while let Some((position, more)) = rest.split_first_chunk() {
-            let (count, more) = more.split_first_chunk()?;
-            let count = usize::from(u16::from_be_bytes(*count));
-            let (pieces, more) = more.split_at_checked(count * size_of::<u16>())?;
-            let (pieces, _) = pieces.as_chunks();
-            records.push_back(PiecesOf {
-                position: Position(u64::from_be_bytes(*position)),
-                pieces: pieces.iter().copied().map(u16::from_be_bytes).collect(),
-            });
-            rest = more;
-        }
-        rest.is_empty().then_some(Pending::Records(records))
+        let said = Position(u64::from_be_bytes(*said));
+        Some(Pending { said, left })
     }
+}
+
+fn content(bytes: &[u8]) -> Option<Left> {
+    let (count, rest) = bytes.split_first_chunk()?;
+    let count = usize::try_from(u32::from_be_bytes(*count)).ok()?;
+    let (blobs, mut rest) = rest.split_at_checked(count.checked_mul(size_of::<Digest>())?)?;
+    let (blobs, _) = blobs.as_chunks();
+    let mut records = VecDeque::new();
+    while !rest.is_empty() {
+        let (position, more) = rest.split_first_chunk()?;
+        let (count, more) = more.split_first_chunk()?;
+        let count = usize::from(u16::from_be_bytes(*count));
+        let (pieces, more) = more.split_at_checked(count * size_of::<u16>())?;
+        let (pieces, _) = pieces.as_chunks();
+        records.push_back(PiecesOf {
+            position: Position(u64::from_be_bytes(*position)),
+            pieces: pieces.iter().copied().map(u16::from_be_bytes).collect(),
+        });
+        rest = more;
+    }
+    let blobs = blobs.iter().copied().map(Digest).collect();
+    Some(Left::Content { records, blobs })
 }
 
 /// What is left to do, if anything is.
@@ -183,19 +225,60 @@ fn rewrite(
     Ok(())
 }
 
-/// Puts the next step into a write, with what is left after it.
-fn step(
+/// A redaction under way.
+struct Steps {
+    said: Position,
+    records: VecDeque<PiecesOf>,
+    blobs: Vec<Digest>,
+}
+
+impl Steps {
+    /// Puts the next step into a write, with what is left after it. The last one deletes
+    /// the blobs, and keeps the counts of them.
+    fn step(
+        &mut self,
+        db: &Db,
+        columns: &Columns<'_>,
+        counts: &mut Counts,
+        write: &mut WriteBatch,
+    ) -> Result<(), ReadError> {
+        rewrite(db, columns, &mut self.records, write)?;
+        let left = match self.records.is_empty() {
+            true => {
+                delete_blobs(db, columns, &std::mem::take(&mut self.blobs), counts, write)?;
+                Left::Files
+            }
+            false => Left::Content {
+                records: self.records.clone(),
+                blobs: self.blobs.clone(),
+            },
+        };
+        let said = self.said;
+        let pending = Pending { said, left };
+        write.put_cf(columns.meta, keys::META_REDACTION, pending.encode());
+        Ok(())
+    }
+}
+
+/// Puts the deletion of blobs into a write, with the counts after it.
+pub(crate) fn delete_blobs(
     db: &Db,
     columns: &Columns<'_>,
-    left: &mut VecDeque<PiecesOf>,
+    digests: &[Digest],
+    counts: &mut Counts,
     write: &mut WriteBatch,
 ) -> Result<(), ReadError> {
-    rewrite(db, columns, left, write)?;
-    let pending = match left.is_empty() {
-        true => Pending::Files,
-        false => Pending::Records(left.clone()),
-    };
-    write.put_cf(columns.meta, keys::META_REDACTION, pending.encode());
+    for digest in digests {
+        let Some(blob) = db.get(columns.blobs, &digest.0)? else {
+            continue;
+        };
+        counts.blobs = counts.blobs.saturating_sub(1);
+        counts.blob_bytes = counts.blob_bytes.saturating_sub(blob.len() as u64);
+        write.delete_cf(columns.blobs, digest.0);
+    }
+    if !digests.is_empty() {
+        write.put_cf(columns.meta, keys::META_COUNTS, counts.encode());
+    }
     Ok(())
 }
 
@@ -215,20 +298,34 @@ impl From<ReadError> for Failure {
 /// files were rewritten.
 pub(crate) fn resume(db: &Db) -> Result<bool, Failure> {
     let columns = db.columns()?;
-    if let Some(Pending::Records(mut left)) = pending(db)? {
-        tracing::info!(records = left.len(), "completing a redaction");
-        while !left.is_empty() {
+    if let Some(Pending {
+        said,
+        left: Left::Content { records, blobs },
+    }) = pending(db)?
+    {
+        tracing::info!(records = records.len(), "completing a redaction");
+        let mut counts = index::counts(db, &columns)?;
+        let mut steps = Steps {
+            said,
+            records,
+            blobs,
+        };
+        loop {
             let mut write = WriteBatch::default();
-            step(db, &columns, &mut left, &mut write)?;
+            steps.step(db, &columns, &mut counts, &mut write)?;
             let written = db.rocks.write_opt(write, &synced(true));
             written.map_err(Failure::Write)?;
+            if steps.records.is_empty() {
+                break;
+            }
         }
     }
-    if pending(db)? == Some(Pending::Files) {
+    let left = pending(db)?.map(|pending| pending.left);
+    if left == Some(Left::Files) {
         tracing::info!("giving up the bytes that a redaction left");
         // Content is out of reach already; where its bytes cannot be given up now,
         // for example on a full disk, that is tried again.
-        let purged = purge::purge(db);
+        let purged = purge::purge(db, &Turns::default());
         if let Err(failure) = &purged {
             tracing::warn!(error = %failure, "the bytes of removed content are still in the files");
         }
@@ -273,24 +370,26 @@ impl Groups<'_> {
             };
         }
         check(self.db, &columns, &removal, self.staging.last())?;
-        let mut left: VecDeque<PiecesOf> = removal.removed.into();
         let appended = match self.staging.append(prepared, request) {
             Ok(appended) => appended,
             Err(Refusal::Batch(error)) => return Err(error.into()),
             Err(Refusal::Store(error)) => return Err(self.give_up(&error).into()),
         };
-        if let Err(error) = self.staging.remove_blobs(&removal.blobs) {
-            return Err(self.give_up(&error).into());
-        }
         let Some((mut write, last)) = self.staging.finish() else {
             return Ok(appended);
         };
         write.delete_range_cf(columns.models, [].as_slice(), BEYOND_MODELS.as_slice());
+        let mut steps = Steps {
+            said: last,
+            records: removal.removed.into(),
+            blobs: removal.blobs,
+        };
         loop {
-            let stepped = step(self.db, &columns, &mut left, &mut write);
+            let counts = self.staging.counts_mut();
+            let stepped = steps.step(self.db, &columns, counts, &mut write);
             stepped.map_err(|error| self.give_up(&error))?;
             self.write_alone(std::mem::take(&mut write))?;
-            if left.is_empty() {
+            if steps.records.is_empty() {
                 break;
             }
         }
@@ -360,8 +459,13 @@ mod tests {
             position: Position(position),
             pieces: pieces.to_vec(),
         };
-        let left = VecDeque::from([of(1, &[]), of(u64::MAX, &[0, 7, u16::MAX])]);
-        for pending in [Pending::Records(left), Pending::Files, Pending::PutOff] {
+        let content = Left::Content {
+            records: VecDeque::from([of(1, &[]), of(u64::MAX, &[0, 7, u16::MAX])]),
+            blobs: vec![Digest([7; 32]), Digest([8; 32])],
+        };
+        for left in [content, Left::Files, Left::PutOff] {
+            let said = Position(9);
+            let pending = Pending { said, left };
             let bytes = pending.encode();
             assert_eq!(Pending::decode(&bytes), Some(pending.clone()));
             let longer = [bytes.as_slice(), &[0]].concat();

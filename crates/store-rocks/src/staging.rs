@@ -105,18 +105,9 @@ impl<'a> Staging<'a> {
         self.tail.last
     }
 
-    /// Stages the deletion of blobs.
-    pub(crate) fn remove_blobs(&mut self, digests: &[Digest]) -> Result<(), ReadError> {
-        for digest in digests {
-            let Some(blob) = self.db.get(self.columns.blobs, &digest.0)? else {
-                continue;
-            };
-            let counts = &mut self.tail.counts;
-            counts.blobs = counts.blobs.saturating_sub(1);
-            counts.blob_bytes = counts.blob_bytes.saturating_sub(blob.len() as u64);
-            self.write.delete_cf(self.columns.blobs, digest.0);
-        }
-        Ok(())
+    /// What is counted, to be changed by who deletes blobs.
+    pub(crate) fn counts_mut(&mut self) -> &mut Counts {
+        &mut self.tail.counts
     }
 
     /// Bytes staged so far.

@@ -143,6 +143,9 @@ impl<'a> Verifier<'a> {
 
     fn found(&mut self, finding: Finding) {
         self.report.total_findings += 1;
+        let is_of_a_model = matches!(finding.fault, Fault::Model { .. });
+        self.report.of_models += u64::from(is_of_a_model);
+        self.report.of_indexes += u64::from(finding.fault.is_of_an_index());
         if self.report.findings.len() < MAX_FINDINGS {
             self.report.findings.push(finding);
         }

@@ -15,6 +15,7 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
         return Err(CliError::InMemory);
     };
     let report = rocks.backup(&args.dest)?;
+    let has_removed = rocks.needs_purge()?;
     annals.close().await;
     let root = report.root.map(|root| root.to_string());
     if context.output.is_json() {
@@ -23,6 +24,7 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
             "position": report.position.0,
             "root": root,
             "bytes": report.bytes,
+            "has_removed_bytes": has_removed,
         }));
     }
     context.output.line(&format!(
@@ -31,9 +33,15 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
         report.path.display(),
         bytes(report.bytes)
     ))?;
-    match root {
-        Some(root) => context.output.line(&format!("root {root}")),
-        None => Ok(()),
+    if let Some(root) = root {
+        context.output.line(&format!("root {root}"))?;
+    }
+    match has_removed {
+        true => context.output.line(
+            "its files may have bytes of removed content, as the log's have: `annals redact --finish` on each \
+             gives them up",
+        ),
+        false => Ok(()),
     }
 }
 

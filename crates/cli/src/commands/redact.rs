@@ -46,13 +46,10 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
         }
     };
     // What was removed is said also where its bytes could not be given up.
-    let bytes = match recorded {
-        Some(_) => give_up(&annals, args.fast),
-        None => Ok(Bytes::None),
-    };
+    let bytes = give_up(&annals, recorded, args.fast);
     annals.close().await;
     if matches!(bytes, Ok(Bytes::Gone)) {
-        settle(context).await?;
+        settle(context).await;
     }
     let done = Done::Recorded {
         recorded,
@@ -63,10 +60,11 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
 }
 
 /// Opens the log once more: RocksDB then begins its list of tables anew, in which keys
-/// of old ones stood.
-async fn settle(context: &Context) -> Result<(), CliError> {
-    context.writer()?.close().await;
-    Ok(())
+/// of old ones stood. Where somebody else has opened it meanwhile, that did the same.
+async fn settle(context: &Context) {
+    if let Ok(annals) = context.writer() {
+        annals.close().await;
+    }
 }
 
 async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError> {
@@ -114,12 +112,23 @@ fn actor(args: &Redact) -> ActorRef {
     args.who.actor()
 }
 
-fn give_up(annals: &Annals, fast: bool) -> Result<Bytes, CliError> {
+/// Gives up the old bytes, also those that an earlier redaction left; with `fast` it
+/// leaves them.
+fn give_up(
+    annals: &Annals,
+    recorded: Option<(Position, Position)>,
+    fast: bool,
+) -> Result<Bytes, CliError> {
     let Some(rocks) = annals.rocks() else {
         return Ok(Bytes::None);
     };
+    if !rocks.needs_purge()? {
+        return Ok(Bytes::None);
+    }
     if fast {
-        rocks.put_off_purge()?;
+        if let Some((_, last)) = recorded {
+            rocks.put_off_purge(last)?;
+        }
         return Ok(Bytes::Left);
     }
     rewriting(|| rocks.purge())?;
@@ -145,7 +154,7 @@ async fn finish(context: &mut Context) -> Result<(), CliError> {
     };
     annals.close().await;
     purged?;
-    settle(context).await?;
+    settle(context).await;
     if context.output.is_json() {
         return context.output.json(&json!({ "rewritten": needed }));
     }
@@ -169,7 +178,13 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
         return output.json(&to_json(found, done));
     }
     if found.removed.is_empty() {
-        return output.line("nothing to remove: the content is gone already, or was never there");
+        let nothing = "nothing to remove: the content is gone already, or was never there. Content that no event \
+                       refers to is a matter of `annals gc`";
+        output.line(nothing)?;
+        return match done {
+            Done::Nothing => Ok(()),
+            Done::Recorded { bytes, .. } => say_bytes(output, *bytes),
+        };
     }
     let pieces: usize = found.removed.iter().map(|of| of.pieces.len()).sum();
     let verb = match done {
@@ -206,17 +221,21 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
                 };
                 output.line(&format!("recorded as {events}"))?;
             }
-            match bytes {
-                Bytes::None => Ok(()),
-                Bytes::Gone => output.line(
-                    "the log's files were rewritten without it; backups and exports made before still have it",
-                ),
-                Bytes::Left => output.line(
-                    "its bytes are still in the log's files, where nobody reads them: `annals redact --finish` \
-                     rewrites these",
-                ),
-            }
+            say_bytes(output, *bytes)
         }
+    }
+}
+
+fn say_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
+    match bytes {
+        Bytes::None => Ok(()),
+        Bytes::Gone => output.line(
+            "the log's files were rewritten without it; backups and exports made before still have it",
+        ),
+        Bytes::Left => output.line(
+            "its bytes are still in the log's files, where nobody reads them: `annals redact --finish` \
+             rewrites these",
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `annals verify`: checks everything that is stored.
 
 use annals::projections::{CatalogueFault, CatalogueReport};
-use annals::store_rocks::{Fault, Finding, VerifyReport};
+use annals::store_rocks::{Finding, VerifyReport};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -36,13 +36,17 @@ pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     }
 }
 
-/// What mends the log.
+/// What mends the log. Findings that are only counted count, too.
 fn remedy(report: &VerifyReport) -> &'static str {
-    let is_of_a_model = |finding: &Finding| matches!(finding.fault, Fault::Model { .. });
-    let is_all_of_indexes = |finding: &Finding| finding.fault.is_of_an_index();
-    if report.findings.iter().all(is_of_a_model) {
+    let VerifyReport {
+        total_findings: all,
+        of_models,
+        of_indexes,
+        ..
+    } = report;
+    if all == of_models {
         "make the catalogue anew with `annals rebuild`"
-    } else if report.findings.iter().all(is_all_of_indexes) {
+    } else if *all == of_models + of_indexes {
         "make the indexes anew with `annals rebuild --indexes`, or restore the log from a backup"
     } else {
         "restore the log from a backup"

@@ -9,6 +9,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use annals_domain::redaction::Redacted;
 use annals_event_log::{EventLog, Position, Query, Record, Rows};
 use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
@@ -54,6 +55,7 @@ struct Before<'a> {
     log: &'a dyn EventLog,
     model: &'a str,
     folded: Position,
+    since: Position,
     taken: &'a Taken,
     /// The newest of it, which may not be written yet.
     writing: Option<&'a Arc<Layer>>,
@@ -70,6 +72,8 @@ pub(super) struct Building<'a> {
     /// Bytes in memory after which rows are written.
     batch_bytes: usize,
     folded: Position,
+    /// The end of the log when it was begun.
+    since: Position,
     rows: u64,
     taken: Taken,
     progress: &'a mut (dyn FnMut(Position) + Send),
@@ -134,6 +138,7 @@ impl<'a> Building<'a> {
             model,
             batch_bytes,
             folded: Position::START,
+            since: log.watermark(),
             rows: 0,
             taken: Taken::new(),
             progress,
@@ -155,6 +160,7 @@ impl<'a> Building<'a> {
                 log: self.log,
                 model: &self.model,
                 folded: self.folded,
+                since: self.since,
                 taken: &self.taken,
                 writing: layer.as_ref(),
                 batch_bytes: self.batch_bytes,
@@ -189,6 +195,13 @@ async fn fold(
         && let Some(steps) = pages.next().await
     {
         let mut steps = steps?;
+        // What is folded already may have what was removed meanwhile.
+        let removed = |step: &Step| Redacted::of(&step.decoded.event).is_some();
+        if let Some(step) = steps.iter().rev().find(|step| removed(step))
+            && Position(step.position()) > before.since
+        {
+            return Err(CatalogueError::Moving { attempts: 1 });
+        }
         let source = Source {
             log: before.log,
             model: before.model,

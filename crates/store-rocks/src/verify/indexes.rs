@@ -164,7 +164,9 @@ impl Verifier<'_> {
             }
             iterator.next();
         }
-        self.report.total_findings += surplus.saturating_sub(found);
+        let more = surplus.saturating_sub(found);
+        self.report.total_findings += more;
+        self.report.of_indexes += more;
         Ok(())
     }
 }

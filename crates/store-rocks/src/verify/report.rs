@@ -34,6 +34,10 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
     /// How many findings there are in all.
     pub total_findings: u64,
+    /// How many of these are of read models, which can be folded anew.
+    pub of_models: u64,
+    /// How many are of indexes, which [`crate::RocksLog::rebuild_indexes`] may mend.
+    pub of_indexes: u64,
 }
 
 impl VerifyReport {
