@@ -6,7 +6,7 @@ mod keeping;
 use std::io;
 use std::path::PathBuf;
 
-use annals::event_log::{AppendError, Position, ReadError, RedactError};
+use annals::event_log::{AppendError, CommitError, Position, ReadError, RedactError};
 use annals::projections::replay::ReplayError;
 use annals::projections::session_replay::SessionReplayError;
 use annals::projections::{CatalogueError, EntryError};
@@ -550,7 +550,8 @@ fn is_corrupt(error: &LoadError) -> bool {
         LoadError::Read(error) | LoadError::Catalogue(CatalogueError::Read(error)) => {
             is_corrupt_read(error)
         }
-        LoadError::Entry(EntryError::MissingBlob { .. })
+        LoadError::Catalogue(CatalogueError::Commit(CommitError::Corrupt { .. }))
+        | LoadError::Entry(EntryError::MissingBlob { .. })
         | LoadError::Catalogue(CatalogueError::MissingBlob { .. }) => true,
         LoadError::Decode(source)
         | LoadError::Entry(EntryError::Decode { source, .. })

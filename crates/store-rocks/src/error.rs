@@ -177,7 +177,10 @@ impl OpenError {
         } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
             let found = detail.trim_start_matches("Corruption: ");
             let found = found.trim_end_matches('.');
-            let reason = format!("{found}; restore it from a backup");
+            let reason = format!(
+                "{found}; `annals doctor` says whether anything that was acknowledged is concerned, or \
+                 restore it from a backup"
+            );
             OpenError::Corrupt { path, reason }
         } else if says("Too many open files") {
             OpenError::TooManyFiles { path }
@@ -327,6 +330,12 @@ pub enum StoreFailure {
         /// RocksDB's own words.
         detail: Arc<str>,
     },
+    /// What is stored contradicts itself.
+    #[error("the store is corrupt: {reason}. Verify it, and restore it from a backup")]
+    Corrupt {
+        /// What was found, and where.
+        reason: Arc<str>,
+    },
     /// A writer ended between a write and its publication.
     #[error(
         "a writer ended before it published its last group; open the log once for writing to settle it"
@@ -353,8 +362,14 @@ impl StoreFailure {
 
 impl From<StoreFailure> for AppendError {
     fn from(failure: StoreFailure) -> AppendError {
-        AppendError::Unavailable {
-            source: Box::new(failure),
+        match failure {
+            // To reopen it would not help.
+            StoreFailure::Corrupt { reason } => AppendError::Corrupt {
+                reason: reason.to_string(),
+            },
+            failure => AppendError::Unavailable {
+                source: Box::new(failure),
+            },
         }
     }
 }

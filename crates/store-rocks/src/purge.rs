@@ -62,7 +62,8 @@ pub enum PurgeError {
     /// Files are still there that should have been rewritten.
     #[error(
         "{count} files still hold what was removed, {example} among them; a read in this process that uses \
-         them keeps them, or the disk is full: `annals redact --finish` tries it again",
+         them keeps them, the disk is full, or a file is damaged (`annals verify` says so): `annals redact --finish` \
+         tries it again",
         count = .files.len(),
         example = .files.first().map_or("", String::as_str)
     )]

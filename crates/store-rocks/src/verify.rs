@@ -155,8 +155,10 @@ impl<'a> Verifier<'a> {
     fn unreadable(&mut self, error: ReadError) -> Result<(), ReadError> {
         match error {
             ReadError::Corrupt { reason } => {
-                let at = self.last.next();
-                self.find(Some(at), None, Fault::Unreadable { reason });
+                // Where it was among the records that was, if it was there.
+                let among = (Position(1)..self.view.watermark).contains(&self.last);
+                let at = among.then(|| self.last.next());
+                self.find(at, None, Fault::Unreadable { reason });
                 Ok(())
             }
             error => Err(error),

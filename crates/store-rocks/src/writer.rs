@@ -391,8 +391,13 @@ impl Groups<'_> {
 }
 
 fn unreadable(db: &Db, error: &ReadError) -> StoreFailure {
-    StoreFailure::Rocks {
-        path: db.path.as_path().into(),
-        detail: error.to_string().into(),
+    match error {
+        ReadError::Corrupt { reason } => StoreFailure::Corrupt {
+            reason: reason.as_str().into(),
+        },
+        error => StoreFailure::Rocks {
+            path: db.path.as_path().into(),
+            detail: error.to_string().into(),
+        },
     }
 }

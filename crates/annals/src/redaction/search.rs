@@ -1,5 +1,6 @@
 //! Looking for the content that is to go.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use annals_domain::redaction::RemovedPieces;
@@ -9,6 +10,9 @@ use regex::bytes::Regex;
 use super::plan::{Lossy, Plan};
 use super::{PAGE, RedactionError, Target};
 use crate::{Annals, LoadError};
+
+/// How deep JSON is looked for within JSON.
+const JSON_WITHIN_JSON: usize = 3;
 
 /// Blobs that are remembered as clean; one that comes again much later is looked
 /// through again.
@@ -151,10 +155,21 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// Whether a pattern is found in content as it is stored, or with the escapes of JSON
+    /// undone: much content is JSON, and some has JSON in it again.
     fn matches(&self, content: &[u8]) -> bool {
-        self.patterns
-            .iter()
-            .any(|pattern| pattern.is_match(content))
+        let is_found = |text: &[u8]| self.patterns.iter().any(|pattern| pattern.is_match(text));
+        let mut text = Cow::Borrowed(content);
+        for _ in 0..JSON_WITHIN_JSON {
+            if is_found(&text) {
+                return true;
+            }
+            match unescaped(&text) {
+                Some(plain) => text = Cow::Owned(plain),
+                None => return false,
+            }
+        }
+        is_found(&text)
     }
 
     /// Whether a blob goes from every event that refers to it.
@@ -195,5 +210,82 @@ impl<'a> Search<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// A text with each escape of JSON undone once; none where it has none.
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    let first = text.iter().position(|byte| *byte == b'\\')?;
+    let (before, mut rest) = text.split_at_checked(first)?;
+    let mut plain = before.to_vec();
+    plain.reserve(rest.len());
+    while let Some((byte, more)) = rest.split_first() {
+        rest = more;
+        let (b'\\', Some((escape, more))) = (*byte, rest.split_first()) else {
+            plain.push(*byte);
+            continue;
+        };
+        rest = more;
+        match escape {
+            b'n' => plain.push(b'\n'),
+            b't' => plain.push(b'\t'),
+            b'r' => plain.push(b'\r'),
+            b'b' => plain.push(0x08),
+            b'f' => plain.push(0x0c),
+            b'u' => rest = unicode(rest, &mut plain),
+            // A quote, a slash, a backslash; what is no escape loses its backslash.
+            other => plain.push(*other),
+        }
+    }
+    Some(plain)
+}
+
+/// Undoes `\uXXXX`, of which the digits come next, and a pair of them for a character
+/// beyond; what is left behind it.
+fn unicode<'t>(rest: &'t [u8], plain: &mut Vec<u8>) -> &'t [u8] {
+    let code = |digits: &[u8]| {
+        let digits = std::str::from_utf8(digits).ok()?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let Some((Some(first), mut more)) = rest
+        .split_at_checked(4)
+        .map(|(digits, more)| (code(digits), more))
+    else {
+        plain.extend_from_slice(b"u");
+        return rest;
+    };
+    let mut units = vec![first];
+    if let [b'\\', b'u', behind @ ..] = more
+        && (0xd800..0xdc00).contains(&first)
+        && let Some((digits, behind)) = behind.split_at_checked(4)
+        && let Some(second) = code(digits)
+    {
+        units.push(second);
+        more = behind;
+    }
+    let text = String::from_utf16_lossy(&units);
+    plain.extend_from_slice(text.as_bytes());
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_undone_once() {
+        let of = |text: &str| {
+            unescaped(text.as_bytes()).map(|plain| String::from_utf8_lossy(&plain).into_owned())
+        };
+        assert_eq!(of("no escape"), None);
+        let text = "a \"b\"\n\t\\ / é \u{1f600}";
+        let json = serde_json::to_string(text).unwrap_or_default();
+        assert_eq!(of(&json), Some(format!("\"{text}\"")));
+        assert_eq!(of(r"\u00e9\u0041\ud83d\ude00"), Some("éA😀".to_owned()));
+        for odd in [r"\", r"\u12", r"\uzzzz", r"\ud83d", r"\ud83d\u0041", "x\\"] {
+            assert!(of(odd).is_some(), "{odd}");
+        }
+        let twice = serde_json::to_string(&json).unwrap_or_default();
+        assert_eq!(of(&twice), Some(format!("\"{json}\"")));
     }
 }

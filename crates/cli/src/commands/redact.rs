@@ -211,6 +211,7 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
             "  the blob {digest} stays: other events refer to it, too. `annals redact {digest}` removes it from all"
         ))?;
     }
+    output.line("other events may say the same in other pieces: --pattern finds every one")?;
     match done {
         Done::Nothing => output.line("nothing was changed"),
         Done::Recorded { recorded, bytes } => {
@@ -230,7 +231,8 @@ fn say_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
     match bytes {
         Bytes::None => Ok(()),
         Bytes::Gone => output.line(
-            "the log's files were rewritten without it; backups and exports made before still have it",
+            "the log's files were rewritten without it; backups and exports made before still have it, and so have \
+             readers in other processes until they end",
         ),
         Bytes::Left => output.line(
             "its bytes are still in the log's files, where nobody reads them: `annals redact --finish` \

@@ -77,6 +77,7 @@ fn print(
             "catalogue": {
                 "position": catalogue.position.0,
                 "rows": catalogue.rows,
+                "compared": catalogue.ahead_of.is_none(),
                 "total_findings": catalogue.total_findings,
                 "findings": catalogue.findings.iter().map(fault).collect::<Vec<Value>>(),
             },
@@ -109,7 +110,13 @@ fn print(
             counted(unused, "blob", "blobs")
         ))?;
     }
-    if catalogue.is_sound() {
+    if let Some(end) = catalogue.ahead_of {
+        output.line(&format!(
+            "the catalogue was not compared: it has events up to {}, and readers see {end}, as a writer was \
+             killed; the next command that writes settles it",
+            catalogue.position
+        ))?;
+    } else if catalogue.is_sound() {
         output.line(&format!(
             "the catalogue's {} are those that the log gives up to position {}",
             counted(catalogue.rows, "row", "rows"),

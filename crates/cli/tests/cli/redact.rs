@@ -55,6 +55,7 @@ fn an_event_is_redacted_and_every_view_says_so() {
         "{dry:?}"
     );
     assert!(dry.stdout.contains("nothing was changed"));
+    assert!(dry.stdout.contains("--pattern finds every one"));
     let args = [
         "redact",
         "1",
@@ -161,6 +162,21 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
     place
         .run(&["redact", &blob, "--reason", "x"])
         .fails(1, &["no event refers to content"]);
+    // In JSON, which escapes it.
+    let prompt = json!({ "text": format!("say \"{SECRET}\"\nnow") }).to_string();
+    place.accept(&[intent(&prompt)]);
+    let quoted = format!("say \"{SECRET}\"\nnow");
+    let args = [
+        "redact",
+        "--pattern",
+        &quoted,
+        "--reason",
+        "x",
+        "--dry-run",
+        "--json",
+    ];
+    let found = place.run(&args).ok().json();
+    assert_eq!(found["events"].as_array().unwrap().len(), 1);
     place
         .run(&["redact", "--pattern", SECRET, "--reason", "a leak"])
         .ok();

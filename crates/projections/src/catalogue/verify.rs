@@ -30,6 +30,10 @@ pub struct CatalogueReport {
     pub position: Position,
     /// Rows that are stored.
     pub rows: u64,
+    /// Where the log ends for readers, if the rows are ahead of that: then they were not
+    /// compared. A writer that ended before it published its last records leaves it so,
+    /// and the next opening for writing settles it.
+    pub ahead_of: Option<Position>,
     /// What is wrong: the first hundred findings.
     pub findings: Vec<CatalogueFault>,
     /// How many findings there are in all.
@@ -126,6 +130,14 @@ impl Catalogue {
         let _rebuilding = self.rebuilding.lock().await;
         let mut building = Building::new(anew, ANEW.to_owned(), BATCH_BYTES, progress);
         let (_, checkpoint) = generation::begin(log).await?;
+        let end = log.watermark();
+        if checkpoint > end {
+            return Ok(CatalogueReport {
+                position: checkpoint,
+                ahead_of: Some(end),
+                ..CatalogueReport::default()
+            });
+        }
         building.build_to(checkpoint.min(log.watermark())).await?;
         for _ in 0..ATTEMPTS {
             // Nor does this handle write any while they are read.

@@ -51,22 +51,28 @@ impl Verifier<'_> {
         let Some(Reading { name, checkpoint }) = read else {
             return Ok(());
         };
-        let reason = match checkpoint {
-            None => Some("it has no checkpoint".to_owned()),
+        let model = name;
+        match checkpoint {
+            None => {
+                let reason = "it has no checkpoint".to_owned();
+                self.find(None, None, Fault::Model { model, reason });
+            }
             Some(checkpoint) if checkpoint > self.view.watermark => {
                 // Rows may have been folded meanwhile from records that came meanwhile.
                 let last = match self.view.db.last_position() {
                     Err(ReadError::Corrupt { .. }) => self.view.watermark,
                     last => last?,
                 };
-                let reason = format!("it is folded up to {checkpoint}, and the log ends at {last}");
-                (checkpoint > last).then_some(reason)
+                if checkpoint > last {
+                    let fault = Fault::LostEnd {
+                        model,
+                        checkpoint,
+                        last,
+                    };
+                    self.find(None, None, fault);
+                }
             }
-            Some(_) => None,
-        };
-        if let Some(reason) = reason {
-            let model = name;
-            self.find(None, None, Fault::Model { model, reason });
+            Some(_) => {}
         }
         Ok(())
     }

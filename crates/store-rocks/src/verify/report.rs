@@ -213,6 +213,19 @@ pub enum Fault {
         /// The count of this verification.
         found: u64,
     },
+    /// Rows were folded from records that are not there any more.
+    #[error(
+        "the read model {model} has rows of the records up to {checkpoint}, and the log ends at {last}: the log \
+         has lost its end"
+    )]
+    LostEnd {
+        /// The read model.
+        model: String,
+        /// Up to where it is folded.
+        checkpoint: Position,
+        /// The log's last record.
+        last: Position,
+    },
     /// The log ends before its watermark.
     #[error("the log ends at {last}, before its watermark")]
     Watermark {

@@ -64,12 +64,6 @@ fn twice(count: usize) {
 
 #[test]
 fn the_same_outputs_under_other_events_are_stored_once() {
-    twice(20);
-}
-
-#[test]
-#[ignore = "takes longer; run it by its name"]
-fn a_hundred_megabytes_under_other_events_are_stored_once() {
     twice(100);
 }
 

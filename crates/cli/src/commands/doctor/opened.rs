@@ -64,8 +64,16 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
     let model = Catalogue::new().model(log).await;
     let model = model.map_err(annals::LoadError::from)?;
     let kept = log.checkpoint(&model).await?;
-    let behind = log.watermark().0.saturating_sub(kept.0);
+    let end = log.watermark();
+    let behind = end.0.saturating_sub(kept.0);
     let check = |state, what: String| Check::new("catalogue", state, what);
+    if kept > end {
+        let what =
+            format!("it has events up to {kept}, and readers see {end}: a writer was killed");
+        return Ok(check(State::Note, what).remedy(
+            "the next command that writes settles it; if it stays, the log has lost its end: `annals verify`",
+        ));
+    }
     Ok(match behind {
         0 => check(State::Ok, "it has everything".into()),
         behind => {
