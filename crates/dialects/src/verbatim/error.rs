@@ -145,7 +145,8 @@ pub enum VerbatimImportError {
     /// All was copied, but the log's root is not the export's.
     #[error(
         "the root of the log's first {size} records is {found}, the export says {expected}: one of \
-         them was altered. `annals verify` checks the log"
+         them was altered. What was imported is sound in itself and not what was exported: remove that log, and \
+         get the export again"
     )]
     Root {
         /// How many records the root is over.
