@@ -2,7 +2,7 @@
 //! as its reader will see it, whatever quotes and folds it is written with.
 
 use super::data::{Entry, Node, Scalar, Value};
-use crate::secrets::{Hit, Redacted, Secrets};
+use crate::secrets::{Hit, KeyLines, Redacted, Secrets, is_name, is_value};
 
 /// What secrets are taken out by, and what they were.
 pub(super) struct Sieve<'a> {
@@ -27,30 +27,68 @@ impl<'a> Sieve<'a> {
 
     /// All that a node has. Its reader has bounded how deep it is nested.
     pub(super) fn node(&mut self, node: &mut Node) {
-        self.value(node, "", "");
+        self.value(node, "", "", None);
     }
 
-    fn value(&mut self, node: &mut Node, key: &str, path: &str) {
+    /// `lines` are those of the list that the node is in, or that its map is in.
+    fn value(&mut self, node: &mut Node, key: &str, path: &str, lines: Option<&mut KeyLines>) {
         let line = node.line.unwrap_or(1);
         match &mut node.value {
-            Value::Scalar(scalar) => self.scalar(scalar, key, path, line),
+            Value::Scalar(scalar) => {
+                if let Some(lines) = lines {
+                    self.line_of_key(scalar, "", path, line, lines);
+                }
+                self.scalar(scalar, key, path, line);
+            }
             Value::List(nodes) => {
+                let mut lines = KeyLines::default();
                 for (index, node) in nodes.iter_mut().enumerate() {
-                    self.value(node, "", &format!("{path}[{index}]"));
+                    self.value(node, "", &format!("{path}[{index}]"), Some(&mut lines));
                 }
             }
-            Value::Map(entries) => {
-                for Entry { key, value } in entries {
-                    let line = value.line.unwrap_or(line);
-                    self.scalar(key, "", path, line);
-                    let below = match path {
-                        "" => key.as_str().to_owned(),
-                        _ => format!("{path}.{}", key.as_str()),
-                    };
-                    self.value(value, key.as_str(), &below);
-                }
-            }
+            Value::Map(entries) => self.map(entries, path, line, lines),
             Value::Wrong(_) => {}
+        }
+    }
+
+    fn map(
+        &mut self,
+        entries: &mut [Entry],
+        path: &str,
+        line: u64,
+        mut lines: Option<&mut KeyLines>,
+    ) {
+        let name = name(entries);
+        for Entry { key, value } in entries {
+            let line = value.line.unwrap_or(line);
+            self.scalar(key, "", path, line);
+            let below = match path {
+                "" => key.as_str().to_owned(),
+                _ => format!("{path}.{}", key.as_str()),
+            };
+            if let (Value::Scalar(scalar), Some(lines)) = (&mut value.value, lines.as_deref_mut()) {
+                self.line_of_key(scalar, key.as_str(), &below, line, lines);
+            }
+            self.value(value, key.as_str(), &below, None);
+            if let (Value::Scalar(scalar), true) = (&mut value.value, is_value(key.as_str())) {
+                self.scalar(scalar, &name, &below, line);
+            }
+        }
+    }
+
+    /// Takes out what is a line of a private key that an earlier item of a list began.
+    fn line_of_key(
+        &mut self,
+        scalar: &mut Scalar,
+        field: &str,
+        path: &str,
+        line: u64,
+        lines: &mut KeyLines,
+    ) {
+        let found = self.secrets.redact_line(lines, field, scalar.as_str());
+        if let Some(Redacted { content, hits }) = found {
+            *scalar = Scalar::Text(content.into_owned());
+            self.found(hits, line, path);
         }
     }
 
@@ -73,5 +111,14 @@ impl<'a> Sieve<'a> {
             field: path.to_owned(),
             ..hit
         }));
+    }
+}
+
+/// What a map has as the name of its `value`, or nothing.
+fn name(entries: &[Entry]) -> String {
+    let named = entries.iter().find(|entry| is_name(entry.key.as_str()));
+    match named.map(|entry| &entry.value.value) {
+        Some(Value::Scalar(scalar)) => scalar.as_str().to_owned(),
+        _ => String::new(),
     }
 }

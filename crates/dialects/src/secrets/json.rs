@@ -6,15 +6,22 @@
 
 use std::borrow::Cow;
 
-use super::{Hit, Redacted, Secrets, Span, joined, lines};
+use super::{Hit, KeyLines, Redacted, Secrets, Span, joined, lines};
 
 /// How deep containers are told apart in paths. What is deeper is searched too.
 const MOST_DEPTH: usize = 256;
 
 /// A container that is open.
 enum Open {
-    Object { key: String, is_key_next: bool },
-    Array { index: usize },
+    Object {
+        key: String,
+        is_key_next: bool,
+        /// What `name` or `key` has in it, which is the label of `value`.
+        name: String,
+    },
+    Array {
+        index: usize,
+    },
 }
 
 /// Takes the secrets out of a text by these patterns of a set.
@@ -58,9 +65,9 @@ struct Walk<'a, 't> {
     /// Containers beyond [`MOST_DEPTH`].
     deeper: usize,
     line: u64,
-    /// The depth of the list in which a string has begun a private key and none has
-    /// ended it: a list of lines has it over many strings.
-    key_in: Option<usize>,
+    /// The depth of the list that has a private key over many strings, and how far it
+    /// is.
+    key_in: Option<(usize, KeyLines)>,
     out: String,
     copied: usize,
     hits: Vec<Hit>,
@@ -77,6 +84,7 @@ impl Walk<'_, '_> {
                 b'{' => self.begin(Open::Object {
                     key: String::new(),
                     is_key_next: true,
+                    name: String::new(),
                 }),
                 b'[' => self.begin(Open::Array { index: 0 }),
                 b'}' | b']' => self.end(),
@@ -107,7 +115,8 @@ impl Walk<'_, '_> {
             self.open.pop();
         }
         // The list is over, whatever it had begun.
-        self.key_in = self.key_in.filter(|depth| *depth <= self.open.len());
+        let depth = self.open.len();
+        self.key_in.take_if(|(list, _)| *list > depth);
     }
 
     fn next(&mut self) {
@@ -137,11 +146,15 @@ impl Walk<'_, '_> {
             if let Some(Open::Object {
                 key: current,
                 is_key_next,
+                ..
             }) = self.open.last_mut()
             {
                 *current = key;
                 *is_key_next = false;
             }
+        }
+        if !is_key {
+            self.name(&string.text);
         }
         for span in spans {
             let taken = string.text.get(span.start..span.end).unwrap_or_default();
@@ -174,41 +187,54 @@ impl Walk<'_, '_> {
 
     /// What is found if the value stands behind its key.
     fn labelled(&self, text: &str) -> Vec<Span> {
-        let Some(Open::Object { key, .. }) = self.open.last().filter(|_| self.deeper == 0) else {
+        let Some(Open::Object { key, name, .. }) = self.open.last().filter(|_| self.deeper == 0)
+        else {
             return Vec::new();
         };
-        self.secrets.behind(self.candidates, key, text)
+        let mut spans = self.secrets.behind(self.candidates, key, text);
+        if is_value(key) {
+            spans.extend(self.secrets.behind(self.candidates, name, text));
+        }
+        spans
     }
 
-    /// What is a line of a private key that an earlier string of the list began.
+    /// Remembers a value that is the name of another one.
+    fn name(&mut self, text: &str) {
+        if self.deeper > 0 {
+            return;
+        }
+        if let Some(Open::Object { key, name, .. }) = self.open.last_mut()
+            && is_name(key)
+        {
+            text.clone_into(name);
+        }
+    }
+
+    /// What is a line of a private key that an earlier string of the list began, or
+    /// the same key of an earlier object of it.
     fn line_of_key(&mut self, text: &str) -> Option<Span> {
-        let key = self.secrets.key_pattern(self.candidates)?;
-        if self.deeper > 0 || !matches!(self.open.last(), Some(Open::Array { .. })) {
-            return None;
+        let pattern = self.secrets.key_pattern();
+        let pattern = pattern.filter(|pattern| self.candidates.contains(pattern))?;
+        let (depth, field) = match self.open.as_slice() {
+            _ if self.deeper > 0 => return None,
+            [.., Open::Array { .. }] => (self.open.len(), ""),
+            [.., Open::Array { .. }, Open::Object { key, .. }] => {
+                (self.open.len() - 1, key.as_str())
+            }
+            _ => return None,
+        };
+        // A key of a list around this one goes on behind it.
+        let key = self.key_in.take_if(|(list, _)| *list == depth);
+        let (_, mut lines) = key.unwrap_or_default();
+        let found = lines.next(field, text);
+        if lines.is_open() {
+            self.key_in = Some((depth, lines));
         }
-        let depth = self.open.len();
-        let in_key = self.key_in == Some(depth);
-        let (begin, end) = (self.secrets.last_begin(text), self.secrets.last_end(text));
-        let (start, line_end) = body(text);
-        if begin.is_some() || end.is_some() {
-            // Whether the string's last mark begins a key.
-            self.key_in = (begin > end).then_some(depth);
-            let last = end.filter(|_| in_key && begin.is_none());
-            return last.map(|end| Span {
-                start,
-                end,
-                pattern: key,
-            });
-        }
-        if !in_key {
-            return None;
-        }
-        let line = text.get(start..line_end).unwrap_or_default();
-        self.key_in = is_body(line).then_some(depth);
-        (self.key_in.is_some() && !line.is_empty()).then_some(Span {
+        let (start, end) = found?;
+        Some(Span {
             start,
-            end: line_end,
-            pattern: key,
+            end,
+            pattern,
         })
     }
 
@@ -235,30 +261,16 @@ impl Walk<'_, '_> {
     }
 }
 
-/// A line without what a diff or a listing puts before it.
-fn body(text: &str) -> (usize, usize) {
-    let is_before = |c: char| c.is_whitespace() || matches!(c, '+' | '-' | '>' | '|' | '→');
-    let numbered = text
-        .trim_start()
-        .trim_start_matches(|c: char| c.is_ascii_digit());
-    let line = match numbered.starts_with(['\t', '→', '|', ':']) {
-        true => numbered.trim_start_matches(|c| is_before(c) || c == ':'),
-        false => text.trim_start_matches(is_before),
-    };
-    let start = text.len() - line.len();
-    (start, start + line.trim_end().len())
+/// Whether a key has the name of the value beside it.
+pub(crate) fn is_name(key: &str) -> bool {
+    ["name", "key"]
+        .iter()
+        .any(|it| it.eq_ignore_ascii_case(key))
 }
 
-/// Whether a line may be one of a private key: base64, a header, or nothing.
-fn is_body(line: &str) -> bool {
-    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-    let is_header = line.split_once(": ").is_some_and(|(name, _)| {
-        matches!(
-            name,
-            "Proc-Type" | "DEK-Info" | "Version" | "Comment" | "Charset"
-        )
-    });
-    line.bytes().all(is_base64) || is_header
+/// Whether a key has a value whose name stands beside it.
+pub(crate) fn is_value(key: &str) -> bool {
+    key.eq_ignore_ascii_case("value")
 }
 
 /// Where the string ends that begins at an offset: its closing quote, or the end of

@@ -13,7 +13,9 @@
 //! It finds what it has a pattern for, as it stands: not what is encoded, encrypted
 //! or cut in pieces.
 
+mod check;
 mod json;
+mod key;
 mod pattern;
 mod redactions;
 mod standard;
@@ -22,19 +24,18 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use regex::bytes::{Regex, RegexSet};
+use regex::bytes::RegexSet;
 use serde::Serialize;
 
+pub(crate) use json::{is_name, is_value};
+pub(crate) use key::KeyLines;
 use pattern::Pattern;
 pub use pattern::SecretPatternError;
 pub use redactions::{RedactedKind, RedactedPlace, Redactions};
-use standard::{KEY_BEGIN, KEY_END, STANDARD};
+use standard::STANDARD;
 
 /// How every marker begins.
 const MARKER: &str = "[redacted:";
-
-/// The kind whose secrets have many lines.
-const PRIVATE_KEY: &str = "private-key";
 
 /// A letter, digit or sign of ASCII that JSON need not escape and does: hints are
 /// not found in it.
@@ -100,8 +101,6 @@ struct Set {
     /// for at once, so that every pattern is.
     hints: Option<RegexSet>,
     markers: Vec<String>,
-    key_begin: Option<Regex>,
-    key_end: Option<Regex>,
 }
 
 impl Default for Secrets {
@@ -143,8 +142,6 @@ impl Secrets {
         Secrets(Arc::new(Set {
             hints: RegexSet::new(hints.chain([ESCAPED])).ok(),
             markers: patterns.iter().map(marker).collect(),
-            key_begin: Regex::new(KEY_BEGIN).ok(),
-            key_end: Regex::new(KEY_END).ok(),
             patterns,
         }))
     }
@@ -189,6 +186,24 @@ impl Secrets {
         let mut spans = self.find(&candidates, text.as_bytes());
         spans.extend(self.behind(&candidates, key, text));
         self.without(text, joined(spans))
+    }
+
+    /// The same for a string of a list, which may be a line of a private key that an
+    /// earlier string of it began. `field` is its key in an object of the list.
+    pub(crate) fn redact_line<'t>(
+        &self,
+        lines: &mut KeyLines,
+        field: &str,
+        text: &'t str,
+    ) -> Option<Redacted<Cow<'t, str>>> {
+        let pattern = self.key_pattern()?;
+        let (start, end) = lines.next(field, text)?;
+        let span = Span {
+            start,
+            end,
+            pattern,
+        };
+        Some(self.without(text, vec![span]))
     }
 
     fn without<'t>(&self, text: &'t str, mut spans: Vec<Span>) -> Redacted<Cow<'t, str>> {
@@ -281,7 +296,8 @@ impl Secrets {
             let Some(searched) = self.0.patterns.get(pattern) else {
                 continue;
             };
-            spans.extend(searched.find(text).map(|(start, end)| Span {
+            let found = searched.find(text).into_iter();
+            spans.extend(found.map(|(start, end)| Span {
                 start,
                 end,
                 pattern,
@@ -314,27 +330,6 @@ impl Secrets {
             ..span
         });
         spans.filter(|span| span.start < span.end).collect()
-    }
-
-    /// The pattern of private keys, if it is one of these.
-    fn key_pattern(&self, candidates: &[usize]) -> Option<usize> {
-        let is_key = |index: &usize| {
-            let pattern = self.0.patterns.get(*index);
-            pattern.is_some_and(|pattern| pattern.kind.as_ref() == PRIVATE_KEY)
-        };
-        candidates.iter().copied().find(is_key)
-    }
-
-    /// Where the last line that begins a private key begins.
-    fn last_begin(&self, text: &str) -> Option<usize> {
-        let found = self.0.key_begin.as_ref()?.find_iter(text.as_bytes());
-        found.last().map(|found| found.start())
-    }
-
-    /// Where the last line that ends a private key ends.
-    fn last_end(&self, text: &str) -> Option<usize> {
-        let found = self.0.key_end.as_ref()?.find_iter(text.as_bytes());
-        found.last().map(|found| found.end())
     }
 
     fn hits(&self, text: &[u8], spans: &[Span]) -> Vec<Hit> {

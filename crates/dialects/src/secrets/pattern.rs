@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use regex::bytes::Regex;
 
-use super::standard::{ASSIGNED, BEFORE, Format, Shape};
+use super::check::Check;
+use super::key;
+use super::standard::{ASSIGNED, BASE64_END, BEFORE, Format, KEY_BEGIN, SPACED, Shape, WORD_END};
 
 /// The group of a pattern that is the secret, where the whole of it is not.
 const GROUP: &str = "secret";
@@ -65,8 +67,10 @@ pub(super) struct Pattern {
     /// What a text must have for it to be searched for; nothing for those that
     /// callers add.
     pub(super) hint: Arc<str>,
-    /// Whether what is matched must have a letter and a digit.
-    mixed: bool,
+    /// What a match must be.
+    check: Check,
+    /// Whether it is that of private keys, which no regular expression finds.
+    finds_keys: bool,
     /// Whether a key of JSON or YAML may be its label.
     pub(super) by_label: bool,
     regex: Arc<str>,
@@ -103,23 +107,25 @@ impl Pattern {
     pub(super) fn standard(format: &Format) -> Pattern {
         let regex = match format.shape {
             Shape::Word(secret) => format!("{BEFORE}(?<{GROUP}>{secret})"),
-            Shape::Labelled { label, secret } => {
-                let end = "(?:[^A-Za-z0-9+/=]|$)";
-                format!("{label}{ASSIGNED}(?<{GROUP}>{secret}){end}")
+            Shape::Whole(secret) => format!("{BEFORE}(?<{GROUP}>{secret}){WORD_END}"),
+            Shape::Labelled {
+                label,
+                scheme,
+                secret,
+            } => format!("{label}{ASSIGNED}{scheme}(?<{GROUP}>{secret}){BASE64_END}"),
+            Shape::Spaced { label, secret } => {
+                format!("{label}{SPACED}(?<{GROUP}>{secret}){BASE64_END}")
             }
             Shape::Within(regex) => regex.to_owned(),
-        };
-        let by_label = match format.shape {
-            Shape::Labelled { .. } => true,
-            Shape::Within(_) => format.mixed,
-            Shape::Word(_) => false,
+            Shape::PrivateKey => KEY_BEGIN.to_owned(),
         };
         Pattern {
             kind: format.kind.into(),
             about: format.about.into(),
             hint: format.hint.into(),
-            mixed: format.mixed,
-            by_label,
+            check: format.check,
+            finds_keys: matches!(format.shape, Shape::PrivateKey),
+            by_label: matches!(format.shape, Shape::Labelled { .. }),
             regex: regex.into(),
             searched: OnceLock::new(),
         }
@@ -173,30 +179,46 @@ impl Pattern {
             kind: named.as_deref().unwrap_or(UNNAMED).into(),
             about: format!("what matches {pattern}").into(),
             hint: "".into(),
-            mixed: false,
+            check: Check::Any,
+            finds_keys: false,
             by_label: true,
             regex: regex.as_str().into(),
             searched: OnceLock::from(Some(Searched::of(regex))),
         })
     }
 
-    /// Where secrets of it are in a text, from its first byte to behind its last.
-    pub(super) fn find<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, usize)> + 't {
-        let searched = self.searched();
-        let found = searched
-            .into_iter()
-            .flat_map(move |Searched { regex, group }| {
-                let found = regex.captures_iter(text);
-                // A group that took no part: the whole is the secret.
-                found.filter_map(move |captures| captures.get(*group).or_else(|| captures.get(0)))
-            });
-        found.filter_map(move |secret| {
-            let fits = !self.mixed || is_mixed(secret.as_bytes());
-            (fits && !secret.is_empty()).then(|| (secret.start(), secret.end()))
-        })
+    /// Whether it is that of private keys.
+    pub(super) fn finds_keys(&self) -> bool {
+        self.finds_keys
     }
-}
 
-fn is_mixed(secret: &[u8]) -> bool {
-    secret.iter().any(u8::is_ascii_digit) && secret.iter().any(u8::is_ascii_alphabetic)
+    /// Where secrets of it are in a text, from its first byte to behind its last.
+    pub(super) fn find(&self, text: &[u8]) -> Vec<(usize, usize)> {
+        if self.finds_keys {
+            return key::find(text);
+        }
+        let Some(Searched { regex, group }) = self.searched() else {
+            return Vec::new();
+        };
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(captures) = regex.captures_at(text, at) {
+            let whole = captures.get(0);
+            // A group that took no part: the whole is the secret.
+            let Some(secret) = captures.get(*group).or(whole) else {
+                break;
+            };
+            if !secret.is_empty() && self.check.accepts(secret.as_bytes()) {
+                found.push((secret.start(), secret.end()));
+            }
+            // What stands behind a secret may be what stands before the next one. An
+            // empty match is stepped over.
+            at = secret
+                .end()
+                .max(whole.map_or(at, |whole| whole.start() + 1));
+            if at > text.len() {
+                break;
+            }
+        }
+        found
+    }
 }

@@ -4,18 +4,31 @@
 //! that its issuer gave it, or a label stands before it. Names, ids and hashes have
 //! neither. `docs/secrets.md` is this table for people.
 
+use super::check::Check;
+
 /// How a secret stands in a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
-    /// As a word of its own.
+    /// As a word of its own, which ends where the pattern does.
     Word(&'static str),
-    /// Behind a label (in any case) and a sign such as `:` or `=`.
+    /// As a word of a certain length: no letter or digit stands behind it.
+    Whole(&'static str),
+    /// Behind a label (in any case), a sign such as `:` or `=`, and a word that says
+    /// what it is, which stays.
     Labelled {
+        label: &'static str,
+        scheme: &'static str,
+        secret: &'static str,
+    },
+    /// Behind a label and nothing but spaces.
+    Spaced {
         label: &'static str,
         secret: &'static str,
     },
     /// In surroundings of its own; the group `secret` is what goes.
     Within(&'static str),
+    /// As a private key, which `key.rs` finds.
+    PrivateKey,
 }
 
 /// A format of the standard set.
@@ -29,19 +42,84 @@ pub(super) struct Format {
     /// without it is not looked through.
     pub(super) hint: &'static str,
     pub(super) shape: Shape,
-    /// Whether what is matched must have a letter and a digit, as no word has.
-    pub(super) mixed: bool,
+    /// What a match must be.
+    pub(super) check: Check,
 }
 
 /// What may stand right before a word: nothing that belongs to it, or the end of
 /// an escape, as in JSON within JSON, URLs and the colours of a terminal.
-pub(super) const BEFORE: &str =
-    r"(?:(?-u:\b)|_|\\[abefnrtv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]*m)";
+macro_rules! before {
+    () => {
+        r"(?:(?-u:\b)|_|\\[abefnrtv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]*[mK])"
+    };
+}
 
-/// What stands between a label and what it labels, in JSON, YAML, XML, shells and
-/// programs; quotes may be escaped, however often.
-pub(super) const ASSIGNED: &str =
-    r#"(?:\\*["'`])?[\]\s]{0,3}(?::=|=>|[:=>])\s{0,3}(?:[A-Za-z]\()?(?:\\*["'`])?"#;
+/// Spaces, line ends and the escapes of them.
+macro_rules! gap {
+    ($least:literal) => {
+        concat!(r"(?:[ \t\r\n]|\\+[nrt]){", $least, r",40}")
+    };
+}
+
+/// A quote, escaped however often.
+macro_rules! quote {
+    () => {
+        r#"(?:\\*["'`])"#
+    };
+}
+
+/// `"value": `, where a list has names and values.
+macro_rules! value {
+    () => {
+        concat!(
+            quote!(),
+            r"?(?i:value)",
+            quote!(),
+            "?",
+            gap!(0),
+            r"[:=]",
+            gap!(0)
+        )
+    };
+}
+
+pub(super) const BEFORE: &str = before!();
+
+/// What stands between a label and what it labels, in JSON, YAML, XML, CSV, shells,
+/// programs and what they ask; quotes may be escaped, however often.
+pub(super) const ASSIGNED: &str = concat!(
+    quote!(),
+    r"?(?:[ \t]{0,3}\[[^\]\n]{0,40}\])?[\])]?",
+    "(?:",
+    gap!(0),
+    r"(?:->|[?:=>,|]{1,3})",
+    gap!(0),
+    // The type that a program declares.
+    r"(?:[&A-Za-z_][&'A-Za-z0-9_.:\[\]<>|? ]{0,40}=",
+    gap!(0),
+    ")?(?:",
+    value!(),
+    ")?|",
+    gap!(1),
+    value!(),
+    ")",
+    // What makes a value of a text, and how it is written.
+    r"(?:[A-Za-z_][A-Za-z0-9_.:]{0,40}!?\()?(?:[A-Za-z]{0,2}",
+    quote!(),
+    ")?"
+);
+
+/// What stands between a label and what it labels in commands.
+pub(super) const SPACED: &str = concat!(quote!(), r"?(?:[ \t]|\\+t){1,40}", quote!(), "?");
+
+/// What does not stand behind a word of a certain length.
+pub(super) const WORD_END: &str = "(?-u:[^A-Za-z0-9]|$)";
+
+/// The same for base64.
+pub(super) const BASE64_END: &str = "(?-u:[^A-Za-z0-9+/=]|$)";
+
+/// What stands for a secret that is elsewhere, such as the name of a variable.
+pub(super) const PLACEHOLDER: &str = r"\$[A-Za-z_][A-Za-z0-9_]*|\$[0-9@*]|\$\([^()]*\)|[$\#%]{0,2}\{{1,2}[^{}]*\}{1,2}|<[^<>]*>|\*+|\[[^\[\]]*\]|%[A-Za-z]|%\([A-Za-z0-9_]*\)s|%[A-Za-z_][A-Za-z0-9_]*%|:";
 
 /// The first line of a private key.
 pub(super) const KEY_BEGIN: &str =
@@ -50,18 +128,32 @@ pub(super) const KEY_BEGIN: &str =
 /// Its last line.
 pub(super) const KEY_END: &str = r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}";
 
-/// A whole private key, with whatever a diff, a listing or an escape puts before
-/// each of its lines; or as much of one as is there.
-const PRIVATE_KEY: &str = concat!(
-    r"(?<secret>",
-    r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}",
-    r#"(?:[A-Za-z0-9+/=\s\\:,.|>"'_()\x{2192}-]*?(?:[A-Za-z0-9+/=]|\\/){40}"#,
-    r#"[A-Za-z0-9+/=\s\\:,.|>"'_()\x{2192}-]*?"#,
-    r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}",
-    r#"|(?:(?:[\s\\:,|>"'+0-9\x{2192}-]|\\[nrt]){1,16}"#,
-    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset): ?[A-Za-z0-9,. -]+|(?:[A-Za-z0-9+/=]|\\/){20,}))+",
-    r"))"
-);
+/// A header of one.
+pub(super) const KEY_HEADER: &str =
+    r"(?:Proc-Type|DEK-Info|Version|Comment|Charset): ?[A-Za-z0-9,.@():/ -]{1,80}";
+
+/// The characters of a secret access key of AWS.
+macro_rules! aws_secret {
+    () => {
+        r"(?:[A-Za-z0-9+]|\\*/){40}"
+    };
+}
+
+const fn format(
+    kind: &'static str,
+    about: &'static str,
+    hint: &'static str,
+    shape: Shape,
+    check: Check,
+) -> Format {
+    Format {
+        kind,
+        about,
+        hint,
+        shape,
+        check,
+    }
+}
 
 const fn word(
     kind: &'static str,
@@ -69,13 +161,16 @@ const fn word(
     hint: &'static str,
     secret: &'static str,
 ) -> Format {
-    Format {
-        kind,
-        about,
-        hint,
-        shape: Shape::Word(secret),
-        mixed: false,
-    }
+    format(kind, about, hint, Shape::Word(secret), Check::Any)
+}
+
+const fn whole(
+    kind: &'static str,
+    about: &'static str,
+    hint: &'static str,
+    secret: &'static str,
+) -> Format {
+    format(kind, about, hint, Shape::Whole(secret), Check::Any)
 }
 
 const fn within(
@@ -84,13 +179,7 @@ const fn within(
     hint: &'static str,
     regex: &'static str,
 ) -> Format {
-    Format {
-        kind,
-        about,
-        hint,
-        shape: Shape::Within(regex),
-        mixed: false,
-    }
+    format(kind, about, hint, Shape::Within(regex), Check::Any)
 }
 
 const fn labelled(
@@ -99,23 +188,51 @@ const fn labelled(
     label: &'static str,
     secret: &'static str,
 ) -> Format {
-    Format {
-        kind,
-        about,
-        hint: label,
-        shape: Shape::Labelled { label, secret },
-        mixed: false,
-    }
+    let scheme = "";
+    let shape = Shape::Labelled {
+        label,
+        scheme,
+        secret,
+    };
+    format(kind, about, label, shape, Check::Any)
+}
+
+const fn spaced(
+    kind: &'static str,
+    about: &'static str,
+    label: &'static str,
+    secret: &'static str,
+) -> Format {
+    let shape = Shape::Spaced { label, secret };
+    format(kind, about, label, shape, Check::Varied)
+}
+
+/// What follows a scheme in an Authorization header.
+const fn authorization(scheme: &'static str, secret: &'static str, check: Check) -> Format {
+    let label = r"(?i:authorization)";
+    let shape = Shape::Labelled {
+        label,
+        scheme,
+        secret,
+    };
+    format(
+        "authorization-header",
+        "what follows Bearer, Token or Basic in an Authorization header",
+        label,
+        shape,
+        check,
+    )
 }
 
 /// The set, in the order in which it is shown. Of two that match the same place the
 /// first one names it.
 pub(super) const STANDARD: &[Format] = &[
-    within(
+    format(
         "private-key",
         "private keys as PEM, OpenSSH and PGP write them, whole or cut off",
         r"PRIVATE KEY",
-        PRIVATE_KEY,
+        Shape::PrivateKey,
+        Check::Any,
     ),
     within(
         "age-secret-key",
@@ -123,22 +240,51 @@ pub(super) const STANDARD: &[Format] = &[
         r"AGE-SECRET-KEY-1",
         r"(?<secret>AGE-SECRET-KEY-1[0-9A-Z]{58})",
     ),
-    word(
+    whole(
         "aws-access-key-id",
         "access key ids of AWS: AKIA..., ASIA...",
         r"A(?:KI|SI|BI|CC)A",
-        r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?-u:\b)",
+        r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}",
     ),
     labelled(
         "aws-secret-access-key",
         "40 characters behind a label such as aws_secret_access_key",
         r"(?i:secret[_. -]?(?:access[_. -]?)?key)",
-        r"(?:[A-Za-z0-9+]|\\*/){40}",
+        aws_secret!(),
+    ),
+    spaced(
+        "aws-secret-access-key",
+        "40 characters behind a label such as aws_secret_access_key",
+        r"(?i:secret[_. -]?(?:access[_. -]?)?key)",
+        aws_secret!(),
+    ),
+    // Behind its id, as in AWS's CSV.
+    format(
+        "aws-secret-access-key",
+        "40 characters behind a label such as aws_secret_access_key",
+        r"A(?:KI|SI)A",
+        Shape::Within(concat!(
+            before!(),
+            r"A(?:KI|SI)A[A-Z0-9]{16}",
+            quote!(),
+            r"?(?:[ \t]|\\+t){0,3}[,:;|\t ](?:[ \t]|\\+t){0,3}",
+            quote!(),
+            "?(?<secret>",
+            aws_secret!(),
+            ")(?-u:[^A-Za-z0-9+/=]|$)"
+        )),
+        Check::Varied,
     ),
     labelled(
         "aws-session-token",
         "a long token behind aws_session_token or SessionToken",
-        r"(?i:session[_-]?token)",
+        r"(?i:session[_. -]?token)",
+        r"(?:[A-Za-z0-9+=]|\\*/){100,}",
+    ),
+    spaced(
+        "aws-session-token",
+        "a long token behind aws_session_token or SessionToken",
+        r"(?i:session[_. -]?token)",
         r"(?:[A-Za-z0-9+=]|\\*/){100,}",
     ),
     word(
@@ -183,17 +329,17 @@ pub(super) const STANDARD: &[Format] = &[
         r"sk-or-v1-",
         r"sk-or-v1-[0-9a-f]{64}",
     ),
-    word(
+    whole(
         "openai-key",
         "OpenAI: sk-proj-, sk-svcacct-, sk-admin-, and sk- with 48 characters",
         r"sk-[A-Za-z0-9]",
-        r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{40,}|[A-Za-z0-9]{48}(?-u:\b))",
+        r"sk-(?:(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{40,}|[A-Za-z0-9]{48})",
     ),
-    within(
+    whole(
         "google-api-key",
         "Google's API keys: AIza...",
         r"AIza",
-        r"(?-u:\b)(?<secret>AIza[0-9A-Za-z_-]{35})(?:[^0-9A-Za-z_-]|$)",
+        r"AIza[0-9A-Za-z_-]{35}",
     ),
     word(
         "google-oauth-secret",
@@ -205,14 +351,9 @@ pub(super) const STANDARD: &[Format] = &[
         "huggingface-token",
         "Hugging Face: hf_...",
         r"hf_",
-        r"hf_[A-Za-z0-9]{34,}(?-u:\b)",
+        r"hf_[A-Za-z0-9]{34,}",
     ),
-    word(
-        "groq-key",
-        "Groq: gsk_...",
-        r"gsk_",
-        r"gsk_[A-Za-z0-9]{52}(?-u:\b)",
-    ),
+    whole("groq-key", "Groq: gsk_...", r"gsk_", r"gsk_[A-Za-z0-9]{52}"),
     word("xai-key", "xAI: xai-...", r"xai-", r"xai-[A-Za-z0-9]{70,}"),
     word(
         "nvidia-key",
@@ -220,17 +361,17 @@ pub(super) const STANDARD: &[Format] = &[
         r"nvapi-",
         r"nvapi-[A-Za-z0-9_-]{60,}",
     ),
-    word(
+    whole(
         "replicate-token",
         "Replicate: r8_...",
         r"r8_",
-        r"r8_[A-Za-z0-9]{37}(?-u:\b)",
+        r"r8_[A-Za-z0-9]{37}",
     ),
-    word(
+    whole(
         "npm-token",
         "npm: npm_..., and what _authToken= has in .npmrc",
         r"npm_",
-        r"npm_[A-Za-z0-9]{36}(?-u:\b)",
+        r"npm_[A-Za-z0-9]{36}",
     ),
     within(
         "npm-token",
@@ -244,11 +385,11 @@ pub(super) const STANDARD: &[Format] = &[
         r"pypi-AgE",
         r"pypi-AgE[A-Za-z0-9_-]{50,}",
     ),
-    word(
+    whole(
         "crates-io-token",
         "crates.io: cio and 32 characters",
         r"cio[A-Za-z0-9]",
-        r"cio[A-Za-z0-9]{32}(?-u:\b)",
+        r"cio[A-Za-z0-9]{32}",
     ),
     word(
         "rubygems-token",
@@ -272,19 +413,22 @@ pub(super) const STANDARD: &[Format] = &[
         "azure-key",
         "AccountKey= and SharedAccessKey= of connection strings, sig= of shared access signatures",
         r"(?:Account|SharedAccess)Key",
-        r"(?:Account|SharedAccess)Key(?:=|\\u003[dD])(?<secret>(?:[A-Za-z0-9+]|\\*/){42,86}={1,2})",
+        r"(?:Account|SharedAccess)Key(?:=|\\+u003[dD]|%3[dD])(?<secret>(?:[A-Za-z0-9+]|\\*/|\\+u002[bB]|%2[bBfF]){42,86}(?:=|\\+u003[dD]|%3[dD]){1,2})",
     ),
     within(
         "azure-key",
         "AccountKey= and SharedAccessKey= of connection strings, sig= of shared access signatures",
-        r"sig=",
-        r"(?-u:\b)sig=(?<secret>(?:[A-Za-z0-9]|%2[bBfF]){30,}%3[dD])",
+        r"sig(?:=|\\+u003|%3)",
+        concat!(
+            before!(),
+            r"sig(?:=|\\+u003[dD]|%3[dD])(?<secret>(?:[A-Za-z0-9]|%(?:25)?2[bBfF]){30,}%(?:25)?3[dD])"
+        ),
     ),
-    word(
+    whole(
         "databricks-token",
         "Databricks: dapi and 32 hexadecimal digits",
         r"dapi[0-9a-f]",
-        r"dapi[0-9a-f]{32}(?-u:\b)",
+        r"dapi[0-9a-f]{32}",
     ),
     word(
         "vault-token",
@@ -322,11 +466,11 @@ pub(super) const STANDARD: &[Format] = &[
         r"SG\.",
         r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
     ),
-    word(
+    whole(
         "twilio-key",
         "Twilio: SK and 32 hexadecimal digits; the same behind twilio_auth_token",
         r"SK[0-9a-f]",
-        r"SK[0-9a-f]{32}(?-u:\b)",
+        r"SK[0-9a-f]{32}",
     ),
     labelled(
         "twilio-key",
@@ -345,13 +489,17 @@ pub(super) const STANDARD: &[Format] = &[
         "discord-webhook",
         "the token of a Discord webhook",
         r"discord",
-        r"discord(?:app)?\.com\\*/api\\*/webhooks\\*/[0-9]{17,20}\\*/(?<secret>[A-Za-z0-9_-]{60,})",
+        r"discord(?:app)?\.com\\*/api\\*/(?:v[0-9]{1,2}\\*/)?webhooks\\*/[0-9]{17,20}\\*/(?<secret>[A-Za-z0-9_-]{60,})",
     ),
     within(
         "telegram-token",
         "bot tokens of Telegram",
         r":AA[A-Za-z0-9_-]",
-        r"(?:(?-u:\b)|bot|_|\\[nrt])(?<secret>[0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)",
+        concat!(
+            "(?:bot|",
+            before!(),
+            r")(?<secret>[0-9]{8,10}:AA[A-Za-z0-9_-]{33})(?-u:[^A-Za-z0-9_-]|$)"
+        ),
     ),
     word(
         "json-web-token",
@@ -359,19 +507,23 @@ pub(super) const STANDARD: &[Format] = &[
         r"eyJ",
         r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}",
     ),
-    Format {
-        kind: "authorization-header",
-        about: "what follows Bearer, Token or Basic in an Authorization header",
-        hint: r"(?i:authorization)",
-        shape: Shape::Within(
-            r#"(?i:authorization)(?:\\*["'`])?\s{0,3}[:=,]\s{0,3}(?:\\*["'`])?(?i:bearer|token|basic|bot)\s+(?<secret>[A-Za-z0-9._~+/=-]{12,})"#,
-        ),
-        mixed: true,
-    },
-    within(
+    authorization(
+        r"(?i:bearer|token|basic|bot)\s+",
+        r"[A-Za-z0-9._~+/=-]{12,}",
+        Check::Mixed,
+    ),
+    authorization(
+        r"(?i:basic)\s+",
+        r"[A-Za-z0-9+/]{6,}={0,2}",
+        Check::Credentials,
+    ),
+    format(
         "url-password",
         "the password of a URL: https://user:<password>@host",
         r"(?-u)://[^\s/@:]*:[^\s/]*@|:\\+/\\+/",
-        r#"[A-Za-z][A-Za-z0-9+.-]{1,30}:\\*/\\*/[^\s/@:"'`<>\\{}$]*:(?<secret>[^\s/@?\#"'`<>\\$\{\}*\[\]%][^\s/?\#"'`<>\\]*|%[0-9A-Fa-f]{2}[^\s/?\#"'`<>\\]*)@[A-Za-z0-9\[]"#,
+        Shape::Within(
+            r#"[A-Za-z][A-Za-z0-9+.-]{1,30}:\\*/\\*/(?:<[^\s/@:"'`<>\\]{1,40}>|[^\s/@:"'`<>\\]*):(?<secret>[^\s/@?\#"'`<>\\][^\s/?\#"'`<>\\]*)@(?:[A-Za-z0-9_*$%{\[/]|<[A-Za-z])"#,
+        ),
+        Check::NoPlaceholder,
     ),
 ];

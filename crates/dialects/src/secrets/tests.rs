@@ -196,7 +196,7 @@ fn samples() -> Vec<(&'static str, String, String, &'static str)> {
 }
 
 /// Texts without any secret.
-const INNOCENT: [&str; 30] = [
+const INNOCENT: [&str; 48] = [
     "",
     "git@github.com:owner/repo.git",
     "https://example.org:8080/@scope/name@1.2.3",
@@ -221,6 +221,24 @@ const INNOCENT: [&str; 30] = [
     "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
     "it looks for \"-----BEGIN PRIVATE KEY-----\" and ends at \"-----END PRIVATE KEY-----\" (see RFC 7468)",
     "discord.gg/invite and MyVeryLongClassNameOfJava.create.anotherVeryLongNameOfAMethod",
+    "add the secret key 9fceb02d0ae598e95dc970b74767f19372d61af8 and go on",
+    "the secret key is in crates/dialects/src/secrets/standard.rs",
+    "secret_key, access_key = load_the_keys_from(environment_of_the_process)",
+    "SECRET_KEY: str = os.environ[\"SECRET_KEY\"]",
+    "- name: AWS_SECRET_ACCESS_KEY\n  valueFrom:\n    secretKeyRef:\n      name: the-name-of-the-secret-of-this-cluster-1",
+    "AWS Secret Access Key [None]: ",
+    "session token data:image/png;base64 and nothing else",
+    "Authorization: Basic authentication is not encrypted",
+    "Authorization: Basic YOUR_CREDENTIALS",
+    "{\"name\":\"Authorization\",\"value\":\"Bearer {{token}}\"}",
+    "authorization, bearer and basic",
+    "postgres://$USER:$PASSWORD@$HOST/db, postgres://{user}:{password}@{host}, x://<user>:<password>@<host>",
+    "https://x:{{password}}@host, https://x:#{pw}@host, https://x:[password]@host, https://%s:%s@%s, https://x:%(pw)s@h, https://x:$(pw)@h",
+    "sig=abcdef&design=1, big_sig=12",
+    "xAKIAQWERTYUIOP234567, AKIAQWERTYUIOP2345678",
+    "npm_lifecycle_script_of_a_package_that_is_here",
+    "-----BEGIN PRIVATE KEY-----\n9fceb02d0ae598e95dc970b74767f19372d61af8 is a commit",
+    "id,name\nde305d54-75b4-431b-adb2-eb6b9e546014,9fceb02d0ae598e95dc970b74767f19372d61af8",
     "npm_config_cache, npm_lifecycle_event and npm_package_version",
     "eyJhbGciOiJub25lIn0 is a header",
     "12:34:56, 1234567890:AA and ratio 1:2",
@@ -253,6 +271,7 @@ fn every_format_is_a_pattern_and_has_a_sample() {
         assert!(pattern.is_searchable(), "{}", pattern.kind);
     }
     assert!(Secrets::standard().0.hints.is_some());
+    assert!(check::is_searchable() && key::is_searchable());
     for Format { kind, .. } in STANDARD {
         assert!(samples().iter().any(|(of, ..)| of == kind), "{kind}");
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
@@ -335,6 +354,27 @@ fn a_private_key_is_found_in_whatever_shows_it() {
         ),
         // Cut off.
         key.rsplit_once('\n').unwrap().0.to_owned(),
+        format!("# {}", key.replace('\n', "\n# ")),
+        format!(" * {}", key.replace('\n', "\n * ")),
+        key.replace('\n', "\n; "),
+        key.replace('\n', "\x1b[m\n\x1b[32m+"),
+        key.replace('\n', "\\n\\u001b[32m+"),
+        format!("11 │ {}", key.replace('\n', "\n12 │ ")),
+        key.replace('\n', "<br>"),
+        key.replace('\n', "<br>\n"),
+        key.replace('\n', "&#10;"),
+        format!("key = \"{}", key.replace('\n', "\\n\";\nkey += \"")),
+        key.replace('\n', " "),
+        key.replace('/', "\\/"),
+        // Cut off, in surroundings.
+        format!(
+            "# {}",
+            key.rsplit_once('\n').unwrap().0.replace('\n', "\n# ")
+        ),
+        format!(
+            "11 │ {}",
+            key.rsplit_once('\n').unwrap().0.replace('\n', "\n12 │ ")
+        ),
         key.get(..key.len() / 2).unwrap().to_owned(),
     ];
     for text in shown {
@@ -488,6 +528,269 @@ fn overlapping_secrets_go_as_one() {
         .content
         .into_owned();
     assert_eq!(redacted, "https://user:[redacted:github-token]@host/");
+}
+
+#[test]
+fn what_stands_behind_a_key_that_was_cut_off_stays() {
+    let key = pem("RSA ");
+    let cut = key.rsplit_once('\n').unwrap().0;
+    let hash = "9fceb02d0ae598e95dc970b74767f19372d61af8";
+    let integrity = format!("\"integrity\": \"sha512-{}==\"", made(BASE64, 86));
+    for before in ["", "# ", "12 │ "] {
+        for behind in [
+            "That was the key, and this is a sentence.".to_owned(),
+            format!("commit {hash}"),
+            format!("checksum = \"{hash}\""),
+            "in crates/dialects/src/secrets/standard.rs it is found".to_owned(),
+            integrity.clone(),
+            "-----BEGIN CERTIFICATE-----".to_owned(),
+        ] {
+            let text = format!("{cut}\n{behind}").replace('\n', &format!("\n{before}"));
+            let redacted = Secrets::standard().redact(&text);
+            assert_eq!(kinds(&redacted.hits), ["private-key"], "{text}");
+            assert!(redacted.content.ends_with(&behind), "{}", redacted.content);
+        }
+    }
+    let marks = format!("{}\nno key follows {hash}", key.lines().next().unwrap());
+    assert_eq!(Secrets::standard().redact(&marks).hits, []);
+}
+
+/// Texts of labels, with what stands for the secret, that is found behind them.
+fn labelled() -> Vec<(&'static str, String, &'static [&'static str])> {
+    let aws = "aws-secret-access-key";
+    let header = "authorization-header";
+    vec![
+        (
+            aws,
+            made(BASE64, 40),
+            &[
+                "secret_key                  = \"{}\"",
+                "secretAccessKey:     {}",
+                "aws configure set aws_secret_access_key {}",
+                "aws configure set aws_secret_access_key {} --profile p",
+                "AWS Secret Access Key [None]: {}",
+                "AWS Secret Access Key [****************4XYZ]: {}",
+                "Access key ID,Secret access key\nAK{}IAQWERTYUIOP234567,{}",
+                "ENV AWS_SECRET_ACCESS_KEY {}",
+                "aws-vault add --secret-access-key {}",
+                "SECRET_KEY: str = \"{}\"",
+                "const SECRET_KEY: &'static str = \"{}\";",
+                "- name: AWS_SECRET_ACCESS_KEY\n  value: {}",
+                "- name: AWS_SECRET_ACCESS_KEY\\n  value: \\\"{}\\\"",
+                "{\"name\": \"AWS_SECRET_ACCESS_KEY\", \"value\": \"{}\"}",
+                "os.environ.get(\"AWS_SECRET_ACCESS_KEY\", \"{}\")",
+            ],
+        ),
+        (
+            "aws-session-token",
+            made(BASE64, 200),
+            &[
+                "aws configure set aws_session_token {}",
+                "AWS Session Token [None]: {}",
+                "ENV AWS_SESSION_TOKEN {}",
+                "--session-token {}",
+                "aws_session_token           = {}",
+            ],
+        ),
+        (
+            header,
+            alnum(30),
+            &[
+                "{\"name\":\"Authorization\",\"value\":\"Bearer {}\"}",
+                "{\\\"name\\\":\\\"Authorization\\\",\\\"value\\\":\\\"Bearer {}\\\"}",
+                "Authorization = f'Bearer {}'",
+                "headers[\"Authorization\"] = f\"Bearer {}\"",
+                ".header(\"Authorization\", format!(\"Bearer {}\"))",
+            ],
+        ),
+        (
+            header,
+            ["dXNlcj", "pwYXNz"].concat(),
+            &[
+                "Authorization: Basic {}",
+                "-H 'authorization: basic {}'",
+                "{\"key\":\"Authorization\",\"value\":\"Basic {}\"}",
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn a_secret_is_found_behind_its_label_however_that_is_written() {
+    for (kind, secret, texts) in labelled() {
+        for text in texts {
+            // The id of AWS's CSV is put together here, as every sample.
+            let text = text.replacen("AK{}IA", "AK\0IA", 1).replace("{}", &secret);
+            let text = text.replace('\0', "");
+            let redacted = Secrets::standard().redact(&text);
+            assert!(kinds(&redacted.hits).contains(&kind), "{text}");
+            assert!(!redacted.content.contains(&secret), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_is_the_label_of_the_value_beside_it() {
+    for (_, secret, _) in labelled()
+        .into_iter()
+        .filter(|(kind, ..)| kind.starts_with("aws-secret"))
+    {
+        for name in ["name", "key"] {
+            let text = format!(
+                "[{{\"{name}\" : \"AWS_SECRET_ACCESS_KEY\",\n\"type\": 1, \"value\": \"{secret}\"}}, {{\"value\": \"{secret}\"}}]"
+            );
+            let redacted = Secrets::standard().redact_json(&text);
+            let read: Value = serde_json::from_str(&redacted.content).unwrap();
+            assert_eq!(read[0]["value"], "[redacted:aws-secret-access-key]");
+            assert_eq!(read[1]["value"], secret);
+        }
+    }
+    let har = format!(
+        r#"{{"name":"Authorization","value":"Bearer {}"}}"#,
+        alnum(30)
+    );
+    let redacted = Secrets::standard().redact_json(&har);
+    assert_eq!(
+        redacted.content,
+        r#"{"name":"Authorization","value":"Bearer [redacted:authorization-header]"}"#
+    );
+}
+
+#[test]
+fn a_secret_within_something_is_found_behind_every_escape() {
+    let google = ["AI", "za", &alnum(35)].concat();
+    for before in [
+        "\\n",
+        "key%3D",
+        "\x1b[31m",
+        "\\u001b[0m",
+        "_",
+        "x_",
+        "\\u0026key=",
+        "\x1b[K",
+    ] {
+        for behind in ["", "_old", "\\n", "&x=1", "\x1b[m"] {
+            let text = format!("{before}{google}{behind}");
+            let redacted = Secrets::standard().redact(&text);
+            assert_eq!(
+                redacted.content,
+                format!("{before}[redacted:google-api-key]{behind}")
+            );
+        }
+    }
+    let (sig, account) = (alnum(43), made(BASE64, 86));
+    let hook = alnum(68);
+    for (text, secret) in [
+        (format!("?sv=1\\u0026sig={sig}%3D"), &sig),
+        (format!("sv%3D1%26sig%3D{sig}%253D"), &sig),
+        (format!("AccountKey={account}\\u003d\\u003d"), &account),
+        (format!("AccountKey%3D{account}%3D%3D;"), &account),
+        (
+            format!("https://discord.com/api/v10/webhooks/12345678901234567/{hook}"),
+            &hook,
+        ),
+    ] {
+        let redacted = Secrets::standard().redact(&text);
+        assert_eq!(redacted.hits.len(), 1, "{text}");
+        assert!(!redacted.content.contains(secret.as_str()), "{text}");
+    }
+}
+
+#[test]
+fn a_word_of_a_certain_length_may_have_a_suffix() {
+    let certain = [
+        "aws-access-key-id",
+        "huggingface-token",
+        "groq-key",
+        "replicate-token",
+        "npm-token",
+        "crates-io-token",
+        "databricks-token",
+        "twilio-key",
+        "openai-key",
+        "google-api-key",
+    ];
+    let samples = samples()
+        .into_iter()
+        .filter(|(kind, before, ..)| certain.contains(kind) && before.is_empty());
+    for (kind, _, secret, _) in samples.filter(|(_, _, secret, _)| !secret.contains("proj-")) {
+        for suffix in ["_1", "_accessKeys.csv", ".bak", "\u{e9}", "\\n", ""] {
+            let text = format!("{secret}{suffix}");
+            let redacted = Secrets::standard().redact(&text);
+            assert_eq!(redacted.content, format!("[redacted:{kind}]{suffix}"));
+        }
+        // One sign between two of them is enough.
+        let two = format!("{secret}_{secret}");
+        assert_eq!(Secrets::standard().redact(&two).hits.len(), 2, "{two}");
+    }
+    let bytes = [samples_of("aws-access-key-id").as_bytes(), b"\xff"].concat();
+    assert_eq!(Secrets::standard().redact_bytes(&bytes).hits.len(), 1);
+}
+
+fn samples_of(kind: &str) -> String {
+    let mut samples = samples().into_iter();
+    samples.find(|(of, ..)| *of == kind).unwrap().2
+}
+
+#[test]
+fn the_password_of_a_url_is_found_whatever_its_host_and_user_are() {
+    let password = "S3cretPw";
+    for url in [
+        "postgres://u:{}@${DB_HOST}:5432/x",
+        "postgres://u:{}@$HOST/x",
+        "postgres://u:{}@{host}/x",
+        "postgres://u:{}@%2Fvar%2Frun/x",
+        "postgres://u:{}@%s:5432",
+        "postgres://$USER:{}@host/x",
+        "postgres://${USER}:{}@host/x",
+        "postgres://{user}:{}@host/x",
+        "postgres://<user>:{}@host/x",
+        "postgres://u:$!{}@host/x",
+        "postgres://u:${A}{}@host/x",
+        "postgres://u:*{}@host/x",
+        "postgres://u:[{}@host/x",
+        "redis://:{}@host",
+    ] {
+        let text = url.replacen("{}", password, 1);
+        let redacted = Secrets::standard().redact(&text);
+        assert_eq!(kinds(&redacted.hits), ["url-password"], "{text}");
+        assert!(!redacted.content.contains(password), "{}", redacted.content);
+    }
+}
+
+#[test]
+fn a_private_key_is_found_in_a_list_of_objects_and_an_answer_to_one_stays() {
+    let key = pem("RSA ");
+    let lines: Vec<Value> = key
+        .lines()
+        .enumerate()
+        .map(|(n, text)| serde_json::json!({ "line": n, "kind": "code", "text": text }))
+        .collect();
+    let text = serde_json::json!({ "lines": lines, "next": "abc" }).to_string();
+    let redacted = Secrets::standard().redact_json(&text);
+    for line in key.lines().skip(1).take(3) {
+        assert!(!redacted.content.contains(line), "{}", redacted.content);
+    }
+    let read: Value = serde_json::from_str(&redacted.content).unwrap();
+    assert_eq!(
+        (&read["lines"][1]["kind"], &read["next"]),
+        (&"code".into(), &"abc".into())
+    );
+    let begin = key.lines().next().unwrap();
+    let asked = serde_json::json!([{ "text": begin }, { "text": "ok" }, { "text": "Yes" }]);
+    assert_eq!(Secrets::standard().redact_json(&asked.to_string()).hits, []);
+    let bare = serde_json::json!([begin, "abc", "d"]).to_string();
+    assert_eq!(Secrets::standard().redact_json(&bare).hits, []);
+}
+
+#[test]
+fn a_text_that_begins_many_keys_takes_no_longer_than_its_length() {
+    let begin = pem("").lines().next().unwrap().to_owned();
+    let run = made(HEX, 60);
+    let text = format!("{begin} {run} {run}\n").repeat(5_000);
+    assert_eq!(Secrets::standard().redact(&text).hits, []);
+    let long = format!("{begin}\n{}", made(BASE64, 64).repeat(20_000));
+    assert_eq!(Secrets::standard().redact(&long).hits.len(), 1);
 }
 
 /// A value of JSON with texts everywhere.

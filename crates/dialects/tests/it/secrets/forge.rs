@@ -34,12 +34,24 @@ fn fill(folder: &Path) {
         "title: {{1}}\nbody: |\n  See {{2}}\n{}source: human\nlabels: [a, {{3}}]\n\
          notes: \"{head}\\\n  {tail}\"\nmore: {{{{ \"{escaped}\": 1 }}}}\n\
          secret_access_key: {}\n\
+         lines:\n{}\
+         env:\n  - name: AWS_SECRET_ACCESS_KEY\n    value: {}\n\
          clarifications:\n  - question: Is it {{6}}?\n    answer: It is {{7}}\n",
         private_key(8)
             .lines()
             .map(|line| format!("  {line}\n"))
             .collect::<String>(),
         aws_secret(),
+        private_key(20)
+            .lines()
+            .map(|line| format!("  - \"{line}\"\n"))
+            .chain(
+                private_key(21)
+                    .lines()
+                    .map(|line| format!("  - text: \"{line}\"\n"))
+            )
+            .collect::<String>(),
+        aws_secret().replace('/', "+"),
     );
     let intent = intent.replace("{{", "{").replace("}}", "}");
     put(folder, "intents/first.yaml", &planted(&intent, 1..8));
@@ -71,6 +83,8 @@ fn nothing_of_a_folders_secrets_is_stored() {
     let mut needles: Vec<String> = (1..19).filter(|n| *n != 8).map(token).collect();
     needles.extend((0..3).map(|line| key_line(8, line)));
     needles.push(aws_secret());
+    needles.extend((0..6).map(|line| key_line(20 + line / 3, line % 3)));
+    needles.push(aws_secret().replace('/', "+"));
     let report = check(&needles, |annals, secrets| {
         let options = options(secrets);
         let report = block_on(import(annals, folder.path(), &options, &mut |_| {})).unwrap();
