@@ -57,6 +57,15 @@ pub enum CheckpointError {
         /// Whose it is said to be.
         key: Signer,
     },
+    /// One signature would count for two of the keys that it was to be checked with.
+    #[error(
+        "two different keys are called {key}, and one signature would count for both: leave one \
+         of them away, and have the other replaced by a new one"
+    )]
+    SameNumber {
+        /// What both are called.
+        key: Signer,
+    },
 }
 
 impl CheckpointError {
@@ -218,34 +227,66 @@ impl Checkpoint {
         Ok(())
     }
 
+    /// Adds the signatures that another copy of the same checkpoint has, behind those
+    /// that are there. Of a key that signed both, the signature here stays.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Full`].
+    pub(super) fn take_signatures(&mut self, other: &Checkpoint) -> Result<(), CheckpointError> {
+        let signers = self.signers();
+        let is_new = |it: &&Signature| !signers.contains(&signer_of(it));
+        let taken: Vec<Signature> = other.signatures.iter().filter(is_new).cloned().collect();
+        if self.signatures.len() + taken.len() > MOST_SIGNATURES {
+            return Err(CheckpointError::Full);
+        }
+        self.signatures.extend(taken);
+        Ok(())
+    }
+
     /// Checks the signatures of these keys. Each of them must have signed; who else
     /// did is said.
     ///
     /// # Errors
-    /// [`CheckpointError::NotSigned`] and [`CheckpointError::WrongSignature`].
+    /// [`CheckpointError::NotSigned`], [`CheckpointError::WrongSignature`], and
+    /// [`CheckpointError::SameNumber`]: a signature says its key's name and number, and
+    /// a number of 32 bits can be made to fit.
     pub fn verify(&self, keys: &[PublicKey]) -> Result<Signatures, CheckpointError> {
+        demand_different_numbers(keys)?;
         let mut signatures = Signatures::default();
+        let mut signed: Vec<&PublicKey> = Vec::new();
         for signature in &self.signatures {
             let signer = signer_of(signature);
-            let mut known = keys.iter().filter(|key| Signer::from(*key) == signer);
-            let list = match known.next() {
-                None => &mut signatures.unknown,
-                Some(key) if key.has_signed(self.text.as_bytes(), signature.signature()) => {
-                    &mut signatures.checked
+            let Some(key) = keys.iter().find(|key| Signer::from(*key) == signer) else {
+                if !signatures.unknown.contains(&signer) {
+                    signatures.unknown.push(signer);
                 }
-                Some(_) => return Err(CheckpointError::WrongSignature { key: signer }),
+                continue;
             };
-            if !list.contains(&signer) {
-                list.push(signer);
+            if !key.has_signed(self.text.as_bytes(), signature.signature()) {
+                return Err(CheckpointError::WrongSignature { key: signer });
+            }
+            if !signed.contains(&key) {
+                signed.push(key);
+                signatures.checked.push(signer);
             }
         }
-        for key in keys.iter().map(Signer::from) {
-            if !signatures.checked.contains(&key) {
-                return Err(CheckpointError::NotSigned { key });
-            }
+        match keys.iter().find(|key| !signed.contains(key)) {
+            None => Ok(signatures),
+            Some(key) => Err(CheckpointError::NotSigned { key: key.into() }),
         }
-        Ok(signatures)
     }
+}
+
+/// Demands that no two different keys have the same name and number.
+fn demand_different_numbers(keys: &[PublicKey]) -> Result<(), CheckpointError> {
+    for (n, key) in keys.iter().enumerate() {
+        let signer = Signer::from(key);
+        let is_other = |it: &PublicKey| it != key && Signer::from(it) == signer;
+        if keys.iter().take(n).any(is_other) {
+            return Err(CheckpointError::SameNumber { key: signer });
+        }
+    }
+    Ok(())
 }
 
 /// Reads the lines that are signed.

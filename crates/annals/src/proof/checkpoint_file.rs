@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::ProofError;
 use super::checkpoint::{Checkpoint, CheckpointError};
 use super::keys::SigningKey;
-use super::write::{log_around, off_thread, replace_file};
+use super::write::{lock_beside, log_around, off_thread, replace_file};
 use crate::Annals;
 
 /// One byte more than a checkpoint can have.
@@ -59,6 +59,21 @@ pub enum KeepError {
         kept: u64,
         /// The size of the one that was to be kept.
         size: u64,
+    },
+    /// The file's checkpoint is signed, and what was to be kept would not be.
+    #[error(
+        "{path} has a signed checkpoint, and one that nobody has signed must not take its place: \
+         sign with --key, or name another file", path = .path.display()
+    )]
+    Signed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file's checkpoint says something else than the one that was to be added to it.
+    #[error("{path} holds something else than this checkpoint: name another file", path = .path.display())]
+    OtherCheckpoint {
+        /// The file.
+        path: PathBuf,
     },
     /// The log is not, or no longer, that of the file's checkpoint.
     #[error("{path}: {source}", path = .path.display())]
@@ -142,20 +157,47 @@ impl CheckpointFile {
         Ok(Some(kept))
     }
 
+    /// Waits until nobody else changes the file, and keeps others from it.
+    async fn lock(&self) -> Result<File, KeepError> {
+        let path = self.path.clone();
+        let locked = off_thread(move || lock_beside(&path)).await;
+        locked.map_err(|error| self.failed(error))
+    }
+
     /// Writes a checkpoint as it is, whatever was there.
-    ///
-    /// # Errors
-    /// [`KeepError::File`].
-    pub async fn write(&self, checkpoint: &Checkpoint) -> Result<(), KeepError> {
+    async fn write(&self, checkpoint: &Checkpoint) -> Result<(), KeepError> {
         let (path, bytes) = (self.path.clone(), checkpoint.to_bytes());
         let written = off_thread(move || replace_file(&path, &bytes)).await;
         written.map_err(|error| self.failed(error))
     }
 
+    /// Adds the signatures of a checkpoint to the file, and answers with what is there
+    /// then. Signatures that the file has of others stay. If there is no file, this is
+    /// what it has.
+    ///
+    /// # Errors
+    /// [`KeepError::OtherCheckpoint`] if the file has another checkpoint,
+    /// [`KeepError::Checkpoint`] if it has none or there is no room, and
+    /// [`KeepError::File`]; the file is as it was.
+    pub async fn add(&self, mut checkpoint: Checkpoint) -> Result<Checkpoint, KeepError> {
+        let _locked = self.lock().await?;
+        if let Some(there) = self.read()? {
+            if !there.says_the_same(&checkpoint) {
+                let path = self.path.clone();
+                return Err(KeepError::OtherCheckpoint { path });
+            }
+            let taken = checkpoint.take_signatures(&there);
+            taken.map_err(|error| self.refused(error))?;
+        }
+        self.write(&checkpoint).await?;
+        Ok(checkpoint)
+    }
+
     /// Puts a log's checkpoint in the place of the one that is kept: if that is of the
     /// same log, no newer, and fits what the log has now. With a key it is signed, and
-    /// the one that is kept must be signed by the same. Where both say the same, the
-    /// signatures that are there stay.
+    /// the one that is kept must be signed by the same; without one, the one that is
+    /// kept must not be signed either. Where both say the same, the signatures that are
+    /// there stay. Others who keep the same file wait meanwhile.
     ///
     /// # Errors
     /// [`KeepError`]; the file is as it was.
@@ -165,29 +207,14 @@ impl CheckpointFile {
         mut checkpoint: Checkpoint,
         key: Option<&SigningKey>,
     ) -> Result<Checkpoint, KeepError> {
+        let _locked = self.lock().await?;
         if let Some(kept) = self.read()? {
-            let keys: Vec<_> = key.iter().map(|key| key.public_key()).collect();
-            kept.verify(&keys).map_err(|error| self.refused(error))?;
-            let (old, new) = (kept.head(), checkpoint.head());
-            let fits = match annals.check_against(old).await {
-                Ok(()) if old.size <= new.size => {
-                    annals.prove_consistency(old, new).await.map(|_| ())
-                }
-                fits => fits,
-            };
-            fits.map_err(|source| KeepError::Log {
-                path: self.path.clone(),
-                source,
-            })?;
-            if old.size > new.size {
-                return Err(KeepError::Newer {
-                    path: self.path.clone(),
-                    kept: old.size,
-                    size: new.size,
-                });
-            }
+            self.demand_older(&kept, annals, &checkpoint, key).await?;
             if kept.says_the_same(&checkpoint) {
                 checkpoint = kept;
+            } else if key.is_none() && !kept.signers().is_empty() {
+                let path = self.path.clone();
+                return Err(KeepError::Signed { path });
             }
         }
         if let Some(key) = key {
@@ -195,5 +222,34 @@ impl CheckpointFile {
         }
         self.write(&checkpoint).await?;
         Ok(checkpoint)
+    }
+
+    /// Demands that what is kept is signed by the key, fits the log, and is no newer.
+    async fn demand_older(
+        &self,
+        kept: &Checkpoint,
+        annals: &Annals,
+        checkpoint: &Checkpoint,
+        key: Option<&SigningKey>,
+    ) -> Result<(), KeepError> {
+        let keys: Vec<_> = key.iter().map(|key| key.public_key()).collect();
+        kept.verify(&keys).map_err(|error| self.refused(error))?;
+        let (old, new) = (kept.head(), checkpoint.head());
+        let fits = match annals.check_against(old).await {
+            Ok(()) if old.size <= new.size => annals.prove_consistency(old, new).await.map(|_| ()),
+            fits => fits,
+        };
+        fits.map_err(|source| KeepError::Log {
+            path: self.path.clone(),
+            source,
+        })?;
+        if old.size > new.size {
+            return Err(KeepError::Newer {
+                path: self.path.clone(),
+                kept: old.size,
+                size: new.size,
+            });
+        }
+        Ok(())
     }
 }

@@ -1,13 +1,16 @@
 //! The proof file: JSON, as `docs/proof-format.md` describes it.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use annals_domain::Kind;
 use annals_event_log::{Digest, Position, Record};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::{ConsistencyProof, EventProof, InclusionProof, TreeHead};
@@ -15,6 +18,10 @@ use crate::ObjectRef;
 
 /// The format's version.
 const VERSION: u32 = 1;
+/// The version as a file has it.
+const VERSION_TEXT: &str = "1";
+/// The most hashes on the way from a leaf to the root: sizes have 64 bits.
+const MOST_STEPS: usize = 64;
 const INCLUSION: &str = "inclusion";
 const CONSISTENCY: &str = "consistency";
 
@@ -99,11 +106,46 @@ impl<'de> Deserialize<'de> for HashText {
     }
 }
 
-/// What every proof begins with.
+/// The numbers of the hashes on a way to the root. A number takes two bytes in a file
+/// and many times that in memory, so no more are read than a tree can need.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Steps(Vec<u32>);
+
+impl<'de> Deserialize<'de> for Steps {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Steps, D::Error> {
+        struct Numbers;
+
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = Steps;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "at most {MOST_STEPS} numbers of hashes")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Steps, A::Error> {
+                let mut steps = Vec::new();
+                while let Some(number) = numbers.next_element()? {
+                    if steps.len() == MOST_STEPS {
+                        return Err(de::Error::invalid_length(MOST_STEPS + 1, &self));
+                    }
+                    steps.push(number);
+                }
+                Ok(Steps(steps))
+            }
+        }
+
+        deserializer.deserialize_seq(Numbers)
+    }
+}
+
+/// What every proof begins with, as the file has it: these may be anything, of any size.
 #[derive(Deserialize)]
-struct Marker {
-    annals_proof: Option<serde_json::Value>,
-    kind: Option<serde_json::Value>,
+struct Marker<'a> {
+    #[serde(borrow)]
+    annals_proof: Option<&'a RawValue>,
+    #[serde(borrow)]
+    kind: Option<&'a RawValue>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -135,7 +177,7 @@ struct EventFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     record: Option<Base64>,
     /// Numbers of hashes in the table.
-    path: Vec<usize>,
+    path: Steps,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -174,8 +216,8 @@ impl HeadFile {
 }
 
 impl Proof {
-    /// The most bytes of a proof file.
-    pub const MOST_BYTES: usize = 256 * 1024 * 1024;
+    /// The most bytes of a proof file. The largest record has room in it.
+    pub const MOST_BYTES: usize = 64 * 1024 * 1024;
 
     /// The proof as a file holds it: one line of JSON.
     ///
@@ -209,16 +251,16 @@ impl Proof {
         if json.len() > Proof::MOST_BYTES {
             return Err(ProofFileError::TooLarge);
         }
-        let marker: Marker = serde_json::from_slice(json).map_err(malformed)?;
+        let marker: Marker<'_> = serde_json::from_slice(json).map_err(malformed)?;
         let version = marker
             .annals_proof
             .ok_or_else(|| ProofFileError::Malformed("it has no field annals_proof".to_owned()))?;
-        if version != VERSION {
+        if version.get() != VERSION_TEXT {
             return Err(ProofFileError::Version {
-                found: shortened(&version),
+                found: shortened(version),
             });
         }
-        match marker.kind.as_ref().and_then(|kind| kind.as_str()) {
+        match marker.kind.and_then(text_of).as_deref() {
             Some(INCLUSION) => {
                 let file: InclusionFile = serde_json::from_slice(json).map_err(malformed)?;
                 inclusion(file).map(Proof::Inclusion)
@@ -232,7 +274,7 @@ impl Proof {
                 }))
             }
             _ => Err(ProofFileError::Kind {
-                found: marker.kind.as_ref().map(shortened).unwrap_or_default(),
+                found: marker.kind.map(shortened).unwrap_or_default(),
             }),
         }
     }
@@ -242,10 +284,15 @@ fn malformed(error: serde_json::Error) -> ProofFileError {
     ProofFileError::Malformed(error.to_string())
 }
 
+/// The text, if it is one.
+fn text_of(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}
+
 /// What a file says, as far as a message has room for it.
-fn shortened(value: &serde_json::Value) -> String {
-    let text = value.to_string();
-    let text = value.as_str().unwrap_or(&text);
+fn shortened(value: &RawValue) -> String {
+    let text = text_of(value);
+    let text = text.as_deref().unwrap_or(value.get());
     text.chars().take(40).collect()
 }
 
@@ -255,7 +302,8 @@ fn inclusion_file(proof: &InclusionProof) -> InclusionFile {
     let mut number_of = |hash: &Digest| {
         *numbers.entry(*hash).or_insert_with(|| {
             hashes.push(HashText(*hash));
-            hashes.len() - 1
+            // As many as 32 bits can count have no room in a file.
+            u32::try_from(hashes.len() - 1).unwrap_or(u32::MAX)
         })
     };
     let event = |event: &EventProof| EventFile {
@@ -265,7 +313,7 @@ fn inclusion_file(proof: &InclusionProof) -> InclusionFile {
             .record
             .as_ref()
             .map(|record| Base64(record.as_bytes().to_vec())),
-        path: event.path.iter().map(&mut number_of).collect(),
+        path: Steps(event.path.iter().map(&mut number_of).collect()),
     };
     let events = proof.events.iter().map(event).collect();
     InclusionFile {
@@ -289,9 +337,10 @@ fn inclusion(file: InclusionFile) -> Result<InclusionProof, ProofFileError> {
     for event in file.events {
         let no =
             |what: &str| ProofFileError::Malformed(format!("event {}: {what}", event.position));
-        let mut path = Vec::with_capacity(event.path.len());
-        for number in &event.path {
-            let (Some(hash), Some(used)) = (file.hashes.get(*number), used.get_mut(*number)) else {
+        let mut path = Vec::with_capacity(event.path.0.len());
+        for number in &event.path.0 {
+            let at = usize::try_from(*number).unwrap_or(usize::MAX);
+            let (Some(hash), Some(used)) = (file.hashes.get(at), used.get_mut(at)) else {
                 return Err(no(&format!("there is no hash {number}")));
             };
             *used = true;

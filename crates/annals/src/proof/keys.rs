@@ -12,6 +12,22 @@ use base64::prelude::BASE64_STANDARD;
 use rand_core::{CryptoRng, OsRng, RngCore};
 use signed_note::{Signer as _, StandardSigner, StandardVerifier, Verifier as _};
 
+/// The points of small order, as Ed25519 writes them, without the sign: whoever has
+/// one of them for a public key accepts signatures that nobody made. They are those of
+/// order 4, 1, 8 and 8, then 2, and the two that can be written a second way, which are
+/// also of order 4 and 1.
+const WEAK_KEYS: [&str; 7] = [
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+];
+/// The bit of a public key's last byte that is a sign.
+const SIGN: u8 = 0x80;
+
 /// The bytes of the longest name.
 const NAME_BYTES: usize = 200;
 
@@ -45,6 +61,15 @@ pub enum KeyError {
         "this is no public key: lines name+id+key are expected, as `annals key show` prints them"
     )]
     NotPublic,
+    /// Signatures of this key can be made by everybody.
+    #[error(
+        "the key called {name:?} is weak: everybody can sign for it. Whoever gave it to you must \
+         make another one"
+    )]
+    Weak {
+        /// The key's name.
+        name: String,
+    },
     /// A private key was given where a public one belongs.
     #[error("this is a private key; a public one is expected here: `annals key show` prints it")]
     Private,
@@ -177,6 +202,8 @@ impl fmt::Debug for SigningKey {
 #[derive(Clone)]
 pub struct PublicKey {
     text: String,
+    /// The key itself, which can be written in more than one way.
+    bytes: [u8; 32],
     verifier: StandardVerifier,
 }
 
@@ -184,7 +211,7 @@ impl PublicKey {
     /// Reads one public key, as [`PublicKey::to_text`] writes it.
     ///
     /// # Errors
-    /// [`KeyError::NotPublic`] and [`KeyError::Private`].
+    /// [`KeyError::NotPublic`], [`KeyError::Private`] and [`KeyError::Weak`].
     pub fn read(text: &str) -> Result<PublicKey, KeyError> {
         let text = text.trim();
         if text.starts_with("PRIVATE+KEY+") {
@@ -192,8 +219,14 @@ impl PublicKey {
         }
         let verifier = StandardVerifier::new(text).map_err(|_| KeyError::NotPublic)?;
         check_name(verifier.name())?;
+        let bytes = public_bytes(text).ok_or(KeyError::NotPublic)?;
+        if is_weak(bytes) {
+            let name = verifier.name().to_owned();
+            return Err(KeyError::Weak { name });
+        }
         Ok(PublicKey {
             text: text.to_owned(),
+            bytes,
             verifier,
         })
     }
@@ -201,7 +234,8 @@ impl PublicKey {
     /// Reads a file of public keys, one a line.
     ///
     /// # Errors
-    /// [`KeyError::NotPublic`], also if there is none, and [`KeyError::Private`].
+    /// [`KeyError::NotPublic`], also if there is none, [`KeyError::Private`] and
+    /// [`KeyError::Weak`].
     pub fn read_all(text: &str) -> Result<Vec<PublicKey>, KeyError> {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
         let keys: Vec<PublicKey> = lines.map(PublicKey::read).collect::<Result<_, _>>()?;
@@ -232,9 +266,23 @@ impl PublicKey {
     }
 }
 
+/// The key of a line `name+id+key`, behind the byte that says of which kind it is.
+fn public_bytes(text: &str) -> Option<[u8; 32]> {
+    // Base64 has plus signs of its own.
+    let key = BASE64_STANDARD.decode(text.splitn(3, '+').last()?).ok()?;
+    key.get(1..)?.try_into().ok()
+}
+
+/// Whether a key is of small order.
+fn is_weak(mut key: [u8; 32]) -> bool {
+    let [.., last] = &mut key;
+    *last &= !SIGN;
+    WEAK_KEYS.contains(&hex::encode(key).as_str())
+}
+
 impl PartialEq for PublicKey {
     fn eq(&self, other: &PublicKey) -> bool {
-        self.text == other.text
+        self.name() == other.name() && self.bytes == other.bytes
     }
 }
 

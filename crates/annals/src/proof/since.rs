@@ -232,11 +232,11 @@ impl<'a> Check<'a> {
         }
         self.recorded_at = recorded_at;
         self.version(record).await?;
-        for piece in record.content() {
+        for (number, piece) in record.content().into_iter().enumerate() {
             if let Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } =
                 piece
             {
-                self.blob(position, digest, size).await?;
+                self.blob(record.position(), number, digest, size).await?;
             }
         }
         Ok(())
@@ -287,24 +287,41 @@ impl<'a> Check<'a> {
         Ok(Version::NONE)
     }
 
+    /// Checks the blob that a piece of a record refers to.
     async fn blob(
         &mut self,
-        position: Option<Position>,
+        position: Position,
+        number: usize,
         digest: Digest,
         size: u64,
     ) -> Result<(), ReadError> {
         if self.blobs.contains(&digest) {
             return Ok(());
         }
-        let found = self.log.blob(digest).await?;
-        let sound =
-            found.is_some_and(|blob| blob.len() as u64 == size && Digest::of(&blob) == digest);
-        if !sound {
-            self.find(position, Fault::Blob { digest });
-        } else if self.blobs.len() < REMEMBERED_BLOBS {
-            self.blobs.insert(digest);
+        let is_sound = match self.log.blob(digest).await {
+            Ok(Some(blob)) => blob.len() as u64 == size && Digest::of(&blob) == digest,
+            // A store says so of a blob that was altered: of this one, not of the log.
+            Ok(None) | Err(ReadError::Corrupt { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        if is_sound {
+            if self.blobs.len() < REMEMBERED_BLOBS {
+                self.blobs.insert(digest);
+            }
+        } else if !self.is_removed(position, number).await? {
+            self.find(Some(position), Fault::Blob { digest });
         }
         Ok(())
+    }
+
+    /// Whether a piece is gone by now: somebody may have removed it, and its blob with
+    /// it, after the record was read.
+    async fn is_removed(&self, position: Position, number: usize) -> Result<bool, ReadError> {
+        let page = self.log.read(Query::all(position).limit(1)).await?;
+        let record = page.records.first();
+        let record = record.filter(|record| record.position() == position);
+        let content = record.map(Record::content).unwrap_or_default();
+        Ok(matches!(content.get(number), Some(Content::Removed { .. })))
     }
 
     pub(super) fn end(mut self, from: TreeHead, to: TreeHead) -> SinceReport {

@@ -7,6 +7,7 @@
     clippy::indexing_slicing
 )]
 
+mod blobs;
 mod document;
 mod files;
 mod forged;

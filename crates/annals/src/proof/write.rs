@@ -1,10 +1,12 @@
 //! Files outside the log: replaced as a whole, and never put into a log's directory.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use futures::channel::oneshot;
+use uuid::Uuid;
 
 /// The files by which a log's directory is known.
 const OF_A_LOG: [&str; 2] = ["ANNALS", "WATERMARK"];
@@ -28,24 +30,27 @@ pub fn log_around(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(folder.ancestors().find(is_log).map(Path::to_path_buf))
 }
 
+/// The name of a file; a path that ends with a folder has none.
+fn name_of(path: &Path) -> io::Result<&OsStr> {
+    path.file_name()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))
+}
+
 /// Puts `bytes` at `path`, for good: whoever reads it sees what was there, or all of
-/// this, whenever the machine stops.
+/// this, whenever the machine stops. Several may do so at once: the last one's is there
+/// then.
+///
+/// The bytes are first in a file `.annals-<random>.new` beside it. Where the machine
+/// stops meanwhile such a file stays; nobody ever reads it, and it can be removed.
 ///
 /// # Errors
 /// What the operating system says; what was there is there still.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-    let mut new = name.to_owned();
-    new.push(format!(".{}.new", std::process::id()));
-    let new = path.with_file_name(new);
-    let put = || {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&new)?;
+    name_of(path)?;
+    let new = path.with_file_name(format!(".annals-{}.new", Uuid::new_v4().simple()));
+    // Nobody else's: who finds that it is there already fails.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    let mut put = || {
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&new, path)?;
@@ -55,6 +60,23 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         // Nobody is helped by half of it; if it does not go, the error says enough.
         let _ = fs::remove_file(&new);
     })
+}
+
+/// Waits until nobody else, in this process or another, holds what this answers, and
+/// holds it. It ends when the answer goes, or the process.
+///
+/// What is locked is an empty file `.<name>.lock` beside `path`. It stays there: were
+/// it removed, another could hold a lock on the file that is no more.
+pub(super) fn lock_beside(path: &Path) -> io::Result<File> {
+    let mut name = OsString::from(".");
+    name.push(name_of(path)?);
+    name.push(".lock");
+    // Open for writing, which network file systems demand of whoever locks.
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false);
+    let file = options.open(path.with_file_name(name))?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Runs work that waits for a disk on a thread of its own, so that whoever waits for

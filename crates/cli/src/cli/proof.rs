@@ -54,8 +54,10 @@ keeps one elsewhere finds every later change (`annals verify --checkpoint FILE`)
 are missing at the end. It is a C2SP signed note; without --key nobody has signed it.
 
 A FILE that has a checkpoint of this log already is only replaced if that fits the log as it is
-now, is no newer, and is signed by KEY, too. If it does not fit, FILE stays and the exit status is
-3. With --follow that goes on until interrupted, beside whoever writes to the log.
+now, is no newer, and is signed by KEY, too; without --key, if nobody has signed it. If it does not
+fit, FILE stays and the exit status is 3. With --follow that goes on until interrupted, beside
+whoever writes to the log. Whoever changes FILE holds a lock on the empty file .FILE.lock beside
+it, which stays there.
 
 Examples:
   annals checkpoint
@@ -95,8 +97,8 @@ pub(crate) enum CheckpointAction {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All signatures that are there are kept, also those of keys that nobody here knows; an earlier one
-of the same key is replaced. A witness that has the log, or a copy of it, and the checkpoint that
+All signatures that are there are kept, those in NOTE and those that --out's FILE has already, also
+of keys that nobody here knows; an earlier one of the same key is replaced. A witness that has the log, or a copy of it, and the checkpoint that
 it signed last gives that to --since: the log must be that of both, and have only grown. Otherwise
 nothing is signed and the exit status is 3.
 
@@ -171,7 +173,8 @@ with what the whole log gives when it is folded anew. It writes nothing, and oth
 meanwhile. The exit status is 3 if anything is wrong.
 
 With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same log,
-no shorter, the same records. With --since only what is new since a checkpoint is read, and that
+no shorter, the same records; with --json that is in the same object, whose field ok is true only
+if the log is sound and fits. With --since only what is new since a checkpoint is read, and that
 the rest is still that of the checkpoint is seen from the hashes that the log keeps of it. With
 --proof a file of `annals prove` is checked with a checkpoint, and no log is opened.
 

@@ -1,22 +1,55 @@
 //! `annals verify`: checks everything that is stored.
 
+use annals::Annals;
 use annals::projections::{CatalogueFault, CatalogueReport};
 use annals::store_rocks::{Finding, VerifyReport};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{counted, visible};
+use crate::output::{Output, counted, visible};
 use crate::progress;
+
+/// What was found in a log.
+pub(super) struct Verified {
+    report: VerifyReport,
+    catalogue: CatalogueReport,
+}
 
 pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
+    let verified = check(&annals).await?;
+    let verdict = if verified.is_sound() { SOUND } else { DAMAGED };
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&verified.to_json())?;
+    } else {
+        verified.print(verdict, output)?;
+    }
+    output.flush()?;
+    verified.demand_sound()
+}
+
+/// The verdict of a log in which nothing is wrong.
+pub(super) const SOUND: &str = "sound";
+/// The verdict of a log in which something is.
+pub(super) const DAMAGED: &str = "DAMAGED";
+
+/// Makes a reader stay where it is, so that everything is of one moment. A log whose
+/// writer was killed before it said up to where it had come cannot stand still; nobody
+/// moves it then.
+pub(super) fn stand_still(annals: &Annals) {
+    if let Some(rocks) = annals.rocks() {
+        let _ = rocks.stand_still();
+    }
+}
+
+/// Checks everything that is stored.
+pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
     let Some(rocks) = annals.rocks() else {
         return Err(CliError::InMemory);
     };
-    // So that everything is of one moment. A log whose writer was killed before it said up to
-    // where it had come cannot stand still; nobody moves it then.
-    let _ = rocks.stand_still();
+    stand_still(annals);
     let bar = progress::bar("verifying", Some(annals.position().0));
     let report = rocks.verify(&mut |position| bar.set_position(position.0))?;
     bar.finish_and_clear();
@@ -25,15 +58,7 @@ pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
         .verify_catalogue(&mut |position| bar.set_position(position.0))
         .await?;
     bar.finish_and_clear();
-    print(context, &report, &catalogue)?;
-    match report.total_findings + catalogue.total_findings {
-        0 => Ok(()),
-        findings => {
-            context.output.flush()?;
-            let remedy = remedy(&report);
-            Err(CliError::Findings { findings, remedy })
-        }
-    }
+    Ok(Verified { report, catalogue })
 }
 
 /// What mends the log. Findings that are only counted count, too.
@@ -53,16 +78,28 @@ fn remedy(report: &VerifyReport) -> &'static str {
     }
 }
 
-fn print(
-    context: &mut Context,
-    report: &VerifyReport,
-    catalogue: &CatalogueReport,
-) -> Result<(), CliError> {
-    let output = &mut context.output;
-    let is_sound = report.is_sound() && catalogue.is_sound();
-    if output.is_json() {
-        return output.json(&json!({
-            "ok": is_sound,
+impl Verified {
+    /// Whether nothing is wrong.
+    pub(super) fn is_sound(&self) -> bool {
+        self.report.is_sound() && self.catalogue.is_sound()
+    }
+
+    /// What was found wrong, as an error.
+    pub(super) fn demand_sound(&self) -> Result<(), CliError> {
+        match self.report.total_findings + self.catalogue.total_findings {
+            0 => Ok(()),
+            findings => {
+                let remedy = remedy(&self.report);
+                Err(CliError::Findings { findings, remedy })
+            }
+        }
+    }
+
+    /// What was found, for programs.
+    pub(super) fn to_json(&self) -> Value {
+        let (report, catalogue) = (&self.report, &self.catalogue);
+        json!({
+            "ok": self.is_sound(),
             "position": report.watermark.0,
             "records": report.records,
             "chunks": report.chunks,
@@ -81,56 +118,65 @@ fn print(
                 "total_findings": catalogue.total_findings,
                 "findings": catalogue.findings.iter().map(fault).collect::<Vec<Value>>(),
             },
-        }));
+        })
     }
-    for finding in &report.findings {
-        output.line(&visible(&finding.to_string()))?;
-    }
-    for fault in &catalogue.findings {
-        output.line(&visible(&fault.to_string()))?;
-    }
-    let shown = (report.findings.len() + catalogue.findings.len()) as u64;
-    let all = report.total_findings + catalogue.total_findings;
-    let more = all.saturating_sub(shown);
-    if more > 0 {
-        output.line(&format!("and {more} more findings"))?;
-    }
-    let verdict = if is_sound { "sound" } else { "DAMAGED" };
-    output.line(&format!(
-        "{verdict}: {} of {} in {}, and {}, checked up to position {}",
-        counted(report.records, "record", "records"),
-        counted(report.streams, "stream", "streams"),
-        counted(report.batches, "batch", "batches"),
-        counted(report.blobs, "blob", "blobs"),
-        report.watermark
-    ))?;
-    if let Some(unused) = report.unreferenced_blobs.filter(|unused| *unused > 0) {
+
+    /// What was found, for people: first what is wrong, then the verdict.
+    pub(super) fn print(&self, verdict: &str, output: &mut Output) -> Result<(), CliError> {
+        let report = &self.report;
+        self.print_findings(output)?;
         output.line(&format!(
-            "{} that no record refers to, which is no fault",
-            counted(unused, "blob", "blobs")
+            "{verdict}: {} of {} in {}, and {}, checked up to position {}",
+            counted(report.records, "record", "records"),
+            counted(report.streams, "stream", "streams"),
+            counted(report.batches, "batch", "batches"),
+            counted(report.blobs, "blob", "blobs"),
+            report.watermark
         ))?;
+        if let Some(unused) = report.unreferenced_blobs.filter(|unused| *unused > 0) {
+            output.line(&format!(
+                "{} that no record refers to, which is no fault",
+                counted(unused, "blob", "blobs")
+            ))?;
+        }
+        if let Some(end) = self.catalogue.ahead_of {
+            output.line(&format!(
+                "the catalogue was not compared: it has events up to {}, and readers see {end}, as a writer was \
+                 killed; the next command that writes settles it",
+                self.catalogue.position
+            ))?;
+        } else if self.catalogue.is_sound() {
+            output.line(&format!(
+                "the catalogue's {} are those that the log gives up to position {}",
+                counted(self.catalogue.rows, "row", "rows"),
+                self.catalogue.position
+            ))?;
+        }
+        match report.root.filter(|_| report.is_sound()) {
+            Some(root) if report.tree < report.records => output.line(&format!(
+                "root {root}, of which {} of {} are not stored yet: the next command that writes makes them",
+                report.records - report.tree,
+                counted(report.records, "hash", "hashes"),
+            )),
+            Some(root) => output.line(&format!("root {root}")),
+            None => Ok(()),
+        }
     }
-    if let Some(end) = catalogue.ahead_of {
-        output.line(&format!(
-            "the catalogue was not compared: it has events up to {}, and readers see {end}, as a writer was \
-             killed; the next command that writes settles it",
-            catalogue.position
-        ))?;
-    } else if catalogue.is_sound() {
-        output.line(&format!(
-            "the catalogue's {} are those that the log gives up to position {}",
-            counted(catalogue.rows, "row", "rows"),
-            catalogue.position
-        ))?;
-    }
-    match report.root.filter(|_| report.is_sound()) {
-        Some(root) if report.tree < report.records => output.line(&format!(
-            "root {root}, of which {} of {} are not stored yet: the next command that writes makes them",
-            report.records - report.tree,
-            counted(report.records, "hash", "hashes"),
-        )),
-        Some(root) => output.line(&format!("root {root}")),
-        None => Ok(()),
+
+    fn print_findings(&self, output: &mut Output) -> Result<(), CliError> {
+        let (report, catalogue) = (&self.report, &self.catalogue);
+        for finding in &report.findings {
+            output.line(&visible(&finding.to_string()))?;
+        }
+        for fault in &catalogue.findings {
+            output.line(&visible(&fault.to_string()))?;
+        }
+        let shown = (report.findings.len() + catalogue.findings.len()) as u64;
+        let all = report.total_findings + catalogue.total_findings;
+        match all.saturating_sub(shown) {
+            0 => Ok(()),
+            more => output.line(&format!("and {more} more findings")),
+        }
     }
 }
 

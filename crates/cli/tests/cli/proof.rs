@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran, Story, human, story, uuid};
+use crate::support::{Place, Ran, Story, agent, human, story, uuid};
 
 /// A log with a history, a key, and a signed checkpoint of it.
 fn place() -> (Place, Story) {
@@ -78,13 +78,17 @@ fn a_checkpoint_is_checked_against_the_log_that_grew() {
     let ran = place.run(&args).ok();
     assert!(ran.stdout.contains("sound: "), "{ran:?}");
     assert!(ran.stdout.contains("signed by log+"), "{ran:?}");
-    let lines = place.run(&[&args[..], &["--json"]].concat()).ok().lines();
+    let all = place.run(&[&args[..], &["--json"]].concat()).ok().json();
     assert_eq!(
-        (&lines[0]["ok"], &lines[1]["ok"]),
-        (&json!(true), &json!(true))
+        (&all["ok"], &all["records"]),
+        (&json!(true), &json!(first + 1))
     );
-    assert_eq!(lines[1]["checkpoint"]["size"], first);
-    let checked = lines[1]["checkpoint"]["signatures_checked"].as_array();
+    let checkpoint = &all["checkpoint"];
+    assert_eq!(
+        (&checkpoint["size"], &checkpoint["fits"]),
+        (&json!(first), &json!(true))
+    );
+    let checked = checkpoint["signatures_checked"].as_array();
     assert_eq!(checked.unwrap().len(), 1);
 
     let since = place.run(&["verify", "--since", "cp"]).ok();
@@ -98,6 +102,9 @@ fn a_checkpoint_is_checked_against_the_log_that_grew() {
         .ok()
         .json();
     assert_eq!((&since["ok"], &since["records"]), (&json!(true), &json!(1)));
+    let both = ["verify", "--since", "cp", "--checkpoint", "cp", "--json"];
+    let both = place.run(&both).ok().json();
+    assert_eq!(both["checkpoint"]["fits"], true);
 
     place.run(&["key", "generate", "other.key"]).ok();
     let args = ["verify", "--checkpoint", "cp", "--key", "other.key.pub"];
@@ -126,7 +133,22 @@ fn a_log_that_lost_its_end_does_not_fit() {
         .ok();
     let newest = size(&place, "cp");
     let earlier = |args: &[&str]| place.run(&[&["--log", "earlier"], args].concat());
-    earlier(&["verify", "--checkpoint", "cp"]).fails(3, &["lost its end"]);
+    let ran = earlier(&["verify", "--checkpoint", "cp"]).fails(3, &["lost its end"]);
+    assert!(!ran.stdout.contains("sound"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("NOT THE LOG OF THE CHECKPOINT: "),
+        "{ran:?}"
+    );
+    let ran = earlier(&["verify", "--checkpoint", "cp", "--json"]).fails(3, &[]);
+    assert_eq!(ran.error_code(), "does_not_fit");
+    let all = ran.json();
+    assert_eq!(
+        (&all["ok"], &all["total_findings"]),
+        (&json!(false), &json!(0))
+    );
+    assert_eq!(all["checkpoint"]["fits"], false);
+    let misfit = all["checkpoint"]["misfit"].as_str().unwrap();
+    assert!(misfit.contains("lost its end"), "{misfit}");
     let ran = earlier(&["verify", "--since", "cp", "--json"]).fails(3, &[]);
     assert_eq!(ran.error_code(), "does_not_fit");
     // And it does not get into the file where the newest one is kept.
@@ -391,6 +413,77 @@ fn a_witness_signs_what_has_only_grown() {
         .fails(1, &["something else than this checkpoint"]);
     // Without --since no log is needed.
     offline(&place, &["checkpoint", "sign", "old", "--key", "w.key"]).ok();
+}
+
+#[test]
+fn signatures_that_are_there_stay() {
+    let (place, _) = place();
+    for name in ["one", "two"] {
+        let key = format!("{name}.key");
+        place.run(&["key", "generate", &key]).ok();
+        place
+            .run(&["checkpoint", "sign", "cp", "--key", &key, "--out", "all"])
+            .ok();
+    }
+    let keys = ["log.key.pub", "one.key.pub", "two.key.pub"].map(|file| ["--key", file]);
+    place
+        .run(&[&["verify", "--since", "all"], &keys.concat()[..]].concat())
+        .ok();
+    // Nobody's signature is lost to a checkpoint that has none.
+    place.run(&["checkpoint", "--out", "cp"]).ok();
+    more(&place, 1);
+    let before = fs::read(place.path("cp")).unwrap();
+    place
+        .run(&["checkpoint", "--out", "cp"])
+        .fails(1, &["cp has a signed checkpoint", "sign with --key"]);
+    place
+        .run(&["checkpoint", "--follow", "--out", "cp"])
+        .fails(1, &["sign with --key"]);
+    assert_eq!(fs::read(place.path("cp")).unwrap(), before);
+}
+
+#[test]
+fn an_altered_blob_is_found_at_its_place() {
+    let (place, story) = place();
+    // Letters that no compression makes shorter, so that they can be found in a file.
+    let mut state = 1_u64;
+    let mut letter = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        char::from(b'!' + u8::try_from((state >> 33) % 90).unwrap())
+    };
+    let text: String = (0..5_000).map(|_| letter()).collect();
+    let push = agent(
+        "push_frame",
+        json!({ "pipeline": story.pipeline, "kind": "checkpoint", "summary": text }),
+    );
+    place.accept(&[push]);
+    let position = size(&place, "cp") + 1;
+    place.run(&["backup", "copy"]).ok();
+    let since = ["--log", "copy", "verify", "--since", "cp", "--json"];
+    place.run(&since).ok();
+    let part = &text.as_bytes()[2_000..2_016];
+    let mut altered = 0;
+    for entry in fs::read_dir(place.path("copy")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = fs::read(&path).unwrap();
+        if let Some(at) = bytes.windows(part.len()).position(|it| it == part) {
+            bytes[at] ^= 1;
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, bytes).unwrap();
+            altered += 1;
+        }
+    }
+    assert_eq!(altered, 1, "the text is in one file");
+    let ran = place.run(&since).fails(3, &[]);
+    assert_eq!(ran.error_code(), "verification_failed");
+    let report = ran.json();
+    assert_eq!(
+        (&report["ok"], &report["total_findings"]),
+        (&json!(false), &json!(1))
+    );
+    assert_eq!(report["findings"][0]["position"], position);
 }
 
 #[test]

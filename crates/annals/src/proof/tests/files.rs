@@ -133,8 +133,35 @@ fn odd_numbers_are_no_panic() {
         assert!(proof.check(&huge).is_err());
     }
     let mut long = whole.clone();
-    long["events"][0]["path"] = json!(vec![0; 1_000]);
+    long["events"][0]["path"] = json!(vec![0; 64]);
     assert!(read(&long).is_err(), "some hashes are not used");
     long["hashes"] = json!([whole["hashes"][0]]);
     assert!(read(&long).unwrap().check(&kept).is_err());
+}
+
+#[test]
+fn a_file_takes_no_more_memory_than_its_size_allows() {
+    let (_, whole) = file();
+    // A path ends where a tree does, while it is read: before its hashes are looked up.
+    let mut long = whole.clone();
+    long["events"][0]["path"] = json!(vec![7; 65]);
+    let error = read(&long).unwrap_err().to_string();
+    assert!(error.contains("at most 64 numbers of hashes"), "{error}");
+    long["events"][0]["path"] = json!([u64::MAX]);
+    assert!(matches!(read(&long), Err(ProofFileError::Malformed(_))));
+    // What it says to be is not taken apart, however deep it is.
+    let nested = [vec![b'['; 1_000], vec![b']'; 1_000]].concat();
+    let nested = String::from_utf8(nested).unwrap();
+    let of_kind = format!("{{\"annals_proof\":1,\"kind\":{nested}}}");
+    let error = Proof::read(of_kind.as_bytes()).unwrap_err();
+    assert!(matches!(error, ProofFileError::Kind { .. }), "{error}");
+    assert!(error.to_string().len() < 200, "{error}");
+    let of_version = format!("{{\"annals_proof\":{nested},\"kind\":\"inclusion\"}}");
+    let error = Proof::read(of_version.as_bytes()).unwrap_err();
+    assert!(matches!(error, ProofFileError::Version { .. }), "{error}");
+    let too_large = vec![b' '; Proof::MOST_BYTES + 1];
+    assert!(matches!(
+        Proof::read(&too_large),
+        Err(ProofFileError::TooLarge)
+    ));
 }

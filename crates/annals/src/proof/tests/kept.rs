@@ -3,6 +3,7 @@
 use std::fs;
 use std::num::NonZeroU64;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use annals_domain::ActorRef;
@@ -12,8 +13,9 @@ use futures::{StreamExt, join};
 
 use super::support::{log_of, log_with, records};
 use crate::Annals;
+use crate::proof::write::lock_beside;
 use crate::proof::{
-    Checkpoint, CheckpointFile, KeepCheckpoints, KeepError, SigningKey, log_around,
+    Checkpoint, CheckpointFile, KeepCheckpoints, KeepError, SigningKey, log_around, replace_file,
 };
 
 fn kept_size(path: &Path) -> u64 {
@@ -51,8 +53,105 @@ fn a_kept_checkpoint_only_moves_forward() {
         })
     ));
     assert_eq!(kept_size(&path), 9);
-    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
-    assert_eq!(names.len(), 1, "nothing else is left: {names:?}");
+    let names = fs::read_dir(dir.path()).unwrap();
+    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [".checkpoint.lock", "checkpoint"],
+        "nothing else is left"
+    );
+}
+
+#[test]
+fn those_who_keep_the_same_file_take_turns() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("checkpoint");
+    let annals = log_of(9);
+    keep(&path, &annals, 3, None).unwrap();
+    thread::scope(|scope| {
+        // Another is about to put a newer one there, and has looked already.
+        let other = lock_beside(&path).unwrap();
+        let waiting = scope.spawn(|| keep(&path, &annals, 4, None));
+        thread::sleep(Duration::from_millis(200));
+        assert!(!waiting.is_finished());
+        let newer = block_on(annals.checkpoint(Some(9))).unwrap();
+        replace_file(&path, &newer.to_bytes()).unwrap();
+        drop(other);
+        let refused = waiting.join().unwrap();
+        assert!(matches!(
+            refused,
+            Err(KeepError::Newer {
+                kept: 9,
+                size: 4,
+                ..
+            })
+        ));
+    });
+    assert_eq!(kept_size(&path), 9);
+}
+
+#[test]
+fn those_who_write_the_same_file_do_not_share_the_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    thread::scope(|scope| {
+        for letter in [b'a', b'b', b'c', b'd'] {
+            let path = &path;
+            scope.spawn(move || {
+                for _ in 0..25 {
+                    replace_file(path, &[letter; 10_000]).unwrap();
+                    let there = fs::read(path).unwrap();
+                    assert_eq!(there.len(), 10_000);
+                    assert!(there.iter().all(|byte| *byte == there[0]));
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn signatures_are_added_to_those_in_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("checkpoint");
+    let annals = log_of(9);
+    let keys = ["log", "one", "two"].map(|name| SigningKey::generate(name).unwrap());
+    let signed = |size, keys: &[&SigningKey]| {
+        let mut checkpoint = block_on(annals.checkpoint(Some(size))).unwrap();
+        keys.iter().for_each(|key| checkpoint.sign(key).unwrap());
+        checkpoint
+    };
+    let file = CheckpointFile::at(&path).unwrap();
+    let first = signed(9, &[&keys[0], &keys[1]]);
+    assert_eq!(block_on(file.add(first.clone())).unwrap(), first);
+    let added = block_on(file.add(signed(9, &[&keys[0], &keys[2]]))).unwrap();
+    assert_eq!(file.read().unwrap(), Some(added.clone()));
+    let publics = keys.each_ref().map(SigningKey::public_key);
+    assert_eq!(added.verify(&publics).unwrap().checked.len(), 3);
+    assert_eq!(added.signers().len(), 3, "each once");
+    let before = fs::read(&path).unwrap();
+    let refused = block_on(file.add(signed(8, &[&keys[0]])));
+    assert!(matches!(refused, Err(KeepError::OtherCheckpoint { .. })));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn what_is_signed_is_only_replaced_by_what_is_signed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("checkpoint");
+    let annals = log_of(9);
+    let key = SigningKey::generate("log").unwrap();
+    keep(&path, &annals, 4, Some(&key)).unwrap();
+    let before = fs::read(&path).unwrap();
+    let refused = keep(&path, &annals, 9, None).unwrap_err();
+    assert!(matches!(refused, KeepError::Signed { .. }), "{refused}");
+    assert!(!refused.is_retryable());
+    // It says the same: nothing is lost.
+    keep(&path, &annals, 4, None).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), before);
+    keep(&path, &annals, 9, Some(&key)).unwrap();
+    assert_eq!(kept_size(&path), 9);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Checkpoints and keys: what others write, what witnesses add, what is damaged.
 
 use annals_event_log::{Digest, tree};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use futures::executor::block_on;
-use signed_note::{Note, StandardVerifier, VerifierList};
+use signed_note::{Note, StandardVerifier, Verifier as _, VerifierList};
 
 use super::support::log_of;
 use crate::proof::{Checkpoint, CheckpointError, KeyError, PublicKey, Signer, SigningKey};
@@ -61,6 +63,74 @@ fn what_is_no_key_is_refused() {
         }
     }
     assert!(PublicKey::read_all("\n \n").is_err());
+}
+
+/// Two keys of different owners with the same name and number.
+const SAME_NUMBER: [&str; 2] = [
+    "PRIVATE+KEY+log+19a2b775+AY3tEF/D4c1hSeeRQbMLMgEbsl4+ZN6Nc67wfB9HSxIf",
+    "PRIVATE+KEY+log+19a2b775+Abv/kFhTfNCjJI8tItta0D/Q7WDol1pG0e8BT+qWV2dR",
+];
+
+#[test]
+fn one_signature_does_not_count_for_two_keys() {
+    let [key, other] = SAME_NUMBER.map(|text| SigningKey::read(text).unwrap());
+    let (public, other) = (key.public_key(), other.public_key());
+    assert_ne!(public, other);
+    assert_eq!(Signer::from(&public), Signer::from(&other));
+    let mut checkpoint = checkpoint();
+    checkpoint.sign(&key).unwrap();
+    let refused = Err(CheckpointError::SameNumber {
+        key: Signer::from(&public),
+    });
+    assert_eq!(
+        checkpoint.verify(&[public.clone(), other.clone()]),
+        refused.clone()
+    );
+    assert_eq!(checkpoint.verify(&[other.clone(), public.clone()]), refused);
+    assert!(checkpoint.verify(&[other]).is_err());
+    // The same key twice is one key, also where it is written in another way.
+    let upper = public.to_text().replacen("19a2b775", "19A2B775", 1);
+    let twice = [public.clone(), PublicKey::read(&upper).unwrap()];
+    assert_eq!(twice[0], twice[1]);
+    assert_eq!(checkpoint.verify(&twice).unwrap().checked.len(), 1);
+}
+
+#[test]
+fn keys_that_everybody_can_sign_for_are_refused() {
+    // All points of small order: those with a y of 0, of 1 and of -1, the latter two with
+    // another sign or as y + p, and the four of order 8.
+    let mut weak = Vec::new();
+    for number in [0, 1, 2] {
+        let mut y = [0xff; 32];
+        (y[0], y[31]) = (0xec + number, 0x7f);
+        weak.push(y);
+    }
+    weak.push([0; 32]);
+    let mut one = [0; 32];
+    one[0] = 1;
+    weak.push(one);
+    for eighth in [
+        "JuiVj8KyJ7BFw/SJ8u+Y8NXfrAXTxjM5sTgCiG1T/AU=",
+        "xxdqcD1N2E+6PAt2DRBnDyogU/osOczGTsf9d5KsA3o=",
+    ] {
+        weak.push(BASE64_STANDARD.decode(eighth).unwrap().try_into().unwrap());
+    }
+    // It says nothing and is the key's signature of every eighth text.
+    let mut nothing = [0; 64];
+    nothing[0] = 1;
+    for mut key in weak {
+        for sign in [0, 0x80] {
+            key[31] = (key[31] & 0x7f) | sign;
+            let bytes = [&[1], &key[..]].concat();
+            let id = signed_note::key_id("weak", &bytes);
+            let line = format!("weak+{id:08x}+{}", BASE64_STANDARD.encode(bytes));
+            let verifier = StandardVerifier::new(&line).unwrap();
+            let signs = |n: &u32| verifier.verify(&n.to_be_bytes(), &nothing);
+            assert!((0..1_000).any(|n| signs(&n)), "the control: {line}");
+            let read = PublicKey::read(&line);
+            assert!(matches!(read, Err(KeyError::Weak { .. })), "{line}");
+        }
+    }
 }
 
 #[test]

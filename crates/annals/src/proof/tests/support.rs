@@ -30,7 +30,7 @@ pub(super) fn empty_log() -> MemoryLog {
     MemoryLog::new(Uuid::from_u128(0x0198_c0de))
 }
 
-fn event(n: u64) -> NewEvent {
+pub(super) fn event(n: u64) -> NewEvent {
     NewEvent {
         stream: format!("note-{n:06}").parse().unwrap(),
         id: Uuid::from_u128(0xE0_0000 + u128::from(n)),

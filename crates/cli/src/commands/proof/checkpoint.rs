@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use annals::Annals;
-use annals::proof::{Checkpoint, CheckpointFile, KeepCheckpoints, ProofError, Signer, SigningKey};
+use annals::proof::{
+    Checkpoint, CheckpointFile, KeepCheckpoints, KeepError, ProofError, Signer, SigningKey,
+};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -106,13 +108,11 @@ async fn sign(args: &cli::CheckpointSign, context: &mut Context) -> Result<(), C
         return print(&checkpoint, &mut context.output);
     };
     let file = CheckpointFile::at(out).map_err(ProofCommandError::from)?;
-    let there = file.read().map_err(ProofCommandError::from)?;
-    if there.is_some_and(|there| !there.says_the_same(&checkpoint)) {
-        return Err(ProofCommandError::NotThisCheckpoint { path: out.clone() }.into());
-    }
-    let put = file.write(&checkpoint).await;
-    put.map_err(ProofCommandError::from)?;
-    written(&checkpoint, out, &mut context.output)
+    let added = file.add(checkpoint).await.map_err(|error| match error {
+        KeepError::OtherCheckpoint { path } => ProofCommandError::NotThisCheckpoint { path },
+        error => error.into(),
+    });
+    written(&added?, out, &mut context.output)
 }
 
 fn add_signature(

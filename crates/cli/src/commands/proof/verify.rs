@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::files;
 use super::signed::{self, Signed, head_text};
 use crate::cli::Verify;
-use crate::commands;
+use crate::commands::verify::{self, Verified};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Column, Output, Rows, counted, visible, when};
@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &Verify, context: &mut Context) -> Result<(), CliE
             check_since(since, checkpoint.as_deref(), &keys, context).await
         }
         (_, Some(checkpoint), None) => check_all(checkpoint, &keys, context).await,
-        (_, None, None) if keys.is_empty() => commands::verify::run(context).await,
+        (_, None, None) if keys.is_empty() => verify::run(context).await,
         (_, None, None) => Err(ProofCommandError::KeyAlone.into()),
     }
 }
@@ -196,21 +196,74 @@ fn event_json(event: &EventProof) -> Option<Value> {
 async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Result<(), CliError> {
     let checkpoint = signed::signed(path, keys)?;
     let annals = context.reader()?;
+    verify::stand_still(&annals);
     let fits = annals.check_against(checkpoint.head()).await;
-    // What else is wrong is looked for all the same: it may say why.
-    let verified = commands::verify::run(context).await;
-    fits.map_err(|source| ProofCommandError::AgainstLog {
+    let fits = fits.map_err(|source| ProofCommandError::AgainstLog {
         path: path.to_owned(),
         source,
-    })?;
-    verified?;
-    print_fits(&checkpoint, &mut context.output)
+    });
+    // What else is wrong is looked for all the same: it may say why.
+    let verified = match (verify::check(&annals).await, &fits) {
+        (Ok(verified), _) => verified,
+        (Err(_), Err(_)) => return Ok(fits?),
+        (Err(error), Ok(())) => return Err(error),
+    };
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&all_json(&verified, &checkpoint, fits.as_ref().err()))?;
+    } else {
+        print_all(&verified, &checkpoint, fits.is_ok(), output)?;
+    }
+    output.flush()?;
+    match fits {
+        // That a log cannot be compared is less than that it is damaged.
+        Err(error) if error.is_misfit() || verified.is_sound() => Err(error.into()),
+        _ => verified.demand_sound(),
+    }
+}
+
+/// All that was found, in one object: it is in order if the log is sound and that of
+/// the checkpoint.
+fn all_json(verified: &Verified, checkpoint: &Signed, misfit: Option<&ProofCommandError>) -> Value {
+    let mut value = verified.to_json();
+    if let Some(fields) = value.as_object_mut() {
+        let is_ok = verified.is_sound() && misfit.is_none();
+        fields.insert("ok".to_owned(), json!(is_ok));
+        fields.insert("checkpoint".to_owned(), fits_json(checkpoint, misfit));
+    }
+    value
+}
+
+/// A checkpoint, and whether the log is its.
+fn fits_json(checkpoint: &Signed, misfit: Option<&ProofCommandError>) -> Value {
+    let mut value = checkpoint.to_json();
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("fits".to_owned(), json!(misfit.is_none()));
+        let message = misfit.map(ToString::to_string);
+        fields.insert("misfit".to_owned(), json!(message));
+    }
+    value
+}
+
+fn print_all(
+    verified: &Verified,
+    checkpoint: &Signed,
+    fits: bool,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let verdict = match (verified.is_sound(), fits) {
+        (false, _) => verify::DAMAGED,
+        (true, false) => "NOT THE LOG OF THE CHECKPOINT",
+        (true, true) => verify::SOUND,
+    };
+    verified.print(verdict, output)?;
+    if fits {
+        print_fits(checkpoint, output)?;
+    }
+    Ok(())
 }
 
 fn print_fits(checkpoint: &Signed, output: &mut Output) -> Result<(), CliError> {
-    if output.is_json() {
-        return output.json(&json!({ "ok": true, "checkpoint": checkpoint.to_json() }));
-    }
     let line = format!(
         "the log is that of the checkpoint: {}",
         head_text(checkpoint.head())
@@ -231,6 +284,8 @@ async fn check_since(
         .map(|path| signed::signed(path, keys))
         .transpose()?;
     let annals = context.reader()?;
+    // Beside a redaction a record could be read before it and its blob after it.
+    verify::stand_still(&annals);
     if let Some(checkpoint) = &checkpoint {
         let fits = annals.check_against(checkpoint.head()).await;
         fits.map_err(|source| ProofCommandError::AgainstLog {
@@ -247,30 +302,41 @@ async fn check_since(
         path: path.to_owned(),
         source,
     })?;
-    print_since(&report, &since, &mut context.output)?;
-    if let Some(checkpoint) = &checkpoint {
-        print_fits(checkpoint, &mut context.output)?;
+    let output = &mut context.output;
+    if output.is_json() {
+        output.json(&since_json(&report, &since, checkpoint.as_ref()))?;
+    } else {
+        print_since(&report, &since, output)?;
+        if let Some(checkpoint) = &checkpoint {
+            print_fits(checkpoint, output)?;
+        }
     }
     match report.total_findings {
         0 => Ok(()),
         findings => {
-            context.output.flush()?;
+            output.flush()?;
             Err(ProofCommandError::Findings { findings }.into())
         }
     }
 }
 
-fn print_since(report: &SinceReport, since: &Signed, output: &mut Output) -> Result<(), CliError> {
-    if output.is_json() {
-        return output.json(&json!({
-            "ok": report.is_sound(),
-            "since": since.to_json(),
-            "now": signed::head(&report.to),
-            "records": report.records,
-            "total_findings": report.total_findings,
-            "findings": report.findings.iter().map(finding).collect::<Vec<Value>>(),
-        }));
+/// What was found, with the checkpoint that the log fits as well, if there is one.
+fn since_json(report: &SinceReport, since: &Signed, checkpoint: Option<&Signed>) -> Value {
+    let mut value = json!({
+        "ok": report.is_sound(),
+        "since": since.to_json(),
+        "now": signed::head(&report.to),
+        "records": report.records,
+        "total_findings": report.total_findings,
+        "findings": report.findings.iter().map(finding).collect::<Vec<Value>>(),
+    });
+    if let (Some(fields), Some(checkpoint)) = (value.as_object_mut(), checkpoint) {
+        fields.insert("checkpoint".to_owned(), fits_json(checkpoint, None));
     }
+    value
+}
+
+fn print_since(report: &SinceReport, since: &Signed, output: &mut Output) -> Result<(), CliError> {
     for finding in &report.findings {
         output.line(&visible(&finding.to_string()))?;
     }
