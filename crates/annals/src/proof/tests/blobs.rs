@@ -206,7 +206,7 @@ fn a_blob_that_is_removed_meanwhile_is_no_finding() {
         let mut check = Check::start(log, &from, &to).await.unwrap();
         let page = log.read(Query::all(Position(2)).limit(10)).await.unwrap();
         let redaction = Redaction {
-            append: batch(5, Vec::new(), Vec::new()),
+            append: batch(5, event(5).content, Vec::new()),
             removed: vec![PiecesOf {
                 position: Position(3),
                 pieces: vec![0],
