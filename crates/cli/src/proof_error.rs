@@ -49,6 +49,8 @@ pub(crate) enum ProofCommandError {
          away", path = .path.display()
     )]
     KeyExists { path: PathBuf },
+    #[error("{path} is there already, and is no proof: name another file, or move it away", path = .path.display())]
+    NotAProof { path: PathBuf },
     #[error("{path} holds something else than this checkpoint: name another file", path = .path.display())]
     NotThisCheckpoint { path: PathBuf },
     #[error(
@@ -130,9 +132,9 @@ impl ProofCommandError {
             ProofCommandError::ProofFile { .. } | ProofCommandError::NoConsistency { .. } => {
                 "invalid_proof"
             }
-            ProofCommandError::KeyExists { .. } | ProofCommandError::NotThisCheckpoint { .. } => {
-                "file_exists"
-            }
+            ProofCommandError::KeyExists { .. }
+            | ProofCommandError::NotAProof { .. }
+            | ProofCommandError::NotThisCheckpoint { .. } => "file_exists",
             ProofCommandError::InsideLog { .. }
             | ProofCommandError::Keep(KeepError::InsideLog { .. }) => "inside_log",
             ProofCommandError::TooLong { .. } | ProofCommandError::Read { .. } => "input",

@@ -479,3 +479,31 @@ fn checkpoints_follow_a_log_that_somebody_else_writes() {
     place.run(&args).ok();
     place.run(&["checkpoint", "--follow"]).fails(2, &["--out"]);
 }
+
+/// What is no proof is not written over, and no key is put into a log.
+#[test]
+fn nothing_else_is_written_over_and_no_key_lies_in_a_log() {
+    let place = Place::with_log();
+    let intent = serde_json::json!({
+        "command": "create_intent", "actor": {"kind": "human", "id": "ada"}, "prompt": "x",
+    });
+    place.accept(std::slice::from_ref(&intent));
+    place.run(&["key", "generate", "k"]).ok();
+    let key = fs::read(place.path("k")).unwrap();
+    place
+        .run(&["prove", "1", "--out", "k"])
+        .fails(1, &["is no proof"]);
+    assert_eq!(fs::read(place.path("k")).unwrap(), key);
+    place.run(&["prove", "1", "--out", "p"]).ok();
+    place.run(&["prove", "1", "--out", "p"]).ok();
+    place
+        .run(&["key", "generate", "log/k"])
+        .fails(1, &["is inside the log"]);
+    // A log that has lost its end is not a checkpoint that was named the wrong way round.
+    place.run(&["backup", "old"]).ok();
+    place.accept(&[intent]);
+    place.run(&["checkpoint", "--out", "cp"]).ok();
+    place
+        .run(&["--log", "old", "prove", "--since", "cp"])
+        .fails(3, &["lost its end"]);
+}

@@ -35,6 +35,15 @@ pub enum SecretPatternError {
         /// The pattern.
         pattern: String,
     },
+    /// What stands before the = looks like a name, and is none.
+    #[error(
+        "{name:?} is no name for a kind of secret: small letters, digits and hyphens; write (?:{name}=...) if it \
+         is a part of the pattern"
+    )]
+    Name {
+        /// What stands there.
+        name: String,
+    },
     /// It matches what is no secret.
     #[error(
         "{pattern:?} matches ordinary text such as {matched:?}, and would take out nearly \
@@ -155,7 +164,15 @@ impl Pattern {
                 |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
             !name.is_empty() && name.bytes().all(known)
         };
-        let split = text.split_once('=').filter(|(name, _)| is_name(name));
+        let is_word = |name: &str| {
+            let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+            !name.is_empty() && name.bytes().all(known)
+        };
+        let split = text.split_once('=').filter(|(name, _)| is_word(name));
+        if let Some((name, _)) = split.filter(|(name, _)| !is_name(name)) {
+            let name = name.to_owned();
+            return Err(SecretPatternError::Name { name });
+        }
         let (named, pattern) = match split {
             Some((name, pattern)) => (Some(name.to_owned()), pattern),
             None => (None, text),

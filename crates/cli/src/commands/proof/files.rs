@@ -77,15 +77,36 @@ pub(super) fn proof(path: &Path) -> Result<Proof, CliError> {
     Ok(proof?)
 }
 
+/// Puts a proof at a path where nothing is, or another proof.
+pub(super) fn write_proof(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    if path.exists() && proof(path).is_err() {
+        let path = path.to_owned();
+        return Err(ProofCommandError::NotAProof { path }.into());
+    }
+    write(path, bytes)
+}
+
 /// Puts something at a path outside every log.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    let failed = |source: io::Error| ProofCommandError::Write {
+    outside(path)?;
+    let written = replace_file(path, bytes);
+    Ok(written.map_err(|source| unwritable(path, source))?)
+}
+
+/// Refuses a path inside a log: what is kept there goes with the log.
+pub(super) fn outside(path: &Path) -> Result<(), CliError> {
+    match log_around(path).map_err(|source| unwritable(path, source))? {
+        None => Ok(()),
+        Some(log) => {
+            let path = path.to_owned();
+            Err(ProofCommandError::InsideLog { path, log }.into())
+        }
+    }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> ProofCommandError {
+    ProofCommandError::Write {
         path: path.to_owned(),
         source,
-    };
-    if let Some(log) = log_around(path).map_err(failed)? {
-        let path = path.to_owned();
-        return Err(ProofCommandError::InsideLog { path, log }.into());
     }
-    Ok(replace_file(path, bytes).map_err(failed)?)
 }

@@ -37,6 +37,7 @@ pub(crate) fn generate(args: &KeyGenerate, context: &mut Context) -> Result<(), 
     let mut public_file = OsString::from(&args.file);
     public_file.push(".pub");
     let public_file = PathBuf::from(public_file);
+    files::outside(&args.file)?;
     create(&args.file, PRIVATE, key.to_text())?;
     if let Err(error) = create(&public_file, PUBLIC, public.to_text()) {
         // A key of which nobody has the public half is of no use.

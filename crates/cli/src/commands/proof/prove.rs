@@ -31,6 +31,11 @@ pub(crate) async fn run(args: &Prove, context: &mut Context) -> Result<(), CliEr
     let proof = match (&args.since, &args.what) {
         (Some(since), _) => {
             let old = files::checkpoint(since)?;
+            if args.checkpoint.is_none() {
+                // A log that lost its end is not one that was named the wrong way round.
+                let fits = annals.check_against(old.head()).await;
+                fits.map_err(|error| against(since, error))?;
+            }
             let proof = annals.prove_consistency(old.head(), &head).await;
             proof.map_err(|error| against(since, error))?
         }
@@ -48,7 +53,7 @@ pub(crate) async fn run(args: &Prove, context: &mut Context) -> Result<(), CliEr
     let Some(out) = &args.out else {
         return context.output.raw(&json);
     };
-    files::write(out, &json)?;
+    files::write_proof(out, &json)?;
     written(&proof, out, json.len(), &mut context.output)
 }
 
