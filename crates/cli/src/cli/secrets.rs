@@ -11,7 +11,7 @@ use crate::error::CliError;
 #[derive(Debug, Args)]
 pub(crate) struct Redaction {
     /// Take out what this regular expression matches, too; give it again for more.
-    /// NAME=PATTERN names it in the report; a group (?<secret>...) is all that goes
+    /// NAME=PATTERN names it in the report; a group `(?<secret>...)` is all that goes
     #[arg(long = "redact", value_name = "PATTERN")]
     pub(crate) patterns: Vec<String>,
     /// Leave in what looks like a well-known key (`annals secrets` lists the formats)
