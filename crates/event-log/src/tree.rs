@@ -23,14 +23,32 @@ pub const LEVELS: u8 = 64;
 /// The most leaves that a tree can have.
 const MOST_LEAVES: u64 = u64::MAX >> 1;
 
+/// Bytes of a header that are usual: the fixed ones and a few short texts.
+const USUAL_HEADER: usize = 319;
+
 /// The hash of a leaf.
 pub fn leaf(header: &[u8]) -> Digest {
-    Digest::of_parts([&[0x00], header])
+    // Blocks that stand in one place are hashed in one go.
+    let mut joined = [0x00; 1 + USUAL_HEADER];
+    let length = 1 + header.len();
+    match joined.get_mut(1..length) {
+        Some(place) => place.copy_from_slice(header),
+        None => return Digest::of_parts([&[0x00], header]),
+    }
+    Digest::of(joined.get(..length).unwrap_or_default())
 }
 
 /// The hash of a node over its two halves.
 pub fn node(left: Digest, right: Digest) -> Digest {
-    Digest::of_parts([&[0x01], left.0.as_slice(), right.0.as_slice()])
+    let mut joined = [0x01; 65];
+    if let Some((left_half, right_half)) = joined
+        .split_first_mut()
+        .and_then(|(_, halves)| halves.split_at_mut_checked(32))
+    {
+        left_half.copy_from_slice(&left.0);
+        right_half.copy_from_slice(&right.0);
+    }
+    Digest::of(&joined)
 }
 
 /// The root of a tree without leaves.
