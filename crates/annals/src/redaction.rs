@@ -5,7 +5,7 @@ mod plan;
 mod search;
 
 use annals_domain::{ActorRef, Kind, Timestamp};
-use annals_event_log::{Digest, PiecesOf, Position, Query, ReadError, RedactError};
+use annals_event_log::{Digest, PiecesOf, Position, ReadError, RedactError};
 use annals_wire::EncodeError;
 use regex::bytes::Regex;
 use uuid::Uuid;
@@ -194,25 +194,6 @@ impl Annals {
             }
         }
         Err(RedactionError::Contended { attempts: ATTEMPTS })
-    }
-
-    /// The position of the event with an id. Reads the log until it is found.
-    ///
-    /// # Errors
-    /// [`RedactionError::NoSuchEvent`] and [`RedactionError::Load`].
-    pub async fn event_with_id(&self, id: Uuid) -> Result<Position, RedactionError> {
-        let mut from = Position(1);
-        loop {
-            let page = self.log.read(Query::all(from).limit(PAGE)).await?;
-            let mut records = page.records.iter();
-            if let Some(record) = records.find(|record| record.event_id() == id) {
-                return Ok(record.position());
-            }
-            match page.next {
-                Some(next) => from = Position(next),
-                None => return Err(RedactionError::NoSuchEvent { id }),
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use annals::domain::ActorRef;
 use annals::event_log::{PiecesOf, Position};
 use annals::store_rocks::PurgeError;
-use annals::{Annals, Found, RedactRequest, Target};
+use annals::{Annals, Found, RedactRequest, RedactionError, Target};
 use serde_json::json;
 
 use crate::cli::{Named, Redact};
@@ -72,7 +72,10 @@ async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError
     for named in &args.targets {
         targets.push(match named {
             Named::Position(position) => Target::Event(*position),
-            Named::Event(id) => Target::Event(annals.event_with_id(*id).await?),
+            Named::Event(id) => {
+                let found = annals.find_event(*id, |_| {}).await?;
+                Target::Event(found.ok_or(RedactionError::NoSuchEvent { id: *id })?)
+            }
             Named::Blob(digest) => Target::Blob(*digest),
         });
     }

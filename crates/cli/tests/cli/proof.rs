@@ -507,3 +507,30 @@ fn nothing_else_is_written_over_and_no_key_lies_in_a_log() {
         .run(&["--log", "old", "prove", "--since", "cp"])
         .fails(3, &["lost its end"]);
 }
+
+/// An old copy in the place of a log that is followed is not followed instead.
+#[test]
+fn who_follows_a_log_notices_that_another_is_in_its_place() {
+    let (place, _) = place();
+    place.run(&["backup", "old"]).ok();
+    more(&place, 1);
+    let args = [
+        "checkpoint",
+        "--follow",
+        "--key",
+        "log.key",
+        "--out",
+        "cp",
+        "--json",
+    ];
+    let mut child = place.command(&args).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    fs::rename(place.log_dir(), place.path("away")).unwrap();
+    fs::rename(place.path("old"), place.log_dir()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("another is in its place"), "{said}");
+    place.run(&args).fails(3, &["lost its end"]);
+}
