@@ -15,11 +15,20 @@ pub struct StoredBlob {
     pub size: u64,
 }
 
-/// Blobs in the order of their digests, from `from` on.
+/// Blobs in the order of their digests, from `from` on, as many as a page may have.
 pub(crate) fn list(
     view: &View<'_>,
     from: Digest,
     limit: usize,
+) -> Result<Vec<StoredBlob>, ReadError> {
+    take(view, from, clamp_limit(limit))
+}
+
+/// The same, at most `count`, which is not 0.
+pub(crate) fn take(
+    view: &View<'_>,
+    from: Digest,
+    count: usize,
 ) -> Result<Vec<StoredBlob>, ReadError> {
     let mut iterator = view.db.iterate_once(view.columns.blobs);
     iterator.seek(from.0);
@@ -32,7 +41,7 @@ pub(crate) fn list(
             size: value.len() as u64,
         });
         // Before the next one is read, which can be large.
-        if blobs.len() == clamp_limit(limit) {
+        if blobs.len() == count {
             return Ok(blobs);
         }
         iterator.next();

@@ -10,7 +10,8 @@
 
 use std::ops::Range;
 
-use annals_event_log::ReadError;
+use annals_event_log::{ReadError, Record};
+use bytes::Bytes;
 
 use crate::error::corrupt;
 
@@ -76,6 +77,14 @@ pub(crate) fn places(chunk: &[u8]) -> Result<Places<'_>, MalformedChunk> {
             len: 0,
         }),
     }
+}
+
+/// All records of a chunk, in order.
+pub(crate) fn records(chunk: &Bytes) -> Result<Vec<Record>, ReadError> {
+    let record = |place: Result<Range<usize>, MalformedChunk>| -> Result<Record, ReadError> {
+        Ok(Record::decode(chunk.slice(place?))?)
+    };
+    places(chunk)?.map(record).collect()
 }
 
 impl Iterator for Places<'_> {

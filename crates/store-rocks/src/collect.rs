@@ -14,14 +14,14 @@
 
 use std::collections::BTreeMap;
 
-use annals_event_log::{AppendError, Content, Digest, Position, ReadError, Record};
+use annals_event_log::{AppendError, Content, Digest, Position, ReadError};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
 use crate::db::Db;
 use crate::read::View;
 use crate::writer::Groups;
-use crate::{chunk, error, keys, redaction};
+use crate::{blobs, chunk, error, keys, redaction};
 
 /// Blobs that are looked for at once: 12 MiB of memory.
 const AT_ONCE: usize = 256 * 1024;
@@ -53,28 +53,10 @@ pub(crate) fn after(
     view: &View<'_>,
     last: Option<Digest>,
 ) -> Result<BTreeMap<Digest, u64>, ReadError> {
-    let mut iterator = view.db.iterate_once(view.columns.blobs);
-    match last {
-        Some(last) => {
-            iterator.seek(last.0);
-            if iterator.key() == Some(last.0.as_slice()) {
-                iterator.next();
-            }
-        }
-        None => iterator.seek_to_first(),
-    }
-    let mut found = BTreeMap::new();
-    while let Some((key, value)) = iterator.item() {
-        let digest = key.try_into().map(Digest);
-        let digest = digest.map_err(|_| error::corrupt("the key of a blob is no digest"))?;
-        found.insert(digest, value.len() as u64);
-        if found.len() == AT_ONCE {
-            return Ok(found);
-        }
-        iterator.next();
-    }
-    view.db.check(&iterator)?;
-    Ok(found)
+    let from = last.unwrap_or(Digest([0; 32]));
+    let found = blobs::take(view, from, AT_ONCE)?.into_iter();
+    let behind = found.filter(|blob| Some(blob.digest) != last);
+    Ok(behind.map(|blob| (blob.digest, blob.size)).collect())
 }
 
 /// Takes out what records behind `seen` refer to, up to `end`; `progress` is told
@@ -96,9 +78,8 @@ pub(crate) fn mark(
         if first > end.0 {
             break;
         }
-        let value = Bytes::copy_from_slice(value);
-        for (position, place) in (first..).zip(chunk::places(&value)?) {
-            let record = Record::decode(value.slice(place?))?;
+        let records = chunk::records(&Bytes::copy_from_slice(value))?;
+        for (position, record) in (first..).zip(&records) {
             for digest in record.content().iter().filter_map(Content::blob) {
                 blobs.remove(&digest);
             }

@@ -1,5 +1,6 @@
 //! One open RocksDB and what must live exactly as long as it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -214,10 +215,7 @@ impl Db {
 
     /// Write-ahead logs in the directory.
     pub(crate) fn wal_files(&self) -> usize {
-        let names = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        names
-            .filter(|entry| Path::new(&entry.file_name()).extension() == Some("log".as_ref()))
-            .count()
+        files(&self.path, "log").len()
     }
 
     /// Writes what is in memory to tables, so that the next open need not
@@ -228,6 +226,15 @@ impl Db {
             .filter_map(|name| self.rocks.cf_handle(name))
             .try_for_each(|column| self.rocks.flush_cf(column))
     }
+}
+
+/// The files of a directory with such an ending, by name, which is by age.
+pub(crate) fn files(directory: &Path, ending: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| Path::new(name).extension() == Some(ending.as_ref()))
+        .collect()
 }
 
 /// Bytes of all files in a directory and below.

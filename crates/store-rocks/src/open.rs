@@ -163,13 +163,12 @@ fn start_writer(
 ) -> Result<Opened, OpenError> {
     let path = db.path.clone();
     ingest::clean(&path);
-    let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
+    let mut tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     check_watermark(&path, &file, tail.last)?;
-    let purged = redaction::resume(&db).map_err(|failure| match failure {
+    let purged = redaction::resume(&db, &mut tail.counts).map_err(|failure| match failure {
         redaction::Failure::Read(error) => unreadable(&path, error),
         redaction::Failure::Write(error) => OpenError::rocks(&path, error),
     })?;
-    let tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
     let db = match purged {
         // RocksDB's list of its files still has keys of those that are gone.
         true => reopen(db, options)?,

@@ -5,7 +5,6 @@
 //! from the disk once every file that held it has been rewritten.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,7 +12,7 @@ use annals_event_log::{Position, ReadError};
 use rocksdb::{BottommostLevelCompaction, CompactOptions};
 
 use crate::columns;
-use crate::db::Db;
+use crate::db::{Db, files};
 use crate::error::StoreFailure;
 use crate::models::Turns;
 use crate::open::synced;
@@ -188,15 +187,6 @@ fn tables(db: &Db, names: &[&str]) -> Result<Vec<String>, PurgeError> {
     Ok(theirs
         .map(|file| file.name.trim_start_matches('/').to_owned())
         .collect())
-}
-
-/// The files with such an ending, by name, which is by age.
-fn files(directory: &Path, ending: &str) -> BTreeSet<String> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names
-        .filter(|name| Path::new(name).extension() == Some(ending.as_ref()))
-        .collect()
 }
 
 /// Waits until none of the files is there.

@@ -21,8 +21,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use annals_event_log::store_support::{BatchRow, RequestDigest};
 use annals_event_log::{
-    AppendError, Appended, BatchId, BatchStatus, Digest, PiecesOf, Position, Prepared, ReadError,
-    Record, RedactError, Redaction,
+    Appended, BatchId, Digest, PiecesOf, Position, Prepared, ReadError, Record, RedactError,
+    Redaction,
 };
 use bytes::Bytes;
 use rocksdb::WriteBatch;
@@ -151,11 +151,7 @@ fn chunk_of(db: &Db, columns: &Columns<'_>, position: Position) -> Result<Chunk,
         return Err(corrupt(format!("the record at {position} is not there")));
     };
     let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
-    let value = Bytes::copy_from_slice(value);
-    let mut records = Vec::new();
-    for place in chunk::places(&value)? {
-        records.push(Record::decode(value.slice(place?))?);
-    }
+    let records = chunk::records(&Bytes::copy_from_slice(value))?;
     Ok(Chunk { first, records })
 }
 
@@ -294,9 +290,9 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Completes what was interrupted, on a log that nobody else writes to yet; whether
-/// files were rewritten.
-pub(crate) fn resume(db: &Db) -> Result<bool, Failure> {
+/// Completes what was interrupted, on a log that nobody else writes to yet and that has
+/// these counts; whether files were rewritten.
+pub(crate) fn resume(db: &Db, counts: &mut Counts) -> Result<bool, Failure> {
     let columns = db.columns()?;
     if let Some(Pending {
         said,
@@ -304,7 +300,6 @@ pub(crate) fn resume(db: &Db) -> Result<bool, Failure> {
     }) = pending(db)?
     {
         tracing::info!(records = records.len(), "completing a redaction");
-        let mut counts = index::counts(db, &columns)?;
         let mut steps = Steps {
             said,
             records,
@@ -312,7 +307,7 @@ pub(crate) fn resume(db: &Db) -> Result<bool, Failure> {
         };
         loop {
             let mut write = WriteBatch::default();
-            steps.step(db, &columns, &mut counts, &mut write)?;
+            steps.step(db, &columns, counts, &mut write)?;
             let written = db.rocks.write_opt(write, &synced(true));
             written.map_err(Failure::Write)?;
             if steps.records.is_empty() {
@@ -360,14 +355,12 @@ impl Groups<'_> {
         removal: Removal,
     ) -> Result<Appended, RedactError> {
         let columns = self.db.columns()?;
-        if let Some(row) = index::batch_row(self.db, &columns, prepared.batch)? {
-            return match row.status(&prepared.request) {
-                BatchStatus::Known(appended) => Ok(appended),
-                _ => {
-                    let batch = prepared.batch;
-                    Err(AppendError::IdempotencyMismatch { batch }.into())
-                }
-            };
+        match self.staging.known(prepared) {
+            Ok(None) => {}
+            Ok(Some(appended)) => return Ok(appended),
+            Err(Refusal::Batch(error)) => return Err(error.into()),
+            // Nothing is staged yet.
+            Err(Refusal::Store(error)) => return Err(error.into()),
         }
         check(self.db, &columns, &removal, self.staging.last())?;
         let appended = match self.staging.append(prepared, request) {

@@ -138,19 +138,28 @@ impl<'a> Staging<'a> {
         Some((std::mem::replace(&mut self.write, next), self.tail.last))
     }
 
+    /// What was answered to the same append before, if it was made.
+    pub(crate) fn known(&self, prepared: &Prepared) -> Result<Option<Appended>, Refusal> {
+        let batch = prepared.batch;
+        let Some(row) = self.batch_row(batch)? else {
+            return Ok(None);
+        };
+        match row.status(&prepared.request) {
+            BatchStatus::Known(appended) => Ok(Some(appended)),
+            _ => Err(AppendError::IdempotencyMismatch { batch }.into()),
+        }
+    }
+
     /// Stages one append.
     pub(crate) fn append(
         &mut self,
         prepared: &mut Prepared,
         request: RequestDigest,
     ) -> Result<Appended, Refusal> {
-        let batch = prepared.batch;
-        if let Some(row) = self.batch_row(batch)? {
-            return match row.status(&prepared.request) {
-                BatchStatus::Known(appended) => Ok(appended),
-                _ => Err(AppendError::IdempotencyMismatch { batch }.into()),
-            };
+        if let Some(appended) = self.known(prepared)? {
+            return Ok(appended);
         }
+        let batch = prepared.batch;
         for digest in &prepared.required_blobs {
             self.require_blob(*digest)?;
         }

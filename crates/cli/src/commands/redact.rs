@@ -1,9 +1,8 @@
 //! `annals redact`: content goes for good.
 
-use annals::domain::ActorRef;
 use annals::event_log::{PiecesOf, Position};
 use annals::store_rocks::PurgeError;
-use annals::{Annals, Found, RedactRequest, RedactionError, Target};
+use annals::{Annals, Found, RedactReport, RedactRequest, RedactionError, Target};
 use serde_json::json;
 
 use crate::cli::{Named, Redact};
@@ -38,8 +37,10 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     }
     let annals = context.writer()?;
     let redacted = redact(args, &annals).await;
-    let (found, recorded) = match redacted {
-        Ok(done) => done,
+    let RedactReport {
+        found, recorded, ..
+    } = match redacted {
+        Ok(report) => report,
         Err(error) => {
             annals.close().await;
             return Err(error);
@@ -92,13 +93,10 @@ async fn find(annals: &Annals, targets: &[Target]) -> Result<Found, CliError> {
     Ok(found?)
 }
 
-async fn redact(
-    args: &Redact,
-    annals: &Annals,
-) -> Result<(Found, Option<(Position, Position)>), CliError> {
+async fn redact(args: &Redact, annals: &Annals) -> Result<RedactReport, CliError> {
     let request = RedactRequest {
         targets: targets(args, annals).await?,
-        actor: actor(args),
+        actor: args.who.actor(),
         reason: args.reason.clone().unwrap_or_default(),
         at: None,
     };
@@ -107,12 +105,7 @@ async fn redact(
         .redact(&request, &mut |position| bar.set_position(position.0))
         .await;
     bar.finish_and_clear();
-    let report = report?;
-    Ok((report.found, report.recorded))
-}
-
-fn actor(args: &Redact) -> ActorRef {
-    args.who.actor()
+    Ok(report?)
 }
 
 /// Gives up the old bytes, also those that an earlier redaction left; with `fast` it
