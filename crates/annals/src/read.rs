@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
-    Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
+    Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version, record_at,
 };
 use annals_projections::{
     Entry, EntryError, Fold, HistoryEntry, ObjectView, View, history_entry, is_about,
@@ -383,8 +383,7 @@ impl Annals {
     /// # Errors
     /// [`ReadError`].
     pub async fn record(&self, position: Position) -> Result<Option<Record>, ReadError> {
-        let page = self.log.read(Query::all(position).limit(1)).await?;
-        Ok(page.records.into_iter().next())
+        record_at(self.log.as_ref(), position).await
     }
 
     /// Content by its digest: a diff, a report.
@@ -405,8 +404,7 @@ impl Annals {
         match Entry::new(record, &blobs) {
             Err(error @ EntryError::MissingBlob { .. }) => {
                 // Content may have been removed since the record was read.
-                let query = Query::all(record.position()).limit(1);
-                let again = log.read(query).await?.records.pop();
+                let again = self.record(record.position()).await?;
                 match again.filter(|again| again != record) {
                     Some(again) => Ok(Entry::new(&again, &fetch(log, &again).await?)?),
                     None => Err(error.into()),

@@ -33,7 +33,7 @@ pub use error::{AppendError, CommitError, ReadError};
 pub use ids::{
     BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
 };
-pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead};
+pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead, record_at};
 pub use piece::{Content, Salt};
 pub use read_models::{ReadModels, Row, Rows};
 pub use record::{Header, MalformedRecord, Record, RecordDigests, encode_timestamp};

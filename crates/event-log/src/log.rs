@@ -217,3 +217,15 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
     /// Waits for what was accepted, and releases the log. Repeating it is harmless.
     async fn close(&self);
 }
+
+/// The record at a position, unless the log ends before it.
+///
+/// # Errors
+/// [`ReadError`].
+pub async fn record_at(
+    log: &dyn EventLog,
+    position: Position,
+) -> Result<Option<Record>, ReadError> {
+    let page = log.read(Query::all(position).limit(1)).await?;
+    Ok(page.records.into_iter().next())
+}

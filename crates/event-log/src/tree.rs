@@ -68,8 +68,8 @@ pub struct Kept {
     pub hash: Digest,
 }
 
-/// The root over a power of two of hashes.
-fn complete(mut hashes: Vec<Digest>) -> Option<Digest> {
+/// The root over a power of two of hashes; none over none.
+pub fn complete(mut hashes: Vec<Digest>) -> Option<Digest> {
     while hashes.len() > 1 {
         let (pairs, _) = hashes.as_chunks::<2>();
         hashes = pairs
@@ -163,22 +163,37 @@ impl Frontier {
     }
 }
 
-/// The root of a log's first `size` records, from the hashes that are kept.
+/// The largest complete subtrees of a tree of `size` leaves, from left to right: the
+/// level of each and its number within the level.
+pub fn peaks(size: u64) -> impl Iterator<Item = (u8, u64)> {
+    let levels = (0..LEVELS).rev();
+    let there = levels.filter(move |level| size & (1 << level) != 0);
+    // What stands before it are whole trees of higher levels.
+    there.map(move |level| (level, (size >> level) & !1))
+}
+
+/// The right edge over a log's first `size` records, from the hashes that are kept.
 ///
 /// # Errors
 /// [`ReadError`], and [`ReadError::Corrupt`] where hashes are missing: also if the
 /// log ends before `size`.
-pub async fn root(log: &dyn EventLog, size: u64) -> Result<Digest, ReadError> {
-    let mut peaks = Vec::new();
-    let mut begin = 0;
-    for level in (0..LEVELS).rev() {
-        let width = 1 << level;
-        if size & width != 0 {
-            peaks.push(subtree(log, level, begin >> level).await?);
-            begin += width;
-        }
+pub async fn frontier(log: &dyn EventLog, size: u64) -> Result<Frontier, ReadError> {
+    let mut edge = Frontier {
+        size,
+        peaks: Vec::new(),
+    };
+    for (level, index) in peaks(size) {
+        edge.peaks.push(subtree(log, level, index).await?);
     }
-    Ok(over_peaks(&peaks))
+    Ok(edge)
+}
+
+/// The root of a log's first `size` records, from the hashes that are kept.
+///
+/// # Errors
+/// As [`frontier`].
+pub async fn root(log: &dyn EventLog, size: u64) -> Result<Digest, ReadError> {
+    Ok(frontier(log, size).await?.root())
 }
 
 /// The hash of a complete subtree.

@@ -5,7 +5,7 @@
 //! come in groups, and one key for many of them is what makes them cheap.
 
 use annals_event_log::store_support::clamp_limit;
-use annals_event_log::tree::{Frontier, Kept, LEVELS, STEP, leaf, node};
+use annals_event_log::tree::{self, Frontier, Kept, LEVELS, STEP, leaf};
 use annals_event_log::{Digest, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
@@ -277,30 +277,15 @@ pub(crate) fn stored(
 /// stored.
 pub(crate) fn frontier_at(view: &View<'_>, size: u64) -> Result<Frontier, ReadError> {
     let mut bytes = size.to_be_bytes().to_vec();
-    let mut begin = 0;
-    for level in (0..LEVELS).rev() {
-        let width = 1_u64 << level;
-        if size & width == 0 {
-            continue;
-        }
+    for (level, index) in tree::peaks(size) {
         let below = level - level % STEP;
         let count = 1_usize << (level - below);
-        let first = begin >> below;
+        let first = index << (level - below);
         let stored = (first..).zip(stored(view, below, first, count)?);
-        let mut hashes = stored
+        let hashes = stored
             .map(|(number, hash)| hash.ok_or_else(|| missing(below, number)))
             .collect::<Result<Vec<Digest>, ReadError>>()?;
-        while let [_, _, ..] = hashes.as_slice() {
-            let (pairs, _) = hashes.as_chunks::<2>();
-            hashes = pairs
-                .iter()
-                .map(|[left, right]| node(*left, *right))
-                .collect();
-        }
-        hashes
-            .iter()
-            .for_each(|peak| bytes.extend_from_slice(&peak.0));
-        begin += width;
+        bytes.extend(tree::complete(hashes).into_iter().flat_map(|peak| peak.0));
     }
     Frontier::decode(&bytes).ok_or_else(|| corrupt("the frontier of the tree cannot be made"))
 }

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use annals_event_log::{
-    Content, Digest, EventLog, Position, Query, ReadError, Record, StreamName, Version, tree,
+    Content, Digest, EventLog, Position, Query, ReadError, Record, StreamName, Version, record_at,
+    tree,
 };
 use chrono::{DateTime, Utc};
 
@@ -158,7 +159,7 @@ impl<'a> Check<'a> {
         checkpoint: &TreeHead,
         to: &TreeHead,
     ) -> Result<Check<'a>, ProofError> {
-        let frontier = frontier(log, checkpoint.size).await?;
+        let frontier = tree::frontier(log, checkpoint.size).await?;
         if frontier.root() != checkpoint.root {
             return Err(ProofError::Misfit(Misfit::Root {
                 size: checkpoint.size,
@@ -169,8 +170,8 @@ impl<'a> Check<'a> {
         let after = Position(checkpoint.size);
         let mut recorded_at = None;
         if after > Position::START && checkpoint.size < to.size {
-            let page = log.read(Query::all(after).limit(1)).await?;
-            recorded_at = page.records.first().map(Record::recorded_at);
+            let last = record_at(log, after).await?;
+            recorded_at = last.as_ref().map(Record::recorded_at);
         }
         Ok(Check {
             log,
@@ -317,10 +318,9 @@ impl<'a> Check<'a> {
     /// Whether a piece is gone by now: somebody may have removed it, and its blob with
     /// it, after the record was read.
     async fn is_removed(&self, position: Position, number: usize) -> Result<bool, ReadError> {
-        let page = self.log.read(Query::all(position).limit(1)).await?;
-        let record = page.records.first();
+        let record = record_at(self.log, position).await?;
         let record = record.filter(|record| record.position() == position);
-        let content = record.map(Record::content).unwrap_or_default();
+        let content = record.as_ref().map(Record::content).unwrap_or_default();
         Ok(matches!(content.get(number), Some(Content::Removed { .. })))
     }
 
@@ -342,20 +342,4 @@ impl<'a> Check<'a> {
             total_findings: self.total_findings,
         }
     }
-}
-
-/// The right edge of the tree over the first `size` records, from the stored hashes.
-async fn frontier(log: &dyn EventLog, size: u64) -> Result<tree::Frontier, ReadError> {
-    let mut bytes = size.to_be_bytes().to_vec();
-    let mut begin = 0;
-    for level in (0..tree::LEVELS).rev() {
-        let width = 1_u64 << level;
-        if size & width != 0 {
-            bytes.extend(tree::subtree(log, level, begin >> level).await?.0);
-            begin += width;
-        }
-    }
-    tree::Frontier::decode(&bytes).ok_or_else(|| ReadError::Corrupt {
-        reason: format!("the tree over {size} records has no right edge"),
-    })
 }

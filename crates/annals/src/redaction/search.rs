@@ -73,10 +73,7 @@ impl<'a> Search<'a> {
         let mut records = Vec::with_capacity(self.events.len());
         for position in self.events.iter().copied().map(Position) {
             let record = match (Position(1)..=end).contains(&position) {
-                true => {
-                    let page = self.annals.log.read(Query::all(position).limit(1)).await?;
-                    page.records.into_iter().next()
-                }
+                true => self.annals.record(position).await?,
                 false => None,
             };
             let record = record.ok_or(RedactionError::NoEvent { position, end })?;

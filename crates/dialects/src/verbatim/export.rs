@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use annals::Annals;
-use annals_event_log::{Content, Digest, EventLog, Position, Query, ReadError, Record, tree};
+use annals_event_log::{
+    Content, Digest, EventLog, Position, Query, ReadError, Record, record_at, tree,
+};
 use annals_wire::StructureJson;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -149,8 +151,7 @@ impl Export<'_> {
         missing: Digest,
     ) -> Result<Record, VerbatimExportError> {
         let position = record.position();
-        let again = self.log.read(Query::all(position).limit(1)).await?;
-        if let Some(record) = again.records.into_iter().next()
+        if let Some(record) = record_at(self.log, position).await?
             && self.content(&record).await?.is_none()
         {
             return Ok(record);

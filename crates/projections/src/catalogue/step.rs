@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use annals_domain::{Adoption, AnyEvent, Kind, Slot, Timestamp};
 use annals_domain::{alias, intent, observation, pipeline, plan, run, session, snapshot, task};
-use annals_event_log::{Content, Digest, EventLog, Query, Record};
+use annals_event_log::{Content, Digest, EventLog, Record, record_at};
 use annals_wire::Decoded;
 use bytes::Bytes;
 use rayon::prelude::*;
@@ -87,8 +87,7 @@ pub(super) async fn complete(log: &dyn EventLog, steps: &mut [Step]) -> Result<(
             Ok(blobs) => step(&record, &blobs)?,
             Err(error @ CatalogueError::MissingBlob { .. }) => {
                 // Content may have been removed since the record was read.
-                let query = Query::all(record.position()).limit(1);
-                let again = log.read(query).await?.records.pop();
+                let again = record_at(log, record.position()).await?;
                 let again = again.filter(|again| *again != record).ok_or(error)?;
                 let made = step(&again, &HashMap::new())?;
                 let blobs = fetch(log, &again, &made.missing).await?;
