@@ -11,6 +11,10 @@
 //! 0, 8, 16 and so on, once each, and the [`Frontier`]. Everything else follows from
 //! these: the root of any size, and every proof.
 
+mod bulk;
+
+use bulk::Messages;
+
 use crate::{Digest, EventLog, ReadError};
 
 /// The levels of which the hashes are kept are the multiples of this. A hash of a
@@ -22,6 +26,9 @@ pub const LEVELS: u8 = 64;
 
 /// The most leaves that a tree can have.
 const MOST_LEAVES: u64 = u64::MAX >> 1;
+
+/// Bytes of a buffer that is used again.
+const MOST_KEPT: usize = 1024 * 1024;
 
 /// Bytes of a header that are usual: the fixed ones and a few short texts.
 const USUAL_HEADER: usize = 319;
@@ -68,14 +75,59 @@ pub struct Kept {
     pub hash: Digest,
 }
 
+/// Headers whose leaves are hashed together, which takes two thirds of the time that
+/// [`leaf`] takes for each.
+///
+/// ```
+/// use annals_event_log::tree::{Headers, leaf};
+/// let mut headers = Headers::default();
+/// headers.push(b"a");
+/// headers.push(b"b");
+/// assert_eq!(headers.leaves(), [leaf(b"a"), leaf(b"b")]);
+/// assert_eq!(headers.leaves(), []);
+/// ```
+#[derive(Debug, Default)]
+pub struct Headers(Messages);
+
+impl Headers {
+    /// Adds a header.
+    pub fn push(&mut self, header: &[u8]) {
+        self.0.push(&[&[0x00], header]);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that they take in memory.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+
+    /// The hashes of their leaves; afterwards there are no headers any more.
+    pub fn leaves(&mut self) -> Vec<Digest> {
+        let leaves = self.0.digests().collect();
+        self.0.clear(MOST_KEPT);
+        leaves
+    }
+}
+
 /// The root over a power of two of hashes; none over none.
 pub fn complete(mut hashes: Vec<Digest>) -> Option<Digest> {
+    let mut nodes = Messages::with_room(hashes.len() / 2, 1 + 2 * size_of::<Digest>());
     while hashes.len() > 1 {
-        let (pairs, _) = hashes.as_chunks::<2>();
-        hashes = pairs
-            .iter()
-            .map(|[left, right]| node(*left, *right))
-            .collect();
+        for [left, right] in hashes.as_chunks().0 {
+            nodes.push(&[&[0x01], &left.0, &right.0]);
+        }
+        hashes.clear();
+        hashes.extend(nodes.digests());
+        nodes.clear(MOST_KEPT);
     }
     hashes.pop()
 }
@@ -116,8 +168,39 @@ impl Frontier {
     }
 
     /// Adds a leaf. `keep` is told each hash that is to be kept, the leaf's first.
-    pub fn push(&mut self, leaf: Digest, mut keep: impl FnMut(Kept)) {
-        let (mut level, mut index, mut hash) = (0_u8, self.size, leaf);
+    pub fn push(&mut self, leaf: Digest, keep: impl FnMut(Kept)) {
+        self.push_subtree(0, leaf, keep);
+    }
+
+    /// Adds leaves, as [`Frontier::push`] does for each, in less time.
+    pub fn extend(&mut self, leaves: &[Digest], mut keep: impl FnMut(Kept)) {
+        let mut rest = leaves;
+        while let Some(most) = rest.len().checked_ilog2() {
+            // As high as it may be here, and below the next level that is kept.
+            let level = most
+                .min(self.size.trailing_zeros())
+                .min(u32::from(STEP) - 1);
+            let (subtree, behind) = rest.split_at(1 << level);
+            for (index, hash) in (self.size..).zip(subtree.iter().copied()) {
+                let level = 0;
+                keep(Kept { level, index, hash });
+            }
+            let above = |kept: Kept| {
+                if kept.level > 0 {
+                    keep(kept);
+                }
+            };
+            if let Some(top) = complete(subtree.to_vec()) {
+                self.push_subtree(level as u8, top, above);
+            }
+            rest = behind;
+        }
+    }
+
+    /// Adds a complete subtree of a level, where whole subtrees of that level end.
+    fn push_subtree(&mut self, level: u8, top: Digest, mut keep: impl FnMut(Kept)) {
+        let added = 1 << level;
+        let (mut level, mut index, mut hash) = (level, self.size >> level, top);
         loop {
             if level.is_multiple_of(STEP) {
                 keep(Kept { level, index, hash });
@@ -131,7 +214,7 @@ impl Frontier {
             (level, index) = (level + 1, index >> 1);
         }
         self.peaks.push(hash);
-        self.size += 1;
+        self.size += added;
     }
 
     /// The root of the tree.

@@ -5,7 +5,7 @@
 //! come in groups, and one key for many of them is what makes them cheap.
 
 use annals_event_log::store_support::clamp_limit;
-use annals_event_log::tree::{self, Frontier, Kept, LEVELS, STEP, leaf};
+use annals_event_log::tree::{self, Frontier, Headers, Kept, LEVELS, STEP};
 use annals_event_log::{Digest, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
@@ -20,6 +20,9 @@ use crate::{chunk, keys};
 /// Hashes of a run, at most: 32 KiB.
 const RUN: usize = 1_024;
 
+/// Headers that are hashed together: as many as stay in a processor's nearest cache.
+const TOGETHER: usize = 256;
+
 /// Records whose hashes are made in one write, where they are made afterwards.
 const BACKFILL: usize = 16_384;
 
@@ -27,8 +30,9 @@ const BACKFILL: usize = 16_384;
 #[derive(Debug, Default)]
 pub(crate) struct OpenTree {
     frontier: Frontier,
-    /// Leaves that are not in the group's write yet, from this number on.
-    first: u64,
+    /// Headers that are not hashed yet.
+    headers: Headers,
+    /// Leaves that are not in the group's write yet.
     leaves: Vec<u8>,
     /// Hashes of higher levels, the same.
     above: Vec<Kept>,
@@ -43,18 +47,27 @@ impl OpenTree {
         }
     }
 
+    /// How many leaves there are, with those that wait.
+    fn size(&self) -> u64 {
+        self.frontier.size() + self.headers.len() as u64
+    }
+
     /// Adds a record's header.
     pub(crate) fn push(&mut self, header: &[u8]) {
-        if self.leaves.is_empty() {
-            self.first = self.frontier.size();
+        self.headers.push(header);
+        if self.headers.len() >= TOGETHER {
+            self.hash();
         }
+    }
+
+    fn hash(&mut self) {
         let OpenTree {
             frontier,
+            headers,
             leaves,
             above,
-            ..
         } = self;
-        frontier.push(leaf(header), |kept| match kept.level {
+        frontier.extend(&headers.leaves(), |kept| match kept.level {
             0 => leaves.extend_from_slice(&kept.hash.0),
             _ => above.push(kept),
         });
@@ -62,15 +75,17 @@ impl OpenTree {
 
     /// Bytes that wait.
     pub(crate) fn bytes(&self) -> usize {
-        self.leaves.len()
+        self.leaves.len() + self.headers.bytes()
     }
 
     /// Puts what waits into a write, with the frontier.
     pub(crate) fn write(&mut self, columns: &Columns<'_>, write: &mut WriteBatch) {
+        self.hash();
         if self.leaves.is_empty() {
             return;
         }
-        let mut first = self.first;
+        let waiting = self.leaves.len() / size_of::<Digest>();
+        let mut first = self.frontier.size() - waiting as u64;
         for run in self.leaves.chunks(RUN * size_of::<Digest>()) {
             write.put_cf(columns.tree, keys::tree(0, first), run);
             first += (run.len() / size_of::<Digest>()) as u64;
@@ -146,7 +161,7 @@ pub(crate) fn open(db: &Db, last: Position) -> Result<OpenTree, Failure> {
         );
         backfill(db, &columns, &mut tree)?;
     }
-    let size = tree.frontier.size();
+    let size = tree.size();
     if size != last.0 {
         let reason = format!("the log ends at {last}, and its records at {size}");
         return Err(corrupt(reason).into());
@@ -156,11 +171,11 @@ pub(crate) fn open(db: &Db, last: Position) -> Result<OpenTree, Failure> {
 
 fn backfill(db: &Db, columns: &Columns<'_>, tree: &mut OpenTree) -> Result<(), Failure> {
     let mut iterator = db.iterate_once(columns.records);
-    iterator.seek_for_prev(keys::record(Position(tree.frontier.size() + 1)));
+    iterator.seek_for_prev(keys::record(Position(tree.size() + 1)));
     let mut write = WriteBatch::default();
     while let Some((key, value)) = iterator.item() {
         let first = keys::number(key).unwrap_or_default();
-        let expected = tree.frontier.size() + 1;
+        let expected = tree.size() + 1;
         if first == 0 || first > expected {
             let reason = format!("a chunk with record {expected} was expected at {first}");
             return Err(corrupt(reason).into());
@@ -180,7 +195,7 @@ fn backfill(db: &Db, columns: &Columns<'_>, tree: &mut OpenTree) -> Result<(), F
 /// Adds the records of a chunk that are not in the tree.
 fn one_chunk(first: u64, content: &Bytes, tree: &mut OpenTree) -> Result<(), ReadError> {
     for (position, place) in (first..).zip(chunk::places(content)?) {
-        let expected = tree.frontier.size() + 1;
+        let expected = tree.size() + 1;
         if position < expected {
             continue;
         }

@@ -104,3 +104,33 @@ proptest! {
         prop_assert_eq!(Frontier::decode(&[&bytes[..], &[0; 32]].concat()), None);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A frontier, and what is kept, are the same however the leaves come.
+    #[test]
+    fn leaves_together_make_the_tree_of_leaves_one_by_one(
+        counts in proptest::collection::vec(0..700_usize, 1..5),
+    ) {
+        let (mut one_by_one, mut expected) = (Frontier::default(), Vec::new());
+        let (mut together, mut kept) = (Frontier::default(), Vec::new());
+        for count in counts {
+            let mut headers = Headers::default();
+            for n in 0..count {
+                let header = [&n.to_be_bytes()[..], &vec![7; n % 300]].concat();
+                headers.push(&header);
+                one_by_one.push(leaf(&header), |it| expected.push(it));
+            }
+            prop_assert_eq!(headers.len(), count);
+            together.extend(&headers.leaves(), |it| kept.push(it));
+            prop_assert!(headers.is_empty());
+            prop_assert_eq!(&together, &one_by_one);
+        }
+        let sorted = |mut kept: Vec<Kept>| {
+            kept.sort_by_key(|kept| (kept.level, kept.index));
+            kept
+        };
+        prop_assert_eq!(sorted(kept), sorted(expected));
+    }
+}
