@@ -203,6 +203,7 @@ impl History<'_> {
                 kind: pipeline::FrameKind::StepSummary,
                 summary: pieces.text("y".repeat(150)),
                 data: None,
+                content: None,
                 token_estimate: Some(120),
             };
             AnyEvent::Pipeline(pushed.into())

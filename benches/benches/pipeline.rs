@@ -178,6 +178,7 @@ fn frame(pipeline: PipelineId) -> Request {
         kind: FrameKind::ToolCall,
         summary: "x".repeat(SUMMARY),
         data: None,
+        content: None,
         token_estimate: Some(50),
     })
 }
@@ -270,6 +271,7 @@ fn fill(log: &dyn EventLog, pipeline: PipelineId, frames: u64) {
             kind,
             summary: pieces.text(format!("{n:0SUMMARY$}")),
             data: None,
+            content: None,
             token_estimate: Some(20 + n % 90),
         };
         events.push((pushed.into(), pieces));

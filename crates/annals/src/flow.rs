@@ -150,6 +150,7 @@ impl As<'_> {
             kind: FrameKind::IntentAnalysis,
             summary: analysis,
             data: None,
+            content: None,
             token_estimate: None,
         };
         let requests = [Command::from(create), Command::from(seed)]
@@ -173,6 +174,7 @@ impl As<'_> {
             kind,
             summary,
             data: None,
+            content: None,
             token_estimate: None,
         };
         let outcome = self.run_command(push).await?;

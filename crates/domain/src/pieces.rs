@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::Ordered;
+
 /// The number of a piece of content within its event, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -117,6 +119,11 @@ impl Json {
     /// The text.
     pub fn text(&self) -> &str {
         self.0.get()
+    }
+
+    /// Its members in their order, if it is an object.
+    pub fn members(&self) -> Option<Ordered<Json>> {
+        serde_json::from_str(self.text()).ok()
     }
 }
 

@@ -26,6 +26,7 @@ fn push(pipeline: PipelineId, tokens: u64) -> Command {
         kind: FrameKind::ToolCall,
         summary: "what".into(),
         data: None,
+        content: None,
         token_estimate: Some(tokens),
     }
     .into()

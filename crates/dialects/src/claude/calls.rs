@@ -166,11 +166,11 @@ impl Importer<'_> {
         }
         let data = FrameData {
             tool_use: Some(tool_use),
-            content: map::small(content),
             ..spoken.data()
         };
         let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));
-        let frame = map::frame(spoken.pipeline, kind, &text, data, tool::said(content));
+        let (whole, seen) = (map::content(content), tool::said(content));
+        let frame = map::frame(spoken.pipeline, kind, &text, data, whole, seen);
         let unit = spoken.unit(map::agent(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await
     }

@@ -17,7 +17,9 @@
 //! | a part of another type | | by that type's name |
 //!
 //! A frame's summary is the beginning of the text; its data has the names of
-//! the line and the message, and all of the text or the result. Its token
+//! the line and the message. All of the text, where the summary is only its
+//! beginning, or the result is its content, without anything of this recording
+//! alone: the same output is stored once, whoever recorded it. Its token
 //! estimate counts the text that the model saw of it, by a tokenizer that the
 //! data names; parts without text (images, attachments) are not counted, and a
 //! frame of nothing else has no estimate.
@@ -101,6 +103,11 @@ pub(super) fn bounded(text: &str) -> &str {
 /// Free JSON, unless it is too long to be kept.
 pub(super) fn small(json: Option<&RawValue>) -> Option<&RawValue> {
     json.filter(|json| json.get().len() <= JSON_LIMIT)
+}
+
+/// Free JSON as a frame's content.
+pub(super) fn content(json: Option<&RawValue>) -> Option<Json> {
+    small(json).and_then(|json| Json::parse(json.get()).ok())
 }
 
 /// What a chain begins with.
@@ -249,11 +256,8 @@ pub(super) struct FrameData<'a> {
     pub(super) tool_use_line: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subtype: Option<&'a str>,
-    /// The text, where the summary is only its beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) text: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) content: Option<&'a RawValue>,
+    pub(super) compaction: Option<&'a RawValue>,
     /// Which tokenizer the token estimate is by, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tokens_by: Option<&'static str>,
@@ -265,6 +269,7 @@ pub(super) fn frame(
     kind: FrameKind,
     summary: &str,
     data: FrameData<'_>,
+    content: Option<Json>,
     seen: Option<String>,
 ) -> Frame {
     let data = FrameData {
@@ -277,6 +282,7 @@ pub(super) fn frame(
         summary: beginning(summary, SUMMARY).to_owned(),
         // It has no map with other keys than texts: it can be written.
         data: Json::from_value(&data).ok(),
+        content,
         token_estimate: None,
     };
     Frame { push, seen }
@@ -291,11 +297,8 @@ pub(super) fn text_frame(
 ) -> Frame {
     let text = bounded(text);
     let is_cut = beginning(text, SUMMARY).len() < text.len();
-    let data = FrameData {
-        text: is_cut.then_some(text),
-        ..data
-    };
-    frame(pipeline, kind, text, data, Some(text.to_owned()))
+    let content = is_cut.then(|| Json::from_value(&text).ok()).flatten();
+    frame(pipeline, kind, text, data, content, Some(text.to_owned()))
 }
 
 /// Tokens on top of those recorded before: uncached input, cache reads, cache

@@ -162,7 +162,7 @@ impl Importer<'_> {
         index: usize,
         kind: &str,
     ) -> Done {
-        let content = map::small(block.raw.as_deref());
+        let content = map::content(block.raw.as_deref());
         let (lost, table): (&[&str], Table) = match content {
             Some(_) => (&[], fields::WHOLE),
             None => (&["message.content[]"], fields::NOTHING),
@@ -175,12 +175,8 @@ impl Importer<'_> {
             "" => "(none)",
             kind => map::beginning(kind, 100),
         };
-        let data = FrameData {
-            content,
-            ..spoken.data()
-        };
         let other = FrameKind::Other(kind.to_owned());
-        let frame = map::frame(spoken.pipeline, other, kind, data, None);
+        let frame = map::frame(spoken.pipeline, other, kind, spoken.data(), content, None);
         let unit = spoken.unit(map::program(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await
     }
@@ -228,7 +224,7 @@ impl Importer<'_> {
             FrameKind::SystemState
         };
         let data = FrameData {
-            content: map::small(talk.compact_metadata.as_deref()),
+            compaction: map::small(talk.compact_metadata.as_deref()),
             ..spoken.data()
         };
         let frame = map::text_frame(spoken.pipeline, kind, &said, data);
@@ -237,7 +233,7 @@ impl Importer<'_> {
     }
 
     pub(super) async fn attachment(&mut self, talk: &Talk, text: &str, line: u64) -> Done {
-        let Some(content) = map::small(talk.attachment.as_deref()) else {
+        let Some(content) = map::content(talk.attachment.as_deref()) else {
             self.skip("attachment", text);
             return Ok(());
         };
@@ -245,12 +241,9 @@ impl Importer<'_> {
             return Ok(());
         };
         spoken.no_tokens();
-        let data = FrameData {
-            content: Some(content),
-            ..spoken.data()
-        };
         let kind = FrameKind::SystemState;
-        let frame = map::frame(spoken.pipeline, kind, "attachment", data, None);
+        let (data, content) = (spoken.data(), Some(content));
+        let frame = map::frame(spoken.pipeline, kind, "attachment", data, content, None);
         let unit = spoken.unit(map::program(), frame, 0);
         self.context(&spoken.session, &spoken.chain, unit).await
     }

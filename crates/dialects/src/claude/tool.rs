@@ -263,7 +263,7 @@ impl Call<'_> {
     /// What the model saw of the result; nothing, if there is none.
     fn frame(&self, load: &mut Load) -> Option<Frame> {
         let answer = self.answer?;
-        let content = map::small(answer.content);
+        let content = map::content(answer.content);
         if content.is_none() && answer.content.is_some() {
             load.remarks.push(Remark::PartTooLarge);
         }
@@ -278,12 +278,18 @@ impl Call<'_> {
             message: Some(&self.waiting.message),
             tool_use: Some(&self.waiting.id),
             tool_use_line: Some(&self.waiting.line_name),
-            content,
             ..FrameData::default()
         };
         let summary = format!("{}: {}", self.subject(), self.result);
         let seen = said(answer.content);
-        Some(map::frame(self.chain.pipeline, kind, &summary, data, seen))
+        Some(map::frame(
+            self.chain.pipeline,
+            kind,
+            &summary,
+            data,
+            content,
+            seen,
+        ))
     }
 
     /// Counts what the recording knows of the result beyond what the model saw.

@@ -38,8 +38,8 @@ impl Unit {
     pub(super) fn size(&self) -> usize {
         let size = |request: &Request| match &request.command {
             Command::PushFrame(frame) => {
-                let data = frame.data.as_ref().map_or(0, |data| data.text().len());
-                frame.summary.len() + data
+                let free = [&frame.data, &frame.content].into_iter().flatten();
+                frame.summary.len() + free.map(|json| json.text().len()).sum::<usize>()
             }
             _ => 0,
         };

@@ -315,6 +315,7 @@ fn no_number_of_an_adopted_frame_is_given_away_again() {
             kind: FrameKind::ToolCall,
             summary: "s".into(),
             data: None,
+            content: None,
             token_estimate: None,
         };
         let pushed = given.execute(push);

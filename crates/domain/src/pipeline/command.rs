@@ -38,6 +38,12 @@ pub struct PushFrame {
     /// The payload for machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Json>,
+    /// What was captured, as it was, such as a tool's output: a text or other
+    /// JSON. Readers find it in `data`, as its member `content`; it is stored
+    /// apart, so that the same content in many frames is stored once. `data`
+    /// must then be an object without that member, or be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Json>,
     /// How many tokens it takes in a model's context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_estimate: Option<u64>,

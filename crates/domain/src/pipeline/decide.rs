@@ -1,14 +1,14 @@
 //! What is accepted of a context pipeline, and what happens then.
 
 use super::{
-    CreatePipeline, Created, Event, EvictionPolicy, EvictionPolicySet, FramePushed, FramesUsed,
-    GlobalSummarySet, MaxFramesSet, Open, PushFrame, SetEvictionPolicy, SetGlobalSummary,
-    SetMaxFrames, State,
+    CONTENT, CreatePipeline, Created, Event, EvictionPolicy, EvictionPolicySet, FramePushed,
+    FramesUsed, GlobalSummarySet, MaxFramesSet, Open, PushFrame, SetEvictionPolicy,
+    SetGlobalSummary, SetMaxFrames, State,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, FrameId, Kind, Meta, PipelineId, PlanId, Refusal};
+use crate::{AnyEvent, DecideError, FrameId, Json, Kind, Meta, PipelineId, PlanId, Refusal};
 
 fn emit(id: PipelineId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
@@ -95,15 +95,29 @@ pub(crate) fn push_frame(world: &mut World, command: &PushFrame, _: &Meta) -> De
         let reason = "it has used up all frame numbers; create another pipeline";
         return Err(Refusal::invalid("pipeline", reason).into());
     }
+    if let (Some(data), Some(_)) = (&command.data, &command.content) {
+        takes_content(data)?;
+    }
     let mut pieces = Pieces::new();
     let event = FramePushed {
         frame_id,
         kind: command.kind.clone(),
         summary: pieces.text(command.summary.as_str()),
         data: pieces.optional_json(command.data.as_ref()),
+        content: pieces.optional_json(command.content.as_ref()),
         token_estimate: command.token_estimate,
     };
     Ok(vec![emit(command.pipeline, event, pieces)])
+}
+
+/// Content becomes a member of the data.
+fn takes_content(data: &Json) -> Result<(), Refusal> {
+    let reason = match data.members() {
+        Some(members) if members.get(CONTENT).is_none() => return Ok(()),
+        Some(_) => "it has a member `content` already; give the content once",
+        None => "content becomes a member of it, so it must be an object",
+    };
+    Err(Refusal::invalid("data", reason))
 }
 
 pub(crate) fn set_max_frames(world: &mut World, command: &SetMaxFrames, _: &Meta) -> Decided {

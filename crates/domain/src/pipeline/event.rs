@@ -58,13 +58,16 @@ impl FrameKind {
     }
 }
 
+/// The member of a frame's data that is stored as a piece of its own.
+pub const CONTENT: &str = "content";
+
 events! {
     /// An event of a pipeline's stream.
     pub enum Event {
         /// It was created, without frames.
         Created = "pipeline.created" v 1,
         /// A frame was appended.
-        FramePushed = "pipeline.frame_pushed" v 1,
+        FramePushed = "pipeline.frame_pushed" v 2,
         /// A plan's step consumed frames.
         FramesUsed = "pipeline.frames_used" v 2,
         /// The limit was set.
@@ -101,8 +104,11 @@ pub struct FramePushed {
     pub kind: FrameKind,
     /// A few sentences for people.
     pub summary: Slot,
-    /// The payload for machines (JSON).
+    /// The payload for machines (JSON), without its member `content`.
     pub data: Option<Slot>,
+    /// The member `content` of that payload (JSON), as a piece of its own:
+    /// equal content is stored once, whatever stands beside it.
+    pub content: Option<Slot>,
     /// How many tokens it takes in a model's context.
     pub token_estimate: Option<u64>,
 }

@@ -36,6 +36,7 @@ fn given_pipeline() -> Given {
             kind: FrameKind::ToolCall,
             summary: "called".into(),
             data: None,
+            content: None,
             token_estimate: None,
         });
     }

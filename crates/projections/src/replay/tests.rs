@@ -121,6 +121,7 @@ fn event(happens: &Happens, next: &mut u64, pieces: &mut Pieces) -> Event {
                 kind: kind.clone(),
                 summary: pieces.text("what"),
                 data: None,
+                content: None,
                 token_estimate: *token_estimate,
             }
             .into()

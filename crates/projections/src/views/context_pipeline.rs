@@ -8,14 +8,15 @@ mod rolling;
 mod seen;
 
 use annals_domain::pipeline::{
-    Adopted, AdoptedFrame, Event, EvictionPolicy, EvictionPolicySet, FrameKind, FramePushed,
-    FramesUsed, Window,
+    Adopted, AdoptedFrame, CONTENT, Event, EvictionPolicy, EvictionPolicySet, FrameKind,
+    FramePushed, FramesUsed, Window,
 };
-use annals_domain::{AnyEvent, FrameId, PlanId, Timestamp};
+use annals_domain::{AnyEvent, FrameId, Json, Ordered, PlanId, Timestamp};
 use annals_event_log::Position;
 use serde::{Serialize, Serializer};
 
 use crate::object::Project;
+use crate::text::REMOVED;
 use crate::{Entry, HeaderView, JsonText, Text};
 
 use rolling::Newest;
@@ -30,7 +31,8 @@ pub struct ContextFrame {
     pub kind: FrameKind,
     /// A few sentences for people.
     pub summary: Text,
-    /// The payload for machines.
+    /// The payload for machines, with the content that is stored apart from it
+    /// as its member `content`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<JsonText>,
     /// When it was pushed.
@@ -144,7 +146,7 @@ impl ContextPipelineView {
             frame_id: event.frame_id,
             kind: event.kind.clone(),
             summary: entry.text(event.summary),
-            data: entry.optional_json(event.data),
+            data: data(event, entry),
             created_at: entry.occurred_at,
             token_estimate: event.token_estimate,
         };
@@ -188,6 +190,34 @@ impl ContextPipelineView {
         let policy = event.policy();
         self.newest_rolled_up.under(&policy);
         self.window.set_policy(policy);
+    }
+}
+
+/// The data of a pushed frame, with the content that is stored apart from it.
+fn data(event: &FramePushed, entry: &Entry) -> Option<JsonText> {
+    let data = entry.optional_json(event.data);
+    let Some(content) = entry.optional_json(event.content) else {
+        return data;
+    };
+    let mut members = match data {
+        Some(JsonText::Removed) if content == JsonText::Removed => return Some(content),
+        Some(data) => members(data),
+        None => Vec::new(),
+    };
+    members.push((CONTENT.to_owned(), content));
+    let members = Json::from_value(&Ordered(members));
+    Some(members.map_or(JsonText::Removed, JsonText::Present))
+}
+
+/// The members of data that has content stored apart from it. What has no
+/// members, since it was removed or no decider saw it, is one itself.
+fn members(data: JsonText) -> Vec<(String, JsonText)> {
+    match data.json().and_then(Json::members) {
+        Some(members) => {
+            let each = |(name, json)| (name, JsonText::Present(json));
+            members.0.into_iter().map(each).collect()
+        }
+        None => vec![(REMOVED.to_owned(), data)],
     }
 }
 

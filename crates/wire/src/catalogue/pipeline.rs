@@ -23,7 +23,16 @@ pub(super) const EVENTS: &[EventDoc] = &[
             structure("frame_id", "u64", "the frame's number"),
             structure("kind", "word", "what it captures"),
             content("summary", "text", "a few sentences for people"),
-            content("data", "JSON?", "the payload for machines"),
+            content(
+                "data",
+                "JSON?",
+                "the payload for machines, without its member `content`",
+            ),
+            content(
+                "content",
+                "JSON?",
+                "that member, apart: what was captured, as it was",
+            ),
             structure(
                 "token_estimate",
                 "u64?",

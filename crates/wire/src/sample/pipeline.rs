@@ -17,6 +17,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             kind: FrameKind::StepSummary,
             summary: pieces.text("Étape 1: rows are serialised"),
             data: Some(json(&json!({"files": ["src/json.rs"]}), pieces)),
+            content: Some(json(&json!({"stdout": "2 passed"}), pieces)),
             token_estimate: Some(120),
         }),
         sample(|_| FramesUsed {

@@ -7,6 +7,7 @@
 //! step to step until the current version is reached. No step knows any other,
 //! and no event of the domain knows its past.
 
+mod pipeline_frame_pushed_v1;
 mod pipeline_frames_used_v1;
 mod plan_step_frames_linked_v1;
 mod run_tool_invoked_v1;
@@ -99,6 +100,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(run_tool_invoked_v1::STEP),
         Box::new(pipeline_frames_used_v1::STEP),
         Box::new(plan_step_frames_linked_v1::STEP),
+        Box::new(pipeline_frame_pushed_v1::STEP),
     ]
 }
 

@@ -748,6 +748,13 @@ impl Model {
     }
 
     fn push_frame(&mut self, c: &pipeline::PushFrame) -> Judged {
+        if let (Some(data), Some(_)) = (&c.data, &c.content) {
+            let data = serde_json::from_str(data.text()).unwrap_or_default();
+            let serde_json::Value::Object(data) = data else {
+                return None;
+            };
+            demand(!data.contains_key("content"))?;
+        }
         let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
         pipeline.push(&c.kind, c.token_estimate.unwrap_or(0));
         Some(true)

@@ -2,12 +2,13 @@
 //! together.
 
 use annals::projections::{
-    ContextPipelineView, IntentView, PlanView, ProvenanceView, RunView, TaskView,
+    ContextPipelineView, IntentView, PieceValue, PlanView, ProvenanceView, RunView, TaskView,
     ToolInvocationView,
 };
 use annals_dialects::claude::{ChainIds, ClaudeOptions, ToolIds, intent_id};
 use annals_domain::intent::IntentStatus;
 use annals_domain::run::{Status, ToolStatus};
+use annals_event_log::{Digest, limits};
 use serde_json::{Value, json};
 
 use super::log::Log;
@@ -119,13 +120,13 @@ fn frames_follow_the_course_of_the_session() {
         serde_json::to_value(frame.data.clone()).unwrap()
     };
     let read = json!({ "line": "story-7", "parent_line": "story-6", "message": "m1",
-        "tool_use": "t1", "tool_use_line": "story-5", "content": "fn parse() {}",
-        "tokens_by": "o200k_base" });
+        "tool_use": "t1", "tool_use_line": "story-5", "tokens_by": "o200k_base",
+        "content": "fn parse() {}" });
     assert_eq!(data(5), read);
     let image = json!({ "type": "image", "source": { "type": "base64", "data": "AAAA" } });
     assert_eq!(data(11)["content"], image);
     assert_eq!(
-        data(8)["content"],
+        data(8)["compaction"],
         json!({ "trigger": "auto", "preTokens": 9 })
     );
 }
@@ -140,7 +141,32 @@ fn a_long_text_is_whole_in_the_frames_data() {
     let frame = pipeline.frames().last().unwrap();
     assert_eq!(frame.summary.as_str().unwrap().len(), 500);
     let data = serde_json::to_value(frame.data.clone()).unwrap();
-    assert_eq!(data["text"], json!(long));
+    assert_eq!(data["content"], json!(long));
+}
+
+#[test]
+fn the_same_output_in_another_recording_is_the_same_content() {
+    let output = "a line of a file\n".repeat(1_000);
+    let mut log = Log::empty();
+    for session in ["one", "other"] {
+        let mut recording = Recording::of(session);
+        let (message, call) = (format!("m-{session}"), format!("t-{session}"));
+        recording
+            .user(json!(format!("Read it, {session}")))
+            .calls(&message, &call, "Read", json!({ "file_path": "a" }))
+            .result(&call, json!(output), false)
+            .text(&format!("{message}-2"), &output);
+        log.grow(&recording, recording.lines.len());
+    }
+    let pieces = log.entries().into_iter().flat_map(|entry| entry.pieces);
+    let large: Vec<Digest> = pieces
+        .filter_map(|piece| match piece {
+            PieceValue::Bytes(bytes) if bytes.len() > limits::INLINE => Some(Digest::of(&bytes)),
+            _ => None,
+        })
+        .collect();
+    // The result, and what the model said of it, of each.
+    assert_eq!(large, [large[0]; 4]);
 }
 
 #[test]

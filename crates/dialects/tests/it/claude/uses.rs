@@ -299,6 +299,7 @@ fn leave_edit(log: &Log) {
         pipeline: chain.pipeline,
         kind: FrameKind::CodeChange,
         summary: "Edit a".to_owned(),
+        content: None,
         token_estimate: None,
         data: None,
     };

@@ -346,6 +346,7 @@ fn our_rules_apply_from_there_on() {
         kind: FrameKind::ToolCall,
         summary: "new".into(),
         data: None,
+        content: None,
         token_estimate: None,
     };
     execute(&log, push).unwrap();

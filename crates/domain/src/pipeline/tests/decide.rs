@@ -25,6 +25,7 @@ fn push(kind: FrameKind) -> PushFrame {
         kind,
         summary: "what".into(),
         data: None,
+        content: None,
         token_estimate: None,
     }
 }
@@ -75,6 +76,7 @@ fn a_frame_is_stored_with_its_content_apart() {
         kind: FrameKind::ToolCall,
         summary: "ran the tests".into(),
         data: Some(json(r#"{"b": 1.0, "a": []}"#)),
+        content: Some(json(r#""2 passed""#)),
         token_estimate: Some(120),
     };
     let emitted = given.decide(frame).expect("accepted");
@@ -83,13 +85,40 @@ fn a_frame_is_stored_with_its_content_apart() {
         kind: FrameKind::ToolCall,
         summary: Slot(0),
         data: Some(Slot(1)),
+        content: Some(Slot(2)),
         token_estimate: Some(120),
     };
     assert_eq!(events(&emitted), [AnyEvent::Pipeline(expected.into())]);
     assert_eq!(
         texts(&emitted),
-        [vec!["ran the tests", r#"{"b": 1.0, "a": []}"#]]
+        [vec![
+            "ran the tests",
+            r#"{"b": 1.0, "a": []}"#,
+            r#""2 passed""#
+        ]]
     );
+}
+
+#[test]
+fn content_goes_with_data_that_can_have_it_as_a_member() {
+    let given = Given::new().command(create(0));
+    let with = |data: Option<&str>| {
+        let frame = PushFrame {
+            data: data.map(json),
+            content: Some(json("[1]")),
+            ..push(FrameKind::ToolCall)
+        };
+        given.decide(frame)
+    };
+    assert!(with(None).is_ok() && with(Some("{}")).is_ok());
+    for (data, says) in [
+        (r#"{"a": 1, "content": null}"#, "already"),
+        ("[]", "object"),
+        ("null", "object"),
+    ] {
+        let refusal = with(Some(data)).expect_err(data).to_string();
+        assert!(refusal.contains(says), "{data}: {refusal}");
+    }
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn adopted_frames_keep_their_numbers() {
             kind: FrameKind::ToolCall,
             summary: pieces.text("new"),
             data: None,
+            content: None,
             token_estimate: None,
         })
     });

@@ -21,8 +21,8 @@ use annals_event_log::Position;
 
 use crate::testing::{Story, fold, id, redacted, stream, time};
 use crate::{
-    ContextPipelineView, Entry, EvictedFrame, ObjectView, PatchSetView, PlanView, ProvenanceView,
-    RunView, TokenUsageView, View,
+    ContextPipelineView, Entry, EvictedFrame, ObjectView, PatchSetView, PieceValue, PlanView,
+    ProvenanceView, RunView, TokenUsageView, View,
 };
 
 fn view<V: View>(story: &Story, number: u8) -> V {
@@ -410,6 +410,7 @@ fn push(story: &mut Story, number: u64, kind: FrameKind) {
             kind,
             summary: pieces.text(format!("frame {number}")),
             data: None,
+            content: None,
             token_estimate: Some(10),
         })
     });
@@ -432,6 +433,52 @@ fn pipeline_of(frames: u64) -> Story {
 
 fn shown(pipeline: &ContextPipelineView) -> Vec<u64> {
     pipeline.frames().map(|frame| frame.frame_id.0).collect()
+}
+
+#[test]
+fn content_that_is_stored_apart_is_a_member_of_the_frames_data() {
+    let with = |data: Option<&str>, content: Option<&str>| {
+        let mut story = pipeline_of(0);
+        story.push(pipeline_stream(), |pieces| {
+            pipeline::Event::from(FramePushed {
+                frame_id: FrameId(1),
+                kind: FrameKind::ToolCall,
+                summary: pieces.text("read a file"),
+                data: data.map(|data| pieces.text(data)),
+                content: content.map(|content| pieces.text(content)),
+                token_estimate: None,
+            })
+        });
+        story
+    };
+    let data = |entries: &[Entry]| {
+        let pipeline: ContextPipelineView = view_of(entries, 1);
+        let data = &pipeline.frames().next_back().unwrap().data;
+        data.as_ref()
+            .map(|data| serde_json::to_string(data).unwrap())
+    };
+    let shown = |story: Story| data(&story.entries());
+    assert_eq!(shown(with(None, None)), None);
+    let (is, of) = (r#"{"b":1.50,"a":2}"#, r#""text""#);
+    assert_eq!(shown(with(Some(is), None)).unwrap(), is);
+    assert_eq!(
+        shown(with(None, Some(of))).unwrap(),
+        r#"{"content":"text"}"#
+    );
+    assert_eq!(
+        shown(with(Some(is), Some(of))).unwrap(),
+        r#"{"b":1.50,"a":2,"content":"text"}"#
+    );
+    let removed = |slot: usize| {
+        let mut entries = with(Some(is), Some(of)).entries();
+        entries.last_mut().unwrap().pieces[slot] = PieceValue::Removed;
+        data(&entries).unwrap()
+    };
+    assert_eq!(
+        removed(1),
+        r#"{"[removed]":{"removed":true},"content":"text"}"#
+    );
+    assert_eq!(removed(2), r#"{"b":1.50,"a":2,"content":{"removed":true}}"#);
 }
 
 #[test]

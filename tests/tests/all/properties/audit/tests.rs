@@ -73,6 +73,7 @@ fn story() -> Vec<Command> {
             kind: FrameKind::ToolCall,
             summary: "called".into(),
             data: None,
+            content: None,
             token_estimate: None,
         }
         .into(),

@@ -9,7 +9,7 @@ use annals::domain::run::*;
 use annals::domain::snapshot::*;
 use annals::domain::task::*;
 use annals::domain::{
-    ActorRef, Command, FrameId, IntegrityHash, Kind, PipelineId, RunId, Visibility,
+    ActorRef, Command, FrameId, IntegrityHash, Json, Kind, PipelineId, RunId, Visibility,
 };
 
 use uuid::Uuid;
@@ -517,6 +517,10 @@ impl Draw<'_> {
     }
 
     pub(super) fn frame(&mut self, pipeline: PipelineId) -> PushFrame {
+        let data = match self.dice.once_in(8) {
+            true => Json::parse(r#"{"content": "given twice?"}"#).expect("it is JSON"),
+            false => self.json(),
+        };
         PushFrame {
             pipeline,
             kind: self
@@ -524,7 +528,8 @@ impl Draw<'_> {
                 .pick(FrameKind::LISTED)
                 .unwrap_or(FrameKind::ToolCall),
             summary: self.words(),
-            data: Some(self.json()),
+            data: Some(data),
+            content: self.dice.once_in(2).then(|| self.json()),
             token_estimate: Some(self.tokens()),
         }
     }
