@@ -27,7 +27,7 @@ pub const LEVELS: u8 = 64;
 /// The most leaves that a tree can have.
 const MOST_LEAVES: u64 = u64::MAX >> 1;
 
-/// Bytes of a buffer that is used again.
+/// Bytes of messages, at most, whose memory is kept for others.
 const MOST_KEPT: usize = 1024 * 1024;
 
 /// Bytes of a header that are usual: the fixed ones and a few short texts.
@@ -75,8 +75,7 @@ pub struct Kept {
     pub hash: Digest,
 }
 
-/// Headers whose leaves are hashed together, which takes two thirds of the time that
-/// [`leaf`] takes for each.
+/// Headers whose leaves are hashed together, in less time than [`leaf`] takes for each.
 ///
 /// ```
 /// use annals_event_log::tree::{Headers, leaf};
@@ -105,7 +104,7 @@ impl Headers {
         self.len() == 0
     }
 
-    /// Bytes that they take in memory.
+    /// Bytes that wait to be hashed.
     pub fn bytes(&self) -> usize {
         self.0.bytes()
     }
@@ -168,12 +167,21 @@ impl Frontier {
     }
 
     /// Adds a leaf. `keep` is told each hash that is to be kept, the leaf's first.
-    pub fn push(&mut self, leaf: Digest, keep: impl FnMut(Kept)) {
+    pub fn push(&mut self, leaf: Digest, mut keep: impl FnMut(Kept)) {
+        keep(Kept {
+            level: 0,
+            index: self.size,
+            hash: leaf,
+        });
         self.push_subtree(0, leaf, keep);
     }
 
     /// Adds leaves, as [`Frontier::push`] does for each, in less time.
     pub fn extend(&mut self, leaves: &[Digest], mut keep: impl FnMut(Kept)) {
+        let level = 0;
+        for (index, hash) in (self.size..).zip(leaves.iter().copied()) {
+            keep(Kept { level, index, hash });
+        }
         let mut rest = leaves;
         while let Some(most) = rest.len().checked_ilog2() {
             // As high as it may be here, and below the next level that is kept.
@@ -181,37 +189,25 @@ impl Frontier {
                 .min(self.size.trailing_zeros())
                 .min(u32::from(STEP) - 1);
             let (subtree, behind) = rest.split_at(1 << level);
-            for (index, hash) in (self.size..).zip(subtree.iter().copied()) {
-                let level = 0;
-                keep(Kept { level, index, hash });
-            }
-            let above = |kept: Kept| {
-                if kept.level > 0 {
-                    keep(kept);
-                }
-            };
             if let Some(top) = complete(subtree.to_vec()) {
-                self.push_subtree(level as u8, top, above);
+                self.push_subtree(level as u8, top, &mut keep);
             }
             rest = behind;
         }
     }
 
     /// Adds a complete subtree of a level, where whole subtrees of that level end.
-    fn push_subtree(&mut self, level: u8, top: Digest, mut keep: impl FnMut(Kept)) {
-        let added = 1 << level;
-        let (mut level, mut index, mut hash) = (level, self.size >> level, top);
-        loop {
-            if level.is_multiple_of(STEP) {
-                keep(Kept { level, index, hash });
-            }
-            if index & 1 == 0 {
-                break;
-            }
+    /// `keep` is told each hash above it that is to be kept.
+    fn push_subtree(&mut self, mut level: u8, top: Digest, mut keep: impl FnMut(Kept)) {
+        let (added, mut index, mut hash) = (1 << level, self.size >> level, top);
+        while index & 1 == 1 {
             // Where the index is odd, its left neighbour is the last peak.
             let Some(left) = self.peaks.pop() else { break };
             hash = node(left, hash);
             (level, index) = (level + 1, index >> 1);
+            if level.is_multiple_of(STEP) {
+                keep(Kept { level, index, hash });
+            }
         }
         self.peaks.push(hash);
         self.size += added;

@@ -20,7 +20,8 @@ use crate::{chunk, keys};
 /// Hashes of a run, at most: 32 KiB.
 const RUN: usize = 1_024;
 
-/// Headers that are hashed together: as many as stay in a processor's nearest cache.
+/// Headers that are hashed together: many, and not more than stay in the cache of one
+/// processor beside what the writer needs.
 const TOGETHER: usize = 256;
 
 /// Records whose hashes are made in one write, where they are made afterwards.
@@ -56,11 +57,12 @@ impl OpenTree {
     pub(crate) fn push(&mut self, header: &[u8]) {
         self.headers.push(header);
         if self.headers.len() >= TOGETHER {
-            self.hash();
+            self.hash_waiting();
         }
     }
 
-    fn hash(&mut self) {
+    /// Adds the leaves of the headers that wait.
+    fn hash_waiting(&mut self) {
         let OpenTree {
             frontier,
             headers,
@@ -80,7 +82,7 @@ impl OpenTree {
 
     /// Puts what waits into a write, with the frontier.
     pub(crate) fn write(&mut self, columns: &Columns<'_>, write: &mut WriteBatch) {
-        self.hash();
+        self.hash_waiting();
         if self.leaves.is_empty() {
             return;
         }

@@ -72,6 +72,29 @@ fn a_recording_is_imported_once_and_grows() {
 }
 
 #[test]
+fn the_same_output_of_two_sessions_is_stored_once() {
+    let place = Place::with_log();
+    let output = "a line of what a tool printed\n".repeat(1_000);
+    for name in ["one", "other"] {
+        let mut lines = session(name);
+        lines[1]["message"]["content"][0]["name"] = json!("Bash");
+        lines[2]["message"]["content"][0]["content"] = json!(output);
+        write(&place, &format!("all/{name}.jsonl"), &lines);
+    }
+    place.run(&["import", "claude", "all"]).ok();
+    let stats = place.run(&["stats", "--content", "--json"]).ok().json();
+    let stored = json!(output).to_string().len();
+    assert_eq!(
+        (&stats["blobs"], &stats["blob_bytes"]),
+        (&json!(1), &json!(stored))
+    );
+    assert_eq!(
+        stats["content"],
+        json!({ "pieces": 2, "bytes": 2 * stored })
+    );
+}
+
+#[test]
 fn a_folder_is_read_whole_and_broken_lines_are_named() {
     let place = Place::with_log();
     write(&place, "all/b/one.jsonl", &session("one"));

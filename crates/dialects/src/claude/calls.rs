@@ -169,7 +169,7 @@ impl Importer<'_> {
             ..spoken.data()
         };
         let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));
-        let (whole, seen) = (map::content(content), tool::said(content));
+        let (whole, seen) = (map::json(content), tool::said(content));
         let frame = map::frame(spoken.pipeline, kind, &text, data, whole, seen);
         let unit = spoken.unit(map::agent(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await

@@ -16,10 +16,10 @@
 //! | what the program says or adds | | `system_state` |
 //! | a part of another type | | by that type's name |
 //!
-//! A frame's summary is the beginning of the text; its data has the names of
-//! the line and the message. All of the text, where the summary is only its
-//! beginning, or the result is its content, without anything of this recording
-//! alone: the same output is stored once, whoever recorded it. Its token
+//! A frame's summary is the beginning of the text. Its content is the result, or
+//! all of a text of which the summary is only the beginning. Its data has what
+//! this recording alone can have: the names of the line, the message and the
+//! part. So the same output has the same content in every recording. Its token
 //! estimate counts the text that the model saw of it, by a tokenizer that the
 //! data names; parts without text (images, attachments) are not counted, and a
 //! frame of nothing else has no estimate.
@@ -32,8 +32,8 @@ use annals_domain::plan::CreatePlan;
 use annals_domain::run::{CreateRun, RecordProvenance, RecordUsage, StartPatching};
 use annals_domain::task::CreateTask;
 use annals_domain::{
-    ActorRef, Command, Environment, IntentId, Json, Ordered, PipelineId, RunId, TaskId, Timestamp,
-    cut,
+    ActorRef, Command, Environment, IntentId, Json, Ordered, Pairs, PipelineId, RunId, TaskId,
+    Timestamp, cut,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -105,9 +105,39 @@ pub(super) fn small(json: Option<&RawValue>) -> Option<&RawValue> {
     json.filter(|json| json.get().len() <= JSON_LIMIT)
 }
 
-/// Free JSON as a frame's content.
-pub(super) fn content(json: Option<&RawValue>) -> Option<Json> {
+/// Free JSON as it is stored.
+pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {
     small(json).and_then(|json| Json::parse(json.get()).ok())
+}
+
+/// Members of a part that no other recording of the same can have.
+const OWN: [&str; 4] = ["id", "tool_use_id", "toolUseID", "durationMs"];
+
+/// A part that is kept whole.
+pub(super) struct Part {
+    /// What this recording alone can have of it.
+    pub(super) own: Option<Ordered<Json>>,
+    /// The rest.
+    pub(super) content: Json,
+}
+
+/// A part, unless it is too long to be kept.
+pub(super) fn part(part: Option<&RawValue>) -> Option<Part> {
+    let whole = json(part)?;
+    let pairs = serde_json::from_str::<Pairs<Json>>(whole.text());
+    // Of a key that stands twice both values are kept, by taking nothing apart.
+    let Some(Pairs(pairs)) = pairs.ok().filter(|pairs| pairs.twice().is_none()) else {
+        return Some(Part {
+            own: None,
+            content: whole,
+        });
+    };
+    let is_own = |(name, _): &(String, Json)| OWN.contains(&name.as_str());
+    let (own, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_own);
+    Some(Part {
+        content: Json::from_value(&Ordered(rest)).ok()?,
+        own: (!own.is_empty()).then_some(Ordered(own)),
+    })
 }
 
 /// What a chain begins with.
@@ -241,7 +271,7 @@ pub(super) fn prompt(
     ]
 }
 
-/// What a frame keeps for machines; what is none is left out.
+/// What a frame keeps for machines beside its content; what is none is left out.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct FrameData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -258,6 +288,9 @@ pub(super) struct FrameData<'a> {
     pub(super) subtype: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) compaction: Option<&'a RawValue>,
+    /// What a part has that is not in its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<Ordered<Json>>,
     /// Which tokenizer the token estimate is by, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tokens_by: Option<&'static str>,

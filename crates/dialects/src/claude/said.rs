@@ -162,12 +162,12 @@ impl Importer<'_> {
         index: usize,
         kind: &str,
     ) -> Done {
-        let content = map::content(block.raw.as_deref());
-        let (lost, table): (&[&str], Table) = match content {
+        let part = map::part(block.raw.as_deref());
+        let (lost, table): (&[&str], Table) = match part {
             Some(_) => (&[], fields::WHOLE),
             None => (&["message.content[]"], fields::NOTHING),
         };
-        if content.is_none() {
+        if part.is_none() {
             spoken.load.remarks.push(Remark::PartTooLarge);
         }
         count_block(block, table, lost, &mut spoken.load);
@@ -175,8 +175,7 @@ impl Importer<'_> {
             "" => "(none)",
             kind => map::beginning(kind, 100),
         };
-        let other = FrameKind::Other(kind.to_owned());
-        let frame = map::frame(spoken.pipeline, other, kind, spoken.data(), content, None);
+        let frame = spoken.part_frame(FrameKind::Other(kind.to_owned()), kind, part);
         let unit = spoken.unit(map::program(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await
     }
@@ -233,7 +232,7 @@ impl Importer<'_> {
     }
 
     pub(super) async fn attachment(&mut self, talk: &Talk, text: &str, line: u64) -> Done {
-        let Some(content) = map::content(talk.attachment.as_deref()) else {
+        let Some(part) = map::part(talk.attachment.as_deref()) else {
             self.skip("attachment", text);
             return Ok(());
         };
@@ -241,9 +240,7 @@ impl Importer<'_> {
             return Ok(());
         };
         spoken.no_tokens();
-        let kind = FrameKind::SystemState;
-        let (data, content) = (spoken.data(), Some(content));
-        let frame = map::frame(spoken.pipeline, kind, "attachment", data, content, None);
+        let frame = spoken.part_frame(FrameKind::SystemState, "attachment", Some(part));
         let unit = spoken.unit(map::program(), frame, 0);
         self.context(&spoken.session, &spoken.chain, unit).await
     }

@@ -8,7 +8,7 @@ use super::fields::{self, Table};
 use super::ids;
 use super::importer::{Done, Importer};
 use super::line::{Block, Talk};
-use super::map::{self, By, FrameData};
+use super::map::{self, By, FrameData, Part};
 use super::remark::Remark;
 use super::session::{MAIN, Session, Setting};
 use super::unit::{Frame, Load, Unit};
@@ -179,6 +179,16 @@ impl Spoken<'_> {
             load: self.load.take(),
             line: self.line,
         }
+    }
+
+    /// The frame of a part that is kept whole.
+    pub(super) fn part_frame(&self, kind: FrameKind, summary: &str, part: Option<Part>) -> Frame {
+        let (own, content) = part.map(|part| (part.own, part.content)).unzip();
+        let data = FrameData {
+            part: own.flatten(),
+            ..self.data()
+        };
+        map::frame(self.pipeline, kind, summary, data, content, None)
     }
 
     pub(super) fn text_frame(

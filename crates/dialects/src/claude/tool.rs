@@ -2,12 +2,12 @@
 //! the frame that the model saw.
 
 use annals::Request;
+use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use annals_domain::run::{
     DiffFormat, IoFootprint, Payload, ProposePatchSet, RecordToolInvocation, RejectPatchSet,
     ToolStatus, TouchedFile,
 };
-use annals_domain::{Json, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -177,7 +177,7 @@ impl Call<'_> {
 
     fn invocation(&self, load: &mut Load) -> RecordToolInvocation {
         let input = self.waiting.input.as_deref();
-        let args = map::small(input);
+        let args = map::json(input);
         if args.is_none() && input.is_some() {
             load.remarks.push(Remark::PartTooLarge);
         }
@@ -192,7 +192,7 @@ impl Call<'_> {
             id: Some(self.ids.invocation),
             tool_name: self.tool().to_owned(),
             io_footprint: self.file.is_some().then_some(footprint),
-            args: args.and_then(|args| Json::parse(args.get()).ok()),
+            args,
             status: self.status,
             duration_ms: self.duration_ms(),
             result_summary: Some(map::beginning(&self.result, map::SUMMARY).to_owned()),
@@ -263,7 +263,7 @@ impl Call<'_> {
     /// What the model saw of the result; nothing, if there is none.
     fn frame(&self, load: &mut Load) -> Option<Frame> {
         let answer = self.answer?;
-        let content = map::content(answer.content);
+        let content = map::json(answer.content);
         if content.is_none() && answer.content.is_some() {
             load.remarks.push(Remark::PartTooLarge);
         }

@@ -115,7 +115,7 @@ fn takes_content(data: &Json) -> Result<(), Refusal> {
     let reason = match data.members() {
         Some(members) if members.get(CONTENT).is_none() => return Ok(()),
         Some(_) => "it has a member `content` already; give the content once",
-        None => "content becomes a member of it, so it must be an object",
+        None => "content becomes a member of it, so it must be an object that can be read",
     };
     Err(Refusal::invalid("data", reason))
 }

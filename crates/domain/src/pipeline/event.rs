@@ -104,10 +104,10 @@ pub struct FramePushed {
     pub kind: FrameKind,
     /// A few sentences for people.
     pub summary: Slot,
-    /// The payload for machines (JSON), without its member `content`.
+    /// The payload for machines (JSON), without `content` where that stands apart.
     pub data: Option<Slot>,
-    /// The member `content` of that payload (JSON), as a piece of its own:
-    /// equal content is stored once, whatever stands beside it.
+    /// The payload's member `content` (JSON) as a piece of its own: equal content
+    /// over 4 KiB is stored once, whatever stands beside it.
     pub content: Option<Slot>,
     /// How many tokens it takes in a model's context.
     pub token_estimate: Option<u64>,

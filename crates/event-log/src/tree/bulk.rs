@@ -1,12 +1,13 @@
 //! SHA-256 of many short messages.
 //!
-//! A writer makes two such hashes for every record, of four blocks and of two. A hasher
-//! that can be fed piece by piece takes as long for its buffers as for a block. Here
+//! A writer makes two such hashes for every record, of a few blocks each. A hasher that
+//! can be fed piece by piece spends as long on its buffers as on hashing a block. Here
 //! messages are put into whole blocks with their padding (FIPS 180-4, section 5.1.1),
 //! many of them before the first is hashed: a processor stalls where it reads what it
 //! has just written. Then the library's compression function is called once for each.
-//! Where the processor has no instructions for it, the library with the faster code
-//! does everything.
+//! It is there for whoever knows how a message is padded; the tests compare every length
+//! with another library. Where the processor has no instructions for it, that library,
+//! which has the faster code, does everything.
 
 use sha2_next::block_api::compress256;
 
@@ -62,7 +63,7 @@ impl Messages {
         self.lengths.len()
     }
 
-    /// Bytes that they take.
+    /// Bytes of their blocks.
     pub(super) fn bytes(&self) -> usize {
         self.blocks.len() * BLOCK
     }

@@ -200,24 +200,25 @@ fn data(event: &FramePushed, entry: &Entry) -> Option<JsonText> {
         return data;
     };
     let mut members = match data {
-        Some(JsonText::Removed) if content == JsonText::Removed => return Some(content),
-        Some(data) => members(data),
+        None | Some(JsonText::Removed) if content == JsonText::Removed => return Some(content),
         None => Vec::new(),
+        Some(JsonText::Removed) => vec![(REMOVED.to_owned(), JsonText::Removed)],
+        Some(JsonText::Present(json)) => members(json),
     };
     members.push((CONTENT.to_owned(), content));
     let members = Json::from_value(&Ordered(members));
     Some(members.map_or(JsonText::Removed, JsonText::Present))
 }
 
-/// The members of data that has content stored apart from it. What has no
-/// members, since it was removed or no decider saw it, is one itself.
-fn members(data: JsonText) -> Vec<(String, JsonText)> {
-    match data.json().and_then(Json::members) {
+/// The members of data that has content stored apart from it. No command leads to data
+/// without members; where it stands in a copied log, it is one itself.
+fn members(data: Json) -> Vec<(String, JsonText)> {
+    match data.members() {
         Some(members) => {
             let each = |(name, json)| (name, JsonText::Present(json));
             members.0.into_iter().map(each).collect()
         }
-        None => vec![(REMOVED.to_owned(), data)],
+        None => vec![("data".to_owned(), JsonText::Present(data))],
     }
 }
 

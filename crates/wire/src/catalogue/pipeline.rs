@@ -26,12 +26,12 @@ pub(super) const EVENTS: &[EventDoc] = &[
             content(
                 "data",
                 "JSON?",
-                "the payload for machines, without its member `content`",
+                "the payload for machines, without `content` where that stands apart",
             ),
             content(
                 "content",
                 "JSON?",
-                "that member, apart: what was captured, as it was",
+                "the payload's member `content`: what was captured, as it was",
             ),
             structure(
                 "token_estimate",

@@ -156,6 +156,11 @@ fn the_same_output_in_another_recording_is_the_same_content() {
             .calls(&message, &call, "Read", json!({ "file_path": "a" }))
             .result(&call, json!(output), false)
             .text(&format!("{message}-2"), &output);
+        let other = json!({ "type": "mcp_tool_result", "tool_use_id": call, "content": output });
+        recording.says(&format!("{message}-3"), other, [1; 4]);
+        let attachment = json!({ "attachment": { "type": "hook_success", "toolUseID": call,
+            "stdout": output, "durationMs": session.len() } });
+        recording.line("attachment", attachment);
         log.grow(&recording, recording.lines.len());
     }
     let pieces = log.entries().into_iter().flat_map(|entry| entry.pieces);
@@ -165,8 +170,23 @@ fn the_same_output_in_another_recording_is_the_same_content() {
             _ => None,
         })
         .collect();
-    // The result, and what the model said of it, of each.
-    assert_eq!(large, [large[0]; 4]);
+    let [result, text, other, attachment] = large[..4] else {
+        panic!("{large:?}");
+    };
+    // The model said what the result was.
+    assert_eq!(result, text);
+    assert_eq!(large[4..], [result, text, other, attachment]);
+    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("other").pipeline);
+    let last = pipeline.frames().next_back().unwrap();
+    let data = serde_json::to_value(&last.data).unwrap();
+    assert_eq!(
+        data["part"],
+        json!({ "toolUseID": "t-other", "durationMs": 5 })
+    );
+    assert_eq!(
+        data["content"],
+        json!({ "type": "hook_success", "stdout": output })
+    );
 }
 
 #[test]

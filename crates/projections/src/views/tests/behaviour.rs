@@ -458,27 +458,38 @@ fn content_that_is_stored_apart_is_a_member_of_the_frames_data() {
             .map(|data| serde_json::to_string(data).unwrap())
     };
     let shown = |story: Story| data(&story.entries());
+    let (free, text) = (r#"{"b":1.50,"a":2}"#, r#""text""#);
     assert_eq!(shown(with(None, None)), None);
-    let (is, of) = (r#"{"b":1.50,"a":2}"#, r#""text""#);
-    assert_eq!(shown(with(Some(is), None)).unwrap(), is);
+    assert_eq!(shown(with(Some(free), None)).unwrap(), free);
     assert_eq!(
-        shown(with(None, Some(of))).unwrap(),
+        shown(with(None, Some(text))).unwrap(),
         r#"{"content":"text"}"#
     );
     assert_eq!(
-        shown(with(Some(is), Some(of))).unwrap(),
+        shown(with(Some(free), Some(text))).unwrap(),
         r#"{"b":1.50,"a":2,"content":"text"}"#
     );
-    let removed = |slot: usize| {
-        let mut entries = with(Some(is), Some(of)).entries();
-        entries.last_mut().unwrap().pieces[slot] = PieceValue::Removed;
+    assert_eq!(
+        shown(with(Some("[1]"), Some(text))).unwrap(),
+        r#"{"data":[1],"content":"text"}"#
+    );
+    let removed = |data_is: Option<&str>, slots: &[usize]| {
+        let mut entries = with(data_is, Some(text)).entries();
+        for slot in slots {
+            entries.last_mut().unwrap().pieces[*slot] = PieceValue::Removed;
+        }
         data(&entries).unwrap()
     };
     assert_eq!(
-        removed(1),
+        removed(Some(free), &[1]),
         r#"{"[removed]":{"removed":true},"content":"text"}"#
     );
-    assert_eq!(removed(2), r#"{"b":1.50,"a":2,"content":{"removed":true}}"#);
+    assert_eq!(
+        removed(Some(free), &[2]),
+        r#"{"b":1.50,"a":2,"content":{"removed":true}}"#
+    );
+    assert_eq!(removed(Some(free), &[1, 2]), r#"{"removed":true}"#);
+    assert_eq!(removed(None, &[1]), r#"{"removed":true}"#);
 }
 
 #[test]

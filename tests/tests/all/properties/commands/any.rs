@@ -528,7 +528,7 @@ impl Draw<'_> {
                 .pick(FrameKind::LISTED)
                 .unwrap_or(FrameKind::ToolCall),
             summary: self.words(),
-            data: Some(data),
+            data: (!self.dice.once_in(4)).then_some(data),
             content: self.dice.once_in(2).then(|| self.json()),
             token_estimate: Some(self.tokens()),
         }
