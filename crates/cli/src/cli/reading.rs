@@ -1,0 +1,275 @@
+//! Looking at what is in a log.
+
+use annals::At;
+use annals::domain::Timestamp;
+use annals::event_log::Position;
+use clap::{Args, ValueEnum};
+
+use super::words::{Listable, at_least_one, time};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals log --limit 20 --backward         the last twenty events
+  annals log --type run.created            every run
+  annals log --actor agent:coder           what one agent did
+  annals log --since 2026-01-31T12:00:00Z  what was recorded since then
+  annals log --follow --json               everything, and then what comes
+  annals log --session 1a2b3c4d --follow   one session, and then what comes
+  annals log --session 1a2b3c4d --follow --as contracts")]
+pub(crate) struct Log {
+    /// Go on with what comes, until interrupted
+    #[arg(short, long, conflicts_with = "backward")]
+    pub(crate) follow: bool,
+    /// Only one stream: its name, or the id of the object that it belongs to
+    #[arg(long, value_name = "STREAM|ID")]
+    pub(crate) stream: Option<String>,
+    /// Only one session's stream, by the session's id
+    #[arg(long, value_name = "ID", conflicts_with = "stream")]
+    pub(crate) session: Option<String>,
+    /// With --session: what the events show as objects of Contracts v1.1, one a line, as
+    /// `annals export contracts` writes them
+    #[arg(long = "as", value_enum, value_name = "DIALECT", requires = "session",
+          conflicts_with_all = ["backward", "event_type", "actor", "since", "limit"])]
+    pub(crate) dialect: Option<LogDialect>,
+    /// Only one type of events, such as run.created
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) event_type: Option<String>,
+    /// Only one actor: KIND:ID, or an id of any kind
+    #[arg(long, value_name = "[KIND:]ID")]
+    pub(crate) actor: Option<String>,
+    /// Only from this position on, or from this time on (RFC 3339, by the log's clock;
+    /// occurred:TIME by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME")]
+    pub(crate) since: Option<At>,
+    /// At most N events
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Newest first
+    #[arg(long)]
+    pub(crate) backward: bool,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+/// What a command must have seen at least.
+#[derive(Debug, Args)]
+pub(crate) struct Floor {
+    /// Wait, at most ten seconds, until the log has this position: what a command before
+    /// this one answered
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) min_position: Option<u64>,
+}
+
+/// A system whose format is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    /// The JSON of git-internal 0.6.0, to the byte
+    GitInternal,
+    /// The JSON of Contracts v1.1: a session's configuration
+    Contracts,
+    /// Document 004's words, as JSON: an intent with its tasks, or a task
+    Forge,
+}
+
+/// A system whose format a log can be shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogDialect {
+    /// The JSON of Contracts v1.1
+    Contracts,
+}
+
+/// The hash that a git repository uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectHash {
+    Sha1,
+    Sha256,
+}
+
+/// The moment that a command looks at.
+#[derive(Debug, Args)]
+pub(crate) struct Moment {
+    /// As it was after this position, or at this time (RFC 3339, by the log's clock;
+    /// occurred:TIME by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME")]
+    pub(crate) at: Option<At>,
+}
+
+impl Moment {
+    pub(crate) fn at(&self) -> At {
+        self.at.unwrap_or_default()
+    }
+
+    pub(crate) fn position(&self) -> Option<Position> {
+        match self.at {
+            Some(At::Position(position)) => Some(position),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An id is a UUID, its last 8 or more hex digits where no other object's id ends with them, or
+an alias.
+
+Examples:
+  annals show 1a2b3c4d
+  annals show 1a2b3c4d --at 17
+  annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
+  annals show 1a2b3c4d --json
+  annals show 1a2b3c4d --as git-internal
+  annals show 1a2b3c4d --as forge
+  annals show 1a2b3c4d --as git-internal --hash sha256
+  annals show 1a2b3c4d --diff | git apply
+  annals show 1a2b3c4d --window               what the model saw when it recorded it
+  annals show 1a2b3c4d --window --step 2      when that step of the plan began")]
+pub(crate) struct Show {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Print a patch set's diff, and nothing else
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Print the context window in force when it was recorded: each frame with why it was in,
+    /// and the frames evicted by then. For a run and what is in it, a plan, or a pipeline
+    #[arg(long, conflicts_with_all = ["diff", "dialect"])]
+    pub(crate) window: bool,
+    /// With --window: this step of the plan, from 0, as it began, or else at --at
+    #[arg(long, value_name = "N", requires = "window")]
+    pub(crate) step: Option<u32>,
+    /// Print the nodes of a session's plan that can be begun, and nothing else
+    #[arg(long, conflicts_with_all = ["diff", "window", "dialect"])]
+    pub(crate) ready: bool,
+    /// Print it as this system writes it, and nothing else
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "DIALECT",
+        conflicts_with = "diff"
+    )]
+    pub(crate) dialect: Option<Dialect>,
+    /// With --as: print its hash instead
+    #[arg(long, value_enum, value_name = "HASH", requires = "dialect",
+          num_args = 0..=1, default_missing_value = "sha1")]
+    pub(crate) hash: Option<ObjectHash>,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A run's history has all that happened in it: tool calls, patch sets, evidence, the decision.
+
+Examples:
+  annals history 1a2b3c4d
+  annals history 1a2b3c4d --at 17 --json")]
+pub(crate) struct History {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) moment: Moment,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+KIND is intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation,
+context_snapshot, context_pipeline, session or observation; plurals and short forms such as
+patchset, snapshot, pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
+last, those first that were first read last; --limit and --after go with them.
+
+With --json each object is one line. To go on where a list ended, give the first_position of
+its last line to --after.
+
+Examples:
+  annals list runs
+  annals list task --status running
+  annals list run --parent 1a2b3c4d          the runs of a task or of a plan
+  annals list tool_invocation --actor agent:coder --status error
+  annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
+  annals list patch_sets --limit 100 --json
+  annals list sessions --status needs_approval
+  annals list observations --status open
+  annals list work-items")]
+pub(crate) struct List {
+    /// What to list
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: Listable,
+    /// Only those in this status
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// Only those that this actor created: an id, or human:ID, agent:ID, system:ID or
+    /// mcp_client:ID
+    #[arg(long, value_name = "[KIND:]ID")]
+    pub(crate) actor: Option<String>,
+    /// Only those that belong to this object
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent: Option<String>,
+    /// Only those that have this tag
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) tag: Option<String>,
+    /// Only those created at this time or later (RFC 3339, by the callers' clocks)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only those created before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) until: Option<Timestamp>,
+    /// At most N objects
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    /// Go on behind the object that began at this position, or behind this ticket
+    #[arg(long, value_name = "POSITION|TICKET")]
+    pub(crate) after: Option<String>,
+    /// Oldest first
+    #[arg(long)]
+    pub(crate) oldest: bool,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals refs 1a2b3c4d
+  annals refs 1a2b3c4d --limit 1000 --json")]
+pub(crate) struct Refs {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// At most N links in each direction
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each object is shown once. What is left out, because there is too much of it or because objects
+belong to each other in a circle, is said.
+
+Examples:
+  annals tree 1a2b3c4d
+  annals tree 1a2b3c4d --depth 2 --limit 5
+  annals tree 1a2b3c4d --json")]
+pub(crate) struct Tree {
+    /// The object
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Levels below it
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub(crate) depth: usize,
+    /// At most N objects of one sort below each
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    /// At most N objects in all
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = at_least_one)]
+    pub(crate) objects: usize,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}

@@ -1,0 +1,296 @@
+//! Keeping a log: copies, checks, repairs, and what takes room.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use annals_event_log::{AppendError, Digest, Position, ReadError};
+use rocksdb::statistics::Ticker;
+
+use super::RocksLog;
+use crate::backup::{self, BackupReport};
+use crate::blobs::{self, StoredBlob};
+use crate::collect::Orphans;
+use crate::db::Db;
+use crate::error::{BackupError, CollectError, RebuildError};
+use crate::examine::{self, Examined};
+use crate::open::Access;
+use crate::options::Options;
+use crate::purge::{self, PurgeError};
+use crate::read::View;
+use crate::rebuild::{self, RebuildReport, RebuildStep};
+use crate::truncate::{self, TruncateError, TruncateReport};
+use crate::verify::{self, VerifyReport};
+use crate::writer::Groups;
+use crate::{collect, columns, redaction};
+
+impl RocksLog {
+    /// Copies the log, as it stands now, to `dest`, which must not exist or be
+    /// an empty directory. Writers go on meanwhile. The copy is a log of its
+    /// own that [`RocksLog::open`] opens; it has at least everything that was
+    /// acknowledged when this was called. Blocks.
+    ///
+    /// # Errors
+    /// [`BackupError`]; nothing is left at `dest` then.
+    pub fn backup(&self, dest: &Path) -> Result<BackupReport, BackupError> {
+        let db = self.inner.db().map_err(|_| BackupError::Closed)?;
+        backup::backup(&db, &self.inner.access, self.inner.log_id, dest)
+    }
+
+    /// Reads everything up to the watermark and checks it: chunks and records
+    /// decode, digests fit, positions and versions are dense, the indexes, the
+    /// batches, the tree and the counts agree with the records, every blob has its
+    /// digest, and none is missing. Of the read models only the names and the
+    /// checkpoints are checked. `progress` is told each chunk's last position. Blocks.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the log cannot be read at all. What is wrong with it
+    /// is no error but a finding of the report.
+    pub fn verify(&self, progress: &mut dyn FnMut(Position)) -> Result<VerifyReport, ReadError> {
+        let log_id = self.inner.log_id;
+        self.look(|view| verify::verify(view, log_id, progress))
+    }
+
+    /// The same of the records behind `after` only: what was checked once need not be
+    /// read again. Where their streams and the tree stood before is taken from the
+    /// indexes, and what the indexes have beside the entries of these records is not
+    /// looked at. The report's root is that of the whole log; comparing it with a
+    /// checkpoint shows whether what stands before `after` is what it was. The chunk in
+    /// which they begin is read from its beginning: [`VerifyReport::after`] says where that
+    /// is. Blocks.
+    ///
+    /// # Errors
+    /// As [`RocksLog::verify`].
+    pub fn verify_from(
+        &self,
+        after: Position,
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<VerifyReport, ReadError> {
+        self.look(|view| verify::verify_from(view, after, progress))
+    }
+
+    /// Looks at what is there now, on this thread.
+    fn look<T>(
+        &self,
+        look: impl FnOnce(&View<'_>) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
+        let (db, watermark) = self.inner.refresh()?;
+        look(&View {
+            db: &db,
+            columns: db.columns()?,
+            watermark,
+        })
+    }
+
+    /// Makes anew what follows from the records of a log: the indexes of streams, event
+    /// types and batches, the tree and the counts. It is for a log whose indexes are
+    /// damaged, also where it cannot be opened for writing because of them. The records
+    /// and the blobs are only read. Where it is interrupted, the log is refused with
+    /// [`OpenError::RebuildInterrupted`] until this was called again and came to its end.
+    /// Whoever has the log open for reading meanwhile must open it again. Blocks.
+    ///
+    /// # Errors
+    /// [`RebuildError`]; nothing was altered where it is that records cannot be read or
+    /// that the log is open for writing elsewhere.
+    pub fn rebuild_indexes(
+        path: &Path,
+        options: &Options,
+        progress: &mut dyn FnMut(RebuildStep, Position),
+    ) -> Result<RebuildReport, RebuildError> {
+        rebuild::rebuild(path, options, progress)
+    }
+
+    /// For a reader: keeps what it sees now, all of which is durable, whatever its writer
+    /// does from now on, so that everything that is read is of one moment. Blocks.
+    ///
+    /// # Errors
+    /// [`ReadError`]. On a log that is open for writing it does nothing.
+    pub fn stand_still(&self) -> Result<Position, ReadError> {
+        match &self.inner.access {
+            Access::Write(_) => Ok(self.inner.watermark.get()),
+            Access::Follow(follower) => follower.stand_still(),
+        }
+    }
+
+    /// Gives up the bytes of everything that was removed: rewrites the files that may
+    /// hold them. Appending and reading go on meanwhile. Where it is interrupted, the
+    /// next opening for writing completes it. Blocks.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub fn purge(&self) -> Result<(), PurgeError> {
+        let _purging = self
+            .inner
+            .purging
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        purge::purge(self.writable()?.as_ref(), &self.inner.turns)
+    }
+
+    /// Lets the bytes of a redaction, whose last event has this position, lie in the files
+    /// until [`RocksLog::purge`] is called: the next opening does not rewrite them. Where
+    /// another redaction came since, it does nothing.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub fn put_off_purge(&self, said: Position) -> Result<(), PurgeError> {
+        purge::put_off(self.writable()?.as_ref(), &self.inner.turns, said)
+    }
+
+    /// Whether bytes of what was removed may lie in the files.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn needs_purge(&self) -> Result<bool, ReadError> {
+        let (db, _) = self.inner.refresh()?;
+        redaction::pending(&db).map(|pending| pending.is_some())
+    }
+
+    /// Blobs that no record refers to. Blocks, and reads all blobs and all records;
+    /// `progress` is told the positions of records.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn orphans(&self, progress: &mut dyn FnMut(Position)) -> Result<Orphans, ReadError> {
+        let mut orphans = Orphans::default();
+        let mut last = None;
+        while let Some(found) = self.unmarked(last, progress)? {
+            orphans.add(&found.blobs);
+            last = Some(found.last);
+        }
+        Ok(orphans)
+    }
+
+    /// The next blobs, without those that records refer to; `None` behind the last.
+    fn unmarked(
+        &self,
+        after: Option<Digest>,
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<Option<Unmarked>, ReadError> {
+        let (db, watermark) = self.inner.refresh()?;
+        let view = View {
+            db: &db,
+            columns: db.columns()?,
+            watermark,
+        };
+        let mut blobs = collect::after(&view, after)?;
+        let Some((last, _)) = blobs.last_key_value() else {
+            return Ok(None);
+        };
+        let last = *last;
+        // The blobs that were just found came with records up to here.
+        let (db, seen) = self.inner.refresh()?;
+        collect::mark(&db, &mut blobs, (Position::START, seen), progress)?;
+        Ok(Some(Unmarked { blobs, last, seen }))
+    }
+
+    /// Deletes the blobs that no record refers to, and gives their room back. None
+    /// that a record refers to is ever deleted, also while others append. Waits for
+    /// the writer; the rest blocks.
+    ///
+    /// # Errors
+    /// [`CollectError`]. What was deleted before it stays deleted.
+    pub async fn collect(
+        &self,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Orphans, CollectError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly.into());
+        };
+        let mut orphans = Orphans::default();
+        let mut last = None;
+        while let Some(found) = self.unmarked(last, progress)? {
+            last = Some(found.last);
+            let bytes = found.blobs.len() * size_of::<(Digest, u64)>();
+            let sweep = move |groups: &mut Groups<'_>| groups.sweep(found.blobs, found.seen);
+            orphans.add(&writer.alone(bytes, sweep).await?);
+        }
+        if orphans.blobs > 0 {
+            let _purging = self
+                .inner
+                .purging
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            purge::shrink_blobs(self.writable()?.as_ref())?;
+        }
+        Ok(orphans)
+    }
+
+    fn writable(&self) -> Result<Arc<Db>, PurgeError> {
+        match &self.inner.access {
+            Access::Follow(_) => Err(PurgeError::ReadOnly),
+            Access::Write(writer) => match writer.failure() {
+                Some(failure) => Err(failure.clone().into()),
+                None => Ok(self.inner.db()?),
+            },
+        }
+    }
+
+    /// Blobs in the order of their digests, from the first one that is not before
+    /// `from`, at most `limit`: also those that no record refers to. Blocks.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn stored_blobs(&self, from: Digest, limit: usize) -> Result<Vec<StoredBlob>, ReadError> {
+        let (db, watermark) = self.inner.refresh()?;
+        blobs::list(
+            &View {
+                db: &db,
+                columns: db.columns()?,
+                watermark,
+            },
+            from,
+            limit,
+        )
+    }
+
+    /// Says what the files of a log say, whether or not it opens. Nothing is altered,
+    /// and a writer is not disturbed. Blocks.
+    pub fn examine(path: &Path) -> Examined {
+        examine::examine(path)
+    }
+
+    /// Removes the end of a write-ahead log that cannot be read, where nothing of it was
+    /// acknowledged; the log opens then. Nobody may have the log open for writing. Blocks.
+    ///
+    /// # Errors
+    /// [`TruncateError`]; nothing is removed then.
+    pub fn truncate_tail(path: &Path, options: &Options) -> Result<TruncateReport, TruncateError> {
+        truncate::truncate_tail(path, options)
+    }
+
+    /// Rewrites all tables in their smallest form. Blocks.
+    pub fn compact(&self) {
+        if matches!(self.inner.access, Access::Follow(_)) {
+            return;
+        }
+        let Ok(db) = self.inner.db() else { return };
+        if let Err(error) = db.flush() {
+            tracing::warn!(%error, "the tables were not written before the compaction");
+        }
+        for column in columns::ALL
+            .iter()
+            .filter_map(|name| db.rocks.cf_handle(name))
+        {
+            db.rocks
+                .compact_range_cf(column, None::<&[u8]>, None::<&[u8]>);
+        }
+    }
+
+    /// How often RocksDB has synced its write-ahead log since the log was
+    /// opened. Counted only with [`Options::statistics`]; 0 otherwise.
+    pub fn wal_syncs(&self) -> u64 {
+        self.inner
+            .db()
+            .map_or(0, |db| db.options.get_ticker_count(Ticker::WalFileSynced))
+    }
+}
+
+/// Blobs of a part of all.
+struct Unmarked {
+    /// Those that no record up to `seen` refers to.
+    blobs: BTreeMap<Digest, u64>,
+    /// Where the part ends.
+    last: Digest,
+    seen: Position,
+}

@@ -1,0 +1,281 @@
+//! The three ports on a log.
+
+use std::sync::Arc;
+
+use annals_event_log::store_support::distinct_blobs;
+use annals_event_log::{
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
+    EncodedEvent, EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
+    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+};
+use async_trait::async_trait;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::{RocksLog, Sight, prepare, run};
+use crate::db::directory_bytes;
+use crate::error::corrupt;
+use crate::models::{self, Commit};
+use crate::open::Access;
+use crate::read::{self, View};
+use crate::redaction::Removal;
+use crate::writer::{Groups, Work};
+use crate::{index, streams, tree};
+
+#[async_trait]
+impl EventLog for RocksLog {
+    fn log_id(&self) -> Uuid {
+        self.inner.log_id
+    }
+
+    fn watermark(&self) -> Position {
+        // A reader that cannot catch up still serves what it has.
+        match self.inner.refresh() {
+            Ok((_, watermark)) => watermark,
+            Err(_) => self.inner.watermark.get(),
+        }
+    }
+
+    async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
+        drop(self.inner.db()?);
+        if let Access::Follow(follower) = &self.inner.access {
+            follower.poll(&self.inner);
+        }
+        self.inner.watermark.above(seen).await
+    }
+
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly);
+        };
+        let (prepared, request) = prepare(&self.inner, append).await?;
+        writer.submit(Work::Append { prepared, request }).await
+    }
+
+    async fn append_records(
+        &self,
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    ) -> Result<Appended, AppendError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly);
+        };
+        let blobs = distinct_blobs(blobs)?;
+        writer.submit(Work::Copy { records, blobs }).await
+    }
+
+    async fn redact(&self, redaction: Redaction) -> Result<Appended, RedactError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly.into());
+        };
+        redaction.check()?;
+        let removal = Removal::from(&redaction);
+        let (mut prepared, request) = prepare(&self.inner, redaction.append).await?;
+        let turns = Arc::clone(&self.inner.turns);
+        let bytes = prepared.events.iter().map(EncodedEvent::len).sum();
+        let work = move |groups: &mut Groups<'_>| {
+            // No rows of the models that go are committed meanwhile.
+            let _turn = turns.take();
+            groups.redact(&mut prepared, request, removal)
+        };
+        writer.alone(bytes, work).await
+    }
+
+    async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
+        let request = Bytes::copy_from_slice(request);
+        let look = move |view: &View<'_>| {
+            let row = index::batch_row(view.db, &view.columns, batch)?;
+            // What is not durable yet is not known yet.
+            let row = row.filter(|row| row.appended.last <= view.watermark);
+            Ok(row.map_or(BatchStatus::Unknown, |row| row.status(&request)))
+        };
+        run(&self.inner, look).await
+    }
+
+    async fn head(&self, stream: &StreamName) -> Result<Version, ReadError> {
+        let stream = stream.clone();
+        let look = move |view: &View<'_>| {
+            index::version_up_to(view.db, &view.columns, stream.as_str(), view.watermark)
+        };
+        run(&self.inner, look).await.map(Version)
+    }
+
+    async fn read(&self, query: Query) -> Result<Page, ReadError> {
+        run(&self.inner, move |view| read::page(view, &query)).await
+    }
+
+    async fn streams(
+        &self,
+        prefix: &str,
+        after: Option<&StreamName>,
+        limit: usize,
+    ) -> Result<Vec<StreamHead>, ReadError> {
+        let (prefix, after) = (prefix.to_owned(), after.cloned());
+        run(&self.inner, move |view| {
+            streams::list(view, &prefix, after.as_ref(), limit)
+        })
+        .await
+    }
+
+    async fn tree_hashes(
+        &self,
+        level: u8,
+        first: u64,
+        limit: usize,
+    ) -> Result<Vec<Digest>, ReadError> {
+        let hashes = move |view: &View<'_>| tree::hashes(view, level, first, limit);
+        run(&self.inner, hashes).await
+    }
+
+    async fn stats(&self) -> Result<Stats, ReadError> {
+        let sight = self.inner.sight();
+        let look = move |view: &View<'_>| {
+            // The counts are those of the last group in view, and so is the
+            // position. A reader waits until that group is published; where its
+            // writer is gone, the next one will publish it.
+            let still = match &sight {
+                Sight::Own(_) => None,
+                Sight::Followed(follower) => Some(follower.still()?),
+            };
+            let db = still.as_ref().map_or(view.db, |still| &still.db);
+            let counts = index::counts(db, &db.columns()?)?;
+            let position = Position(counts.position);
+            drop(still);
+            let bytes = directory_bytes(&view.db.path);
+            Ok(Stats {
+                position,
+                streams: counts.streams,
+                batches: counts.batches,
+                blobs: counts.blobs,
+                blob_bytes: counts.blob_bytes,
+                bytes: bytes.map_err(|error| ReadError::Unavailable {
+                    source: error.into(),
+                })?,
+            })
+        };
+        run(&self.inner, look).await
+    }
+
+    async fn close(&self) {
+        self.inner.watermark.close();
+        if let Access::Write(writer) = &self.inner.access {
+            writer.shut();
+            writer.ended().await;
+        }
+        // Closing RocksDB takes milliseconds, which are not the caller's.
+        if let Some(db) = self.inner.db.take() {
+            self.inner.readers.spawn(move || drop(db));
+        }
+        self.inner.db.released().wait().await;
+    }
+}
+
+#[async_trait]
+impl Blobs for RocksLog {
+    async fn blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
+        let look = move |view: &View<'_>| {
+            let Some(stored) = view.db.get(view.columns.blobs, &digest.0)? else {
+                return Ok(None);
+            };
+            if Digest::of(&stored) != digest {
+                return Err(corrupt(format!("the blob {digest} has another digest")));
+            }
+            Ok(Some(Bytes::copy_from_slice(&stored)))
+        };
+        run(&self.inner, look).await
+    }
+}
+
+#[async_trait]
+impl ReadModels for RocksLog {
+    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+        let model = model.to_owned();
+        run(&self.inner, move |view| models::checkpoint(view, &model)).await
+    }
+
+    async fn commit(
+        &self,
+        model: &str,
+        expected: Position,
+        rows: Rows,
+        checkpoint: Position,
+    ) -> Result<(), CommitError> {
+        self.may_commit()?;
+        let commit = Commit {
+            model: model.to_owned(),
+            expected,
+            rows,
+            checkpoint,
+        };
+        let turns = Arc::clone(&self.inner.turns);
+        run(&self.inner, move |view| {
+            models::commit(view, &turns, commit)
+        })
+        .await
+    }
+
+    async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
+        let (model, key) = (model.to_owned(), Bytes::copy_from_slice(key));
+        run(&self.inner, move |view| models::get(view, &model, &key)).await
+    }
+
+    async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        let (model, keys) = (model.to_owned(), keys.to_vec());
+        run(&self.inner, move |view| {
+            models::get_many(view, &model, &keys)
+        })
+        .await
+    }
+
+    async fn scan(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        let (model, prefix) = (model.to_owned(), Bytes::copy_from_slice(prefix));
+        let after = after.map(Bytes::copy_from_slice);
+        let look =
+            move |view: &View<'_>| models::scan(view, &model, &prefix, after.as_deref(), limit);
+        run(&self.inner, look).await
+    }
+
+    async fn scan_back(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        before: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        let (model, prefix) = (model.to_owned(), Bytes::copy_from_slice(prefix));
+        let before = before.map(Bytes::copy_from_slice);
+        let look = move |view: &View<'_>| {
+            models::scan_back(view, &model, &prefix, before.as_deref(), limit)
+        };
+        run(&self.inner, look).await
+    }
+
+    async fn drop_model(&self, model: &str) -> Result<(), CommitError> {
+        self.may_commit()?;
+        let model = model.to_owned();
+        let turns = Arc::clone(&self.inner.turns);
+        run(&self.inner, move |view| {
+            models::drop_model(view, &turns, &model)
+        })
+        .await
+    }
+}
+
+impl RocksLog {
+    /// Whether rows may be written: not by a reader, and not after a failure.
+    fn may_commit(&self) -> Result<(), CommitError> {
+        match &self.inner.access {
+            Access::Follow(_) => Err(CommitError::ReadOnly),
+            Access::Write(writer) => match writer.failure() {
+                Some(failure) => Err(failure.clone().into()),
+                None => Ok(()),
+            },
+        }
+    }
+}
