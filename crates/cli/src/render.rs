@@ -3,8 +3,9 @@
 //! What is empty is left out, the object's own fields come before those of the
 //! common header, and what has a usual short form gets it.
 
-use annals::domain::{Json, Ordered};
+use annals::domain::Ordered;
 use annals::projections::Text;
+use serde_json::value::RawValue;
 
 use crate::error::CliError;
 use crate::output::{Output, Style, visible};
@@ -48,21 +49,21 @@ impl Node {
         }
         Ok(match text.bytes().next() {
             Some(b'{') => {
-                let fields: Ordered<Json> = serde_json::from_str(text)?;
+                let fields: Ordered<Box<RawValue>> = serde_json::from_str(text)?;
                 // Content that was removed for good.
                 if let [(name, value)] = fields.0.as_slice()
-                    && (name.as_str(), value.text()) == ("removed", "true")
+                    && (name.as_str(), value.get()) == ("removed", "true")
                 {
                     return Ok(Node::Leaf(Text::Removed.to_string()));
                 }
-                let parse = |(name, value): (String, Json)| {
-                    Ok((name, Node::parse(value.text(), depth + 1)?))
+                let parse = |(name, value): (String, Box<RawValue>)| {
+                    Ok((name, Node::parse(value.get(), depth + 1)?))
                 };
                 Node::Object(fields.0.into_iter().map(parse).collect::<Result<_, _>>()?)
             }
             Some(b'[') => {
-                let items: Vec<Json> = serde_json::from_str(text)?;
-                let parse = |item: Json| Node::parse(item.text(), depth + 1);
+                let items: Vec<Box<RawValue>> = serde_json::from_str(text)?;
+                let parse = |item: Box<RawValue>| Node::parse(item.get(), depth + 1);
                 Node::List(items.into_iter().map(parse).collect::<Result<_, _>>()?)
             }
             Some(b'"') => Node::Leaf(serde_json::from_str(text)?),

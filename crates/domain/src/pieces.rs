@@ -5,8 +5,11 @@
 //! numbers ([`Slot`]). `evolve` is given the structure and never the pieces, so
 //! that removing content cannot change any fold.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::Ordered;
@@ -87,25 +90,34 @@ impl Pieces {
     }
 }
 
-/// Free JSON, kept as the text it came as: key order, number forms and all.
+/// Free JSON, kept as the text it came as: key order, number forms and all. Where it is
+/// given in a command it must be such as every reader takes ([`Json::is_readable`]).
 ///
 /// ```
 /// use annals_domain::Json;
 /// let json: Json = serde_json::from_str(r#"{"b": 1.50, "a": 2}"#)?;
 /// assert_eq!(json.text(), r#"{"b": 1.50, "a": 2}"#);
+/// // Half of a pair of UTF-16 is no character.
+/// assert!(serde_json::from_str::<Json>(r#""cut \ud83d""#).is_err());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(transparent)]
 pub struct Json(Box<RawValue>);
 
 impl Json {
-    /// Reads JSON from its text.
+    /// Reads JSON from its text. It need not be readable.
     ///
     /// # Errors
-    /// serde_json's, when the text is not JSON.
+    /// serde_json's, when the text has not the form of JSON.
     pub fn parse(text: &str) -> Result<Json, serde_json::Error> {
         Ok(Json(serde_json::from_str(text)?))
+    }
+
+    /// Whether every reader takes it: each text is Unicode, each number within the range
+    /// of a 64-bit one, and nothing is nested deeper than 127.
+    pub fn is_readable(&self) -> bool {
+        serde_json::from_str::<Readable>(self.text()).is_ok()
     }
 
     /// JSON from a value.
@@ -127,6 +139,67 @@ impl Json {
     }
 }
 
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        match serde_json::from_str::<Readable>(raw.get()) {
+            Ok(Readable) => Ok(Json(raw)),
+            Err(error) => Err(D::Error::custom(error)),
+        }
+    }
+}
+
+/// What can be read of any JSON. A raw value is only known to have its form.
+struct Readable;
+
+impl<'de> Deserialize<'de> for Readable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Readable, D::Error> {
+        deserializer.deserialize_any(Readable)
+    }
+}
+
+impl<'de> Visitor<'de> for Readable {
+    type Value = Readable;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Readable, A::Error> {
+        while let Some(Readable) = items.next_element()? {}
+        Ok(Readable)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Readable, A::Error> {
+        while let Some((Readable, Readable)) = members.next_entry()? {}
+        Ok(Readable)
+    }
+}
+
 impl PartialEq for Json {
     fn eq(&self, other: &Json) -> bool {
         self.text() == other.text()
@@ -142,5 +215,46 @@ impl JsonSchema for Json {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         true.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_what_every_reader_takes() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let good = [
+            "null",
+            "-0.0",
+            "1e308",
+            "18446744073709551615",
+            "123456789012345678901234567890",
+            r#""\ud83d\ude00 \u0000""#,
+            r#"{"a": [true, {"": 1}], "a": "again"}"#,
+            &nested(127),
+        ];
+        for text in good {
+            let parsed = Json::parse(text).expect(text);
+            assert!(parsed.is_readable() && parsed.text() == text, "{text:.40}");
+            let read: Json = serde_json::from_str(text).expect(text);
+            assert_eq!(read, parsed);
+        }
+        for text in ["", "{", "01"] {
+            assert!(Json::parse(text).is_err(), "{text}");
+        }
+        let bad = [
+            "1e999",
+            r#""cut \ud83d""#,
+            r#""\udc00\ud83d""#,
+            r#"{"\ud83d": 1}"#,
+            &nested(128),
+            &nested(100_000),
+        ];
+        for text in bad {
+            assert!(!Json::parse(text).expect("it has the form").is_readable());
+            assert!(serde_json::from_str::<Json>(text).is_err(), "{text:.40}");
+        }
     }
 }

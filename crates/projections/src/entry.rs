@@ -159,12 +159,13 @@ impl Entry {
     }
 
     /// A piece as free JSON. A piece that is not at hand counts as removed;
-    /// bytes that are no JSON are shown as one JSON text.
+    /// bytes that are no JSON, or none that can be read, are shown as one JSON text.
     pub fn json(&self, slot: Slot) -> JsonText {
         let Text::Present(text) = self.text(slot) else {
             return JsonText::Removed;
         };
-        let json = Json::parse(&text).or_else(|_| Json::from_value(&text));
+        let json = Json::parse(&text).ok().filter(Json::is_readable);
+        let json = json.or_else(|| Json::from_value(&text).ok());
         json.map_or(JsonText::Removed, JsonText::Present)
     }
 

@@ -72,6 +72,9 @@ The report says what became of every field: kept, inferred or lost. Inferred are
 (o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
 newest result about its file, which becomes a step of the plan.
 
+A tool's arguments, its result or a part over 16 MiB of JSON is left out, and prompts and texts of
+the model end at 1 MiB; the report names each.
+
 Examples:
   annals import claude session.jsonl
   annals import claude ~/.claude/projects           every session, in time order

@@ -58,12 +58,13 @@ pub(crate) enum Named {
 }
 
 fn named(text: &str) -> Result<Named, String> {
-    if let Ok(position) = text.parse() {
-        return Ok(Named::Position(Position(position)));
-    }
+    // A digest first: it can be all decimal digits, and no position has as many.
     let hex = text.strip_prefix("sha256:").unwrap_or(text);
     if let Ok(digest) = hex.parse() {
         return Ok(Named::Blob(digest));
+    }
+    if let Ok(position) = text.parse() {
+        return Ok(Named::Position(Position(position)));
     }
     if let Ok(id) = text.parse() {
         return Ok(Named::Event(id));
@@ -104,6 +105,8 @@ mod tests {
         let digest = Digest::of(b"x");
         assert_eq!(named(&digest.to_string()), Ok(Named::Blob(digest)));
         assert_eq!(named(&format!("sha256:{digest}")), Ok(Named::Blob(digest)));
+        let zeros = Digest([0; 32]);
+        assert_eq!(named(&zeros.to_string()), Ok(Named::Blob(zeros)));
         for bad in ["", "-1", "secret", "1a2b3c4d", "sha256:17"] {
             assert!(named(bad).unwrap_err().contains("--pattern"), "{bad}");
         }

@@ -94,7 +94,7 @@ fn print(
         }
     }
     output.line(&format!(
-        "made the catalogue anew from {}: {}",
+        "made the catalogue anew from {}: {} written",
         counted(rebuilt.events, "event", "events"),
         counted(rebuilt.rows, "row", "rows")
     ))

@@ -49,6 +49,23 @@ fn a_file_that_is_not_json() {
 }
 
 #[test]
+fn json_that_nobody_could_read_is_refused() {
+    let place = Place::with_log();
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    for (content, says) in [
+        (r#""cut \ud83d""#, "unexpected end of hex escape"),
+        ("1e999", "number out of range"),
+        (deep.as_str(), "recursion limit exceeded"),
+    ] {
+        let fields =
+            json!({ "pipeline": uuid(2), "kind": "tool_call", "summary": "s", "content": 0 });
+        let line = human("push_frame", fields).to_string();
+        let line = line.replace(r#""content":0"#, &format!(r#""content":{content}"#));
+        refused(&place, line, "invalid", &[says]);
+    }
+}
+
+#[test]
 fn unknown_commands_fields_and_types() {
     let place = Place::with_log();
     let line = |name: &str, fields: Value| human(name, fields).to_string();

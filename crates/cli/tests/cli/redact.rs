@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{Place, agent};
 
 const SECRET: &str = "hunter2-and-more";
 
@@ -177,6 +177,26 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
     ];
     let found = place.run(&args).ok().json();
     assert_eq!(found["events"].as_array().unwrap().len(), 1);
+    // A text in JSON begins behind its quote.
+    let pipeline = json!("0198c0de-0000-7000-8000-0000000000f0");
+    let push = json!({ "pipeline": pipeline, "kind": "tool_call", "summary": "s", "content": "first\nlast" });
+    place.accept(&[
+        agent("create_pipeline", json!({ "id": pipeline })),
+        agent("push_frame", push),
+    ]);
+    for pattern in ["^first", "^first\nlast$", "last$"] {
+        let args = [
+            "redact",
+            "--pattern",
+            pattern,
+            "--reason",
+            "x",
+            "--dry-run",
+            "--json",
+        ];
+        let found = place.run(&args).ok().json();
+        assert_eq!(found["events"].as_array().unwrap().len(), 1, "{pattern}");
+    }
     place
         .run(&["redact", "--pattern", SECRET, "--reason", "a leak"])
         .ok();
@@ -192,6 +212,16 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
         gc,
         json!({"collected": true, "blobs": 0, "bytes": 0, "digests": []})
     );
+}
+
+#[test]
+fn an_export_says_that_content_was_removed() {
+    let place = Place::with_log();
+    place.accept(&[intent("a prompt")]);
+    place.run(&["redact", "1", "--reason", "leaked"]).ok();
+    let says = "prompt: its content was removed, and git-internal demands it";
+    let ran = place.run(&["export", "git-internal"]);
+    ran.fails(1, &[says]);
 }
 
 #[test]

@@ -164,12 +164,14 @@ impl Importer<'_> {
             let fields = &mut spoken.load.fields;
             fields::count(result.get(), "toolUseResult", fields::NOTHING, &[], fields);
         }
+        let whole = map::json(content);
         let data = FrameData {
             tool_use: Some(tool_use),
+            left_out: (content.is_some() && whole.is_none()).then_some(map::LEFT_OUT),
             ..spoken.data()
         };
         let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));
-        let (whole, seen) = (map::json(content), tool::said(content));
+        let seen = tool::said(content);
         let frame = map::frame(spoken.pipeline, kind, &text, data, whole, seen);
         let unit = spoken.unit(map::agent(), frame, index + 1);
         self.context(&spoken.session, &spoken.chain, unit).await

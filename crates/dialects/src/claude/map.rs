@@ -53,8 +53,9 @@ pub(super) const SUMMARY: usize = 500;
 /// The longest text that is kept, in bytes: it goes into a batch three times.
 const TEXT_LIMIT: usize = 1024 * 1024;
 
-/// The longest free JSON that is kept, in bytes.
-const JSON_LIMIT: usize = 4 * 1024 * 1024;
+/// The longest free JSON that is kept, in bytes: an edit's arguments and result and its
+/// diff have to go into one batch.
+const JSON_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What stands for a prompt where there is none.
 const NO_PROMPT: &str = "(no prompt)";
@@ -105,9 +106,12 @@ pub(super) fn small(json: Option<&RawValue>) -> Option<&RawValue> {
     json.filter(|json| json.get().len() <= JSON_LIMIT)
 }
 
-/// Free JSON as it is stored.
+/// Free JSON as it is stored. What has the form of JSON and cannot be read is kept as a
+/// text.
 pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {
-    small(json).and_then(|json| Json::parse(json.get()).ok())
+    let text = small(json)?.get();
+    let json = Json::parse(text).ok().filter(Json::is_readable);
+    json.or_else(|| Json::from_value(&text).ok())
 }
 
 /// Members of a part that no other recording of the same can have.
@@ -291,10 +295,16 @@ pub(super) struct FrameData<'a> {
     /// What a part has that is not in its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<Ordered<Json>>,
+    /// What was too long to be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) left_out: Option<&'static str>,
     /// Which tokenizer the token estimate is by, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tokens_by: Option<&'static str>,
 }
+
+/// What a frame says of content that was too long.
+pub(super) const LEFT_OUT: &str = "content";
 
 /// A frame, of which the model saw this text.
 pub(super) fn frame(

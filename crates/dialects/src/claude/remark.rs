@@ -33,7 +33,7 @@ impl Remark {
                 "has no time, or none that can be read: that of the line before stands for it"
             }
             Remark::TextCut => "has a text over 1 MiB, of which the beginning was kept",
-            Remark::PartTooLarge => "has arguments, a result or a part over 4 MiB: it is left out",
+            Remark::PartTooLarge => "has arguments, a result or a part over 16 MiB: it is left out",
             Remark::DiffTooLarge => "has a diff over 4 MiB: it is left out, the counts are kept",
             Remark::DiffMade => {
                 "has an edit without a recorded patch: its diff compares the texts of the call, and its line numbers count from their beginning"

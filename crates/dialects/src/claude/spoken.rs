@@ -183,8 +183,10 @@ impl Spoken<'_> {
 
     /// The frame of a part that is kept whole.
     pub(super) fn part_frame(&self, kind: FrameKind, summary: &str, part: Option<Part>) -> Frame {
+        let left_out = part.is_none().then_some(map::LEFT_OUT);
         let (own, content) = part.map(|part| (part.own, part.content)).unzip();
         let data = FrameData {
+            left_out,
             part: own.flatten(),
             ..self.data()
         };

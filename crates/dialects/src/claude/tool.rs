@@ -264,7 +264,8 @@ impl Call<'_> {
     fn frame(&self, load: &mut Load) -> Option<Frame> {
         let answer = self.answer?;
         let content = map::json(answer.content);
-        if content.is_none() && answer.content.is_some() {
+        let is_left_out = content.is_none() && answer.content.is_some();
+        if is_left_out {
             load.remarks.push(Remark::PartTooLarge);
         }
         let kind = match (&self.file, self.status) {
@@ -278,6 +279,7 @@ impl Call<'_> {
             message: Some(&self.waiting.message),
             tool_use: Some(&self.waiting.id),
             tool_use_line: Some(&self.waiting.line_name),
+            left_out: is_left_out.then_some(map::LEFT_OUT),
             ..FrameData::default()
         };
         let summary = format!("{}: {}", self.subject(), self.result);

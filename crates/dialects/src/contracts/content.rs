@@ -144,7 +144,9 @@ impl<'a> Content<'a> {
 
     /// An object of an unknown kind; where it was removed, one that says so.
     pub(super) fn foreign(&self, event: &log::ForeignRecorded) -> Option<Json> {
-        if let JsonText::Present(json) = self.entry.json(event.raw) {
+        if let Text::Present(text) = self.entry.text(event.raw)
+            && let Ok(json) = Json::parse(&text)
+        {
             return Some(json);
         }
         self.incomplete.set(true);

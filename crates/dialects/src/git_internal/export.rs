@@ -10,6 +10,7 @@ use annals_event_log::{Position, Query, ReadError, Record};
 use annals_projections::{Entry, Fold, ObjectView};
 use annals_wire::Decoded;
 use serde::Serialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::error::GitInternalExportError;
@@ -128,10 +129,19 @@ fn losses(view: &ObjectView) -> Vec<String> {
 pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
     let json = view.to_json().map_err(LoadError::Render)?;
     let mut problems = commit_problems(view);
-    // Content that was removed is no text any more, and whatever else we
-    // could not read ourselves, nobody else can.
+    // What we could not read ourselves, nobody else can.
     if let Err(error) = Object::read(&json, &RefCell::default()) {
-        problems.push(error.to_string());
+        let removed = removed(&json).into_iter();
+        let error = error.to_string();
+        let is_of = |path: &String| {
+            error
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.starts_with(':'))
+        };
+        problems.push(match removed.rev().find(is_of) {
+            Some(path) => format!("{path}: its content was removed, and git-internal demands it"),
+            None => error,
+        });
     }
     Ok(Rendered {
         kind: view.kind(),
@@ -140,6 +150,30 @@ pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
         problems,
         lost: losses(view),
     })
+}
+
+/// Where an object's JSON says that content was removed.
+fn removed(json: &str) -> Vec<String> {
+    fn find(value: &Value, path: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Object(members) if members.get("removed") == Some(&Value::Bool(true)) => {
+                found.push(path.to_owned());
+            }
+            Value::Object(members) => members.iter().for_each(|(name, value)| {
+                let dot = if path.is_empty() { "" } else { "." };
+                find(value, &format!("{path}{dot}{name}"), found);
+            }),
+            Value::Array(items) => items.iter().enumerate().for_each(|(index, value)| {
+                find(value, &format!("{path}[{index}]"), found);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    if let Ok(value) = serde_json::from_str(json) {
+        find(&value, "", &mut found);
+    }
+    found
 }
 
 /// git-internal reads commits of 64 hex digits only, and demands one of runs

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use annals::projections::{IntentView, ToolInvocationView};
+use annals::projections::{ContextFrame, ContextPipelineView, IntentView, ToolInvocationView};
 use annals_dialects::claude::{ChainIds, ClaudeImportError, ClaudeOptions, ToolIds, intent_id};
 use serde_json::json;
 
@@ -76,7 +76,7 @@ fn a_line_of_100_mib_is_named_and_skipped() {
 
 #[test]
 fn what_is_too_large_is_left_out_and_said() {
-    let large = "x".repeat(5 * 1024 * 1024);
+    let large = "x".repeat(17 * 1024 * 1024);
     let mut recording = Recording::of("s");
     recording
         .user(json!(large))
@@ -95,7 +95,7 @@ fn what_is_too_large_is_left_out_and_said() {
     assert!(call.args.is_none());
     for note in [
         "over 1 MiB",
-        "a result or a part over 4 MiB",
+        "a result or a part over 16 MiB",
         "a diff over 4 MiB",
     ] {
         assert!(log.has_note(note), "{note}: {}", log.report);
@@ -103,6 +103,28 @@ fn what_is_too_large_is_left_out_and_said() {
     assert_eq!(log.fates("message.content[].input"), [0, 0, 1]);
     assert_eq!(log.fates("message.content[].content"), [0, 0, 1]);
     assert_eq!(log.fates("message.content[]"), [0, 0, 1]);
+    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("s").pipeline);
+    let said = |frame: &ContextFrame| frame.data.as_ref().unwrap().to_string();
+    let whole = pipeline.frames().map(said);
+    let marked = whole.filter(|data| data.contains(r#""left_out":"content""#));
+    assert_eq!(marked.count(), 2, "the result and the part");
+}
+
+#[test]
+fn what_has_the_form_of_json_and_cannot_be_read_is_kept_as_a_text() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .calls("m1", "t1", "Bash", json!({ "n": "HUGE" }))
+        .result("t1", json!("ok"), false);
+    let file = recording.file(recording.lines.len());
+    let folder = Folder::new();
+    let path = folder.write("s.jsonl", file.replace("\"HUGE\"", "1e999"));
+    let mut log = Log::empty();
+    log.import(&path);
+    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let args = serde_json::to_value(call.args).unwrap();
+    assert_eq!(args, json!(r#"{"n":1e999}"#));
 }
 
 #[test]

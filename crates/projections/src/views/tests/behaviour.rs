@@ -473,6 +473,11 @@ fn content_that_is_stored_apart_is_a_member_of_the_frames_data() {
         shown(with(Some("[1]"), Some(text))).unwrap(),
         r#"{"data":[1],"content":"text"}"#
     );
+    // An older program took what cannot be read.
+    assert_eq!(
+        shown(with(None, Some(r#""cut \ud83d""#))).unwrap(),
+        r#"{"content":"\"cut \\ud83d\""}"#
+    );
     let removed = |data_is: Option<&str>, slots: &[usize]| {
         let mut entries = with(data_is, Some(text)).entries();
         for slot in slots {
