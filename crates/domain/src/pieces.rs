@@ -90,8 +90,10 @@ impl Pieces {
     }
 }
 
-/// Free JSON, kept as the text it came as: key order, number forms and all. Where it is
-/// given in a command it must be such as every reader takes ([`Json::is_readable`]).
+/// Free JSON, kept as the text it came as: key order, number forms and all. Where it
+/// comes within other JSON, such as a command's, it must be readable
+/// ([`Json::readable`]) and at most 120 levels deep: a view has it some levels deeper,
+/// and most readers take 127.
 ///
 /// ```
 /// use annals_domain::Json;
@@ -114,10 +116,14 @@ impl Json {
         Ok(Json(serde_json::from_str(text)?))
     }
 
-    /// Whether every reader takes it: each text is Unicode, each number within the range
-    /// of a 64-bit one, and nothing is nested deeper than 127.
-    pub fn is_readable(&self) -> bool {
-        serde_json::from_str::<Readable>(self.text()).is_ok()
+    /// Reads JSON that every reader takes: each text is Unicode, each number within the
+    /// range of a 64-bit one, and nothing is nested deeper than 127.
+    ///
+    /// # Errors
+    /// serde_json's, when the text is no such JSON.
+    pub fn readable(text: &str) -> Result<Json, serde_json::Error> {
+        serde_json::from_str::<Depth>(text)?;
+        Json::parse(text)
     }
 
     /// JSON from a value.
@@ -139,64 +145,76 @@ impl Json {
     }
 }
 
+/// Levels of JSON within other JSON.
+const MOST_LEVELS: usize = 120;
+
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        match serde_json::from_str::<Readable>(raw.get()) {
-            Ok(Readable) => Ok(Json(raw)),
-            Err(error) => Err(D::Error::custom(error)),
+        let Depth(depth) = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
+        if depth > MOST_LEVELS {
+            let error = format!("it is nested {depth} deep, and the most is {MOST_LEVELS}");
+            return Err(D::Error::custom(error));
         }
+        Ok(Json(raw))
     }
 }
 
-/// What can be read of any JSON. A raw value is only known to have its form.
-struct Readable;
+/// How deep JSON is nested; what has none has a depth of 0. A raw value is only known
+/// to have its form: this reads all of it, and keeps nothing.
+struct Depth(usize);
 
-impl<'de> Deserialize<'de> for Readable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Readable, D::Error> {
-        deserializer.deserialize_any(Readable)
+impl<'de> Deserialize<'de> for Depth {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Depth, D::Error> {
+        deserializer.deserialize_any(Depth(0))
     }
 }
 
-impl<'de> Visitor<'de> for Readable {
-    type Value = Readable;
+impl<'de> Visitor<'de> for Depth {
+    type Value = Depth;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Readable, E> {
-        Ok(Readable)
+    fn visit_unit<E>(self) -> Result<Depth, E> {
+        Ok(self)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Readable, E> {
-        Ok(Readable)
+    fn visit_bool<E>(self, _: bool) -> Result<Depth, E> {
+        Ok(self)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Readable, E> {
-        Ok(Readable)
+    fn visit_i64<E>(self, _: i64) -> Result<Depth, E> {
+        Ok(self)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Readable, E> {
-        Ok(Readable)
+    fn visit_u64<E>(self, _: u64) -> Result<Depth, E> {
+        Ok(self)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Readable, E> {
-        Ok(Readable)
+    fn visit_f64<E>(self, _: f64) -> Result<Depth, E> {
+        Ok(self)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Readable, E> {
-        Ok(Readable)
+    fn visit_str<E>(self, _: &str) -> Result<Depth, E> {
+        Ok(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Readable, A::Error> {
-        while let Some(Readable) = items.next_element()? {}
-        Ok(Readable)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Depth, A::Error> {
+        let mut most = 0;
+        while let Some(Depth(depth)) = items.next_element()? {
+            most = most.max(depth);
+        }
+        Ok(Depth(most + 1))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Readable, A::Error> {
-        while let Some((Readable, Readable)) = members.next_entry()? {}
-        Ok(Readable)
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Depth, A::Error> {
+        let mut most = 0;
+        while let Some((Depth(_), Depth(depth))) = members.next_entry()? {
+            most = most.max(depth);
+        }
+        Ok(Depth(most + 1))
     }
 }
 
@@ -233,16 +251,13 @@ mod tests {
             "123456789012345678901234567890",
             r#""\ud83d\ude00 \u0000""#,
             r#"{"a": [true, {"": 1}], "a": "again"}"#,
-            &nested(127),
+            &nested(120),
         ];
         for text in good {
-            let parsed = Json::parse(text).expect(text);
-            assert!(parsed.is_readable() && parsed.text() == text, "{text:.40}");
+            let parsed = Json::readable(text).expect(text);
+            assert_eq!(parsed.text(), text);
             let read: Json = serde_json::from_str(text).expect(text);
             assert_eq!(read, parsed);
-        }
-        for text in ["", "{", "01"] {
-            assert!(Json::parse(text).is_err(), "{text}");
         }
         let bad = [
             "1e999",
@@ -253,8 +268,19 @@ mod tests {
             &nested(100_000),
         ];
         for text in bad {
-            assert!(!Json::parse(text).expect("it has the form").is_readable());
+            assert!(Json::parse(text).is_ok(), "it has the form: {text:.40}");
+            assert!(Json::readable(text).is_err(), "{text:.40}");
             assert!(serde_json::from_str::<Json>(text).is_err(), "{text:.40}");
         }
+        for text in ["", "{", "01"] {
+            assert!(Json::parse(text).is_err(), "{text}");
+        }
+        let deep = nested(121);
+        assert!(Json::readable(&deep).is_ok());
+        let error = serde_json::from_str::<Json>(&deep).expect_err("too deep");
+        let says = "it is nested 121 deep, and the most is 120";
+        assert!(error.to_string().starts_with(says), "{error}");
+        let least = format!(r#"{{"b": [], "a": {}}}"#, nested(119));
+        assert!(serde_json::from_str::<Json>(&least).is_ok());
     }
 }

@@ -164,8 +164,7 @@ impl Entry {
         let Text::Present(text) = self.text(slot) else {
             return JsonText::Removed;
         };
-        let json = Json::parse(&text).ok().filter(Json::is_readable);
-        let json = json.or_else(|| Json::from_value(&text).ok());
+        let json = Json::readable(&text).or_else(|_| Json::from_value(&text));
         json.map_or(JsonText::Removed, JsonText::Present)
     }
 

@@ -33,7 +33,8 @@ const DROP_WAIT: Duration = Duration::from_secs(5);
 /// One process writes ([`RocksLog::open`]), any number may read beside it
 /// ([`RocksLog::open_reader`]). Clones are handles of the same log. When the
 /// last one is dropped, what was accepted is written and the directory is
-/// released; [`EventLog::close`](annals_event_log::EventLog::close) does the same and can be waited for.
+/// released; [`EventLog::close`](annals_event_log::EventLog::close) does the same and
+/// can be waited for.
 #[derive(Clone)]
 pub struct RocksLog {
     inner: Arc<Inner>,

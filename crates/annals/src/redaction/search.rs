@@ -154,10 +154,14 @@ impl<'a> Search<'a> {
 
     /// Whether a pattern is found in content as it is stored, or with the escapes of JSON
     /// undone: much content is JSON, and some has JSON in it again. Where all of it is one
-    /// text, that text is also looked through without its quotes.
+    /// text in JSON, that text is looked through, too: it begins behind its quote.
     fn matches(&self, content: &[u8]) -> bool {
-        let is_in = |text: &[u8]| self.patterns.iter().any(|pattern| pattern.is_match(text));
-        let is_found = |text: &[u8]| is_in(text) || unquoted(text).is_some_and(is_in);
+        let is_found = |text: &[u8]| self.patterns.iter().any(|pattern| pattern.is_match(text));
+        let is_text = content.first() == Some(&b'"');
+        let text = is_text.then(|| serde_json::from_slice::<String>(content));
+        if text.is_some_and(|text| text.is_ok_and(|text| is_found(text.as_bytes()))) {
+            return true;
+        }
         let mut text = Cow::Borrowed(content);
         for _ in 0..JSON_WITHIN_JSON {
             if is_found(&text) {
@@ -210,11 +214,6 @@ impl<'a> Search<'a> {
         }
         Ok(())
     }
-}
-
-/// What stands between the quotes that a text begins and ends with.
-fn unquoted(text: &[u8]) -> Option<&[u8]> {
-    text.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
 /// A text with each escape of JSON undone once; none where it has none.

@@ -49,19 +49,24 @@ fn a_file_that_is_not_json() {
 }
 
 #[test]
-fn json_that_nobody_could_read_is_refused() {
+fn json_that_not_every_reader_takes_is_refused() {
     let place = Place::with_log();
     let deep = "[".repeat(200) + &"]".repeat(200);
+    let levels = "[".repeat(121) + &"]".repeat(121);
     for (content, says) in [
         (r#""cut \ud83d""#, "unexpected end of hex escape"),
         ("1e999", "number out of range"),
         (deep.as_str(), "recursion limit exceeded"),
+        (
+            levels.as_str(),
+            "it is nested 121 deep, and the most is 120",
+        ),
     ] {
         let fields =
             json!({ "pipeline": uuid(2), "kind": "tool_call", "summary": "s", "content": 0 });
         let line = human("push_frame", fields).to_string();
         let line = line.replace(r#""content":0"#, &format!(r#""content":{content}"#));
-        refused(&place, line, "invalid", &[says]);
+        refused(&place, line, "invalid", &["content", says]);
     }
 }
 

@@ -197,6 +197,18 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
         let found = place.run(&args).ok().json();
         assert_eq!(found["events"].as_array().unwrap().len(), 1, "{pattern}");
     }
+    // What is no JSON has its quotes.
+    place.accept(&[intent(r#""third" and "last""#)]);
+    let args = [
+        "redact",
+        "--pattern",
+        "^third",
+        "--reason",
+        "x",
+        "--dry-run",
+    ];
+    let none = place.run(&args).ok().stdout;
+    assert!(none.contains("nothing to remove"), "{none}");
     place
         .run(&["redact", "--pattern", SECRET, "--reason", "a leak"])
         .ok();
@@ -217,11 +229,14 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
 #[test]
 fn an_export_says_that_content_was_removed() {
     let place = Place::with_log();
-    place.accept(&[intent("a prompt")]);
-    place.run(&["redact", "1", "--reason", "leaked"]).ok();
-    let says = "prompt: its content was removed, and git-internal demands it";
+    let fields = json!({ "title": "t", "constraints": ["first", "second"] });
+    place.accept(&[intent("a prompt"), agent("create_task", fields)]);
+    for event in ["1", "2"] {
+        place.run(&["redact", event, "--reason", "leaked"]).ok();
+    }
+    let of = |field: &str| format!("{field}: its content was removed, and git-internal demands it");
     let ran = place.run(&["export", "git-internal"]);
-    ran.fails(1, &[says]);
+    ran.fails(1, &[&of("prompt"), &of("title")]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Importer<'_> {
             return Ok(());
         };
         let talk = spoken.talk;
-        let lost: &[&str] = match (input, map::small(input.as_deref())) {
+        let lost: &[&str] = match (input, map::json(input.as_deref())) {
             (Some(_), None) => &["message.content[].input"],
             _ => &[],
         };
@@ -102,7 +102,7 @@ impl Importer<'_> {
         };
         let content = content.as_deref();
         let mut lost = Vec::new();
-        if content.is_some() && map::small(content).is_none() {
+        if content.is_some() && map::json(content).is_none() {
             lost.push("message.content[].content");
         }
         let id = tool_use.as_deref().unwrap_or_default();
@@ -165,9 +165,13 @@ impl Importer<'_> {
             fields::count(result.get(), "toolUseResult", fields::NOTHING, &[], fields);
         }
         let whole = map::json(content);
+        let is_left_out = content.is_some() && whole.is_none();
+        if is_left_out {
+            spoken.load.remarks.push(Remark::PartTooLarge);
+        }
         let data = FrameData {
             tool_use: Some(tool_use),
-            left_out: (content.is_some() && whole.is_none()).then_some(map::LEFT_OUT),
+            left_out: is_left_out.then_some(map::LEFT_OUT),
             ..spoken.data()
         };
         let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));

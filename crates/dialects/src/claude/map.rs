@@ -101,25 +101,25 @@ pub(super) fn bounded(text: &str) -> &str {
     cut(text, TEXT_LIMIT)
 }
 
-/// Free JSON, unless it is too long to be kept.
-pub(super) fn small(json: Option<&RawValue>) -> Option<&RawValue> {
-    json.filter(|json| json.get().len() <= JSON_LIMIT)
-}
-
-/// Free JSON as it is stored. What has the form of JSON and cannot be read is kept as a
-/// text.
+/// Free JSON as it is stored, unless it is too long to be kept. What has the form of
+/// JSON and cannot be read within a view is kept as a text.
 pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {
-    let text = small(json)?.get();
-    let json = Json::parse(text).ok().filter(Json::is_readable);
-    json.or_else(|| Json::from_value(&text).ok())
+    let text = json?.get();
+    let is_kept = |json: &Json| json.text().len() <= JSON_LIMIT;
+    if text.len() > JSON_LIMIT {
+        return None;
+    }
+    let read = serde_json::from_str::<Json>(text);
+    let kept = read.or_else(|_| Json::from_value(&text)).ok();
+    kept.filter(is_kept)
 }
 
-/// Members of a part that no other recording of the same can have.
+/// Members of a part that tell of this recording alone.
 const OWN: [&str; 4] = ["id", "tool_use_id", "toolUseID", "durationMs"];
 
 /// A part that is kept whole.
 pub(super) struct Part {
-    /// What this recording alone can have of it.
+    /// What tells of this recording alone.
     pub(super) own: Option<Ordered<Json>>,
     /// The rest.
     pub(super) content: Json,
@@ -127,20 +127,18 @@ pub(super) struct Part {
 
 /// A part, unless it is too long to be kept.
 pub(super) fn part(part: Option<&RawValue>) -> Option<Part> {
-    let whole = json(part)?;
-    let pairs = serde_json::from_str::<Pairs<Json>>(whole.text());
+    let content = json(part)?;
+    let pairs = serde_json::from_str::<Pairs<Json>>(content.text());
     // Of a key that stands twice both values are kept, by taking nothing apart.
-    let Some(Pairs(pairs)) = pairs.ok().filter(|pairs| pairs.twice().is_none()) else {
-        return Some(Part {
-            own: None,
-            content: whole,
-        });
-    };
+    let pairs = pairs.ok().filter(|pairs| pairs.twice().is_none());
     let is_own = |(name, _): &(String, Json)| OWN.contains(&name.as_str());
+    let Some(Pairs(pairs)) = pairs.filter(|pairs| pairs.0.iter().any(is_own)) else {
+        return Some(Part { own: None, content });
+    };
     let (own, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_own);
     Some(Part {
+        own: Some(Ordered(own)),
         content: Json::from_value(&Ordered(rest)).ok()?,
-        own: (!own.is_empty()).then_some(Ordered(own)),
     })
 }
 
@@ -291,7 +289,7 @@ pub(super) struct FrameData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subtype: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) compaction: Option<&'a RawValue>,
+    pub(super) compaction: Option<Json>,
     /// What a part has that is not in its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<Ordered<Json>>,

@@ -133,10 +133,11 @@ pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
     if let Err(error) = Object::read(&json, &RefCell::default()) {
         let removed = removed(&json).into_iter();
         let error = error.to_string();
+        let place = error.split(": ").next().unwrap_or_default();
+        // A list of texts is read, and refused, as a whole.
         let is_of = |path: &String| {
-            error
-                .strip_prefix(path)
-                .is_some_and(|rest| rest.starts_with(':'))
+            let below = path.strip_prefix(place);
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
         };
         problems.push(match removed.rev().find(is_of) {
             Some(path) => format!("{path}: its content was removed, and git-internal demands it"),
@@ -156,7 +157,9 @@ pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
 fn removed(json: &str) -> Vec<String> {
     fn find(value: &Value, path: &str, found: &mut Vec<String>) {
         match value {
-            Value::Object(members) if members.get("removed") == Some(&Value::Bool(true)) => {
+            Value::Object(members)
+                if members.len() == 1 && members.get("removed") == Some(&Value::Bool(true)) =>
+            {
                 found.push(path.to_owned());
             }
             Value::Object(members) => members.iter().for_each(|(name, value)| {

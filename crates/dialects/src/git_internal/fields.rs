@@ -10,8 +10,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use annals_domain::{Json, Ordered, Pairs, cut};
-use serde::de::{DeserializeOwned, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::report;
@@ -147,11 +146,7 @@ impl<'a> Fields<'a> {
     }
 
     fn free(&self, name: &str, text: &str) -> Read<Json> {
-        // Texts with half a surrogate and numbers beyond f64 are JSON, but
-        // nobody's values.
-        serde_json::from_str::<Valid>(text)
-            .and_then(|_| Json::parse(&compact(text)))
-            .map_err(|error| self.wrong(name, error))
+        Json::readable(&compact(text)).map_err(|error| self.wrong(name, error))
     }
 
     /// A number that may be absent. What is no number (NaN, an infinity) is
@@ -247,50 +242,6 @@ impl<'a> Fields<'a> {
     fn lost(&self, path: &str, key: &str) {
         let path = below(path, cut(key, KEY));
         self.tally.borrow_mut().lost(&path, 1);
-    }
-}
-
-/// Any JSON value, looked at and not kept.
-struct Valid;
-
-impl<'de> Deserialize<'de> for Valid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Valid, D::Error> {
-        struct Any;
-        macro_rules! accept {
-            ($($visit:ident($value:ty);)+) => {
-                $(fn $visit<E>(self, _: $value) -> Result<Valid, E> { Ok(Valid) })+
-            };
-        }
-        impl<'de> Visitor<'de> for Any {
-            type Value = Valid;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("JSON")
-            }
-
-            accept! {
-                visit_bool(bool);
-                visit_i64(i64);
-                visit_u64(u64);
-                visit_f64(f64);
-                visit_str(&str);
-            }
-
-            fn visit_unit<E>(self) -> Result<Valid, E> {
-                Ok(Valid)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Valid, A::Error> {
-                while let Some(Valid) = items.next_element()? {}
-                Ok(Valid)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Valid, A::Error> {
-                while let Some((_, Valid)) = map.next_entry::<String, Valid>()? {}
-                Ok(Valid)
-            }
-        }
-        deserializer.deserialize_any(Any)
     }
 }
 

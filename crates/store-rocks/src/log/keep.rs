@@ -86,7 +86,8 @@ impl RocksLog {
     /// types and batches, the tree and the counts. It is for a log whose indexes are
     /// damaged, also where it cannot be opened for writing because of them. The records
     /// and the blobs are only read. Where it is interrupted, the log is refused with
-    /// [`OpenError::RebuildInterrupted`](crate::OpenError::RebuildInterrupted) until this was called again and came to its end.
+    /// [`OpenError::RebuildInterrupted`](crate::OpenError::RebuildInterrupted) until this
+    /// was called again and came to its end.
     /// Whoever has the log open for reading meanwhile must open it again. Blocks.
     ///
     /// # Errors

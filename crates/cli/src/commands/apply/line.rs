@@ -1,8 +1,9 @@
 //! One line of `apply`: the command's fields, and what comes with every command.
 
 use annals::Request;
-use annals::domain::{Command, CommandError, Json, Ordered, Pairs};
+use annals::domain::{Command, CommandError, Ordered, Pairs};
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::input::MAX_LINE;
 
@@ -41,7 +42,7 @@ impl BadLine {
 }
 
 /// A line's fields in their order.
-type Fields = Pairs<Json>;
+type Fields = Pairs<Box<RawValue>>;
 
 /// Reads a line.
 pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
@@ -139,7 +140,7 @@ fn optional<T: DeserializeOwned>(
         return Ok(None);
     };
     let (_, value) = fields.0.remove(place);
-    serde_json::from_str(value.text()).map_err(|error| {
+    serde_json::from_str(value.get()).map_err(|error| {
         BadLine::invalid(format!(
             "{name}: {}; expected is {expected}",
             without_place(&error)

@@ -128,6 +128,29 @@ fn what_has_the_form_of_json_and_cannot_be_read_is_kept_as_a_text() {
 }
 
 #[test]
+fn what_cannot_be_read_of_a_compaction_leaves_its_frame_whole() {
+    for text in ["short".to_owned(), "long ".repeat(300)] {
+        let mut recording = Recording::of("s");
+        let boundary = json!({ "subtype": "compact_boundary", "content": text,
+            "compactMetadata": { "preTokens": "HUGE" } });
+        recording
+            .user(json!("Go"))
+            .line("system", boundary)
+            .text("m1", "On.");
+        let file = recording.file(recording.lines.len());
+        let folder = Folder::new();
+        let path = folder.write("s.jsonl", file.replace("\"HUGE\"", "1e999"));
+        let mut log = Log::empty();
+        log.import(&path);
+        let pipeline: ContextPipelineView = log.get(ChainIds::of_session("s").pipeline);
+        let frame = pipeline.frames().nth(1).unwrap();
+        let data = serde_json::to_value(&frame.data).unwrap();
+        assert_eq!(data["compaction"], json!(r#"{"preTokens":1e999}"#));
+        assert_eq!(data["subtype"], "compact_boundary");
+    }
+}
+
+#[test]
 fn deep_json_is_kept() {
     let mut deep = json!(1);
     for _ in 0..100 {
