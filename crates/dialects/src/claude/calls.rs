@@ -32,9 +32,9 @@ impl Importer<'_> {
             return Ok(());
         };
         let talk = spoken.talk;
-        let lost: &[&str] = match (input, map::json(input.as_deref())) {
-            (Some(_), None) => &["message.content[].input"],
-            _ => &[],
+        let lost: &[&str] = match map::is_too_long(input.as_deref()) {
+            true => &["message.content[].input"],
+            false => &[],
         };
         count_block(block, fields::TOOL_USE, lost, &mut spoken.load);
         let id = match id.as_deref() {
@@ -102,7 +102,7 @@ impl Importer<'_> {
         };
         let content = content.as_deref();
         let mut lost = Vec::new();
-        if content.is_some() && map::json(content).is_none() {
+        if map::is_too_long(content) {
             lost.push("message.content[].content");
         }
         let id = tool_use.as_deref().unwrap_or_default();
@@ -164,11 +164,8 @@ impl Importer<'_> {
             let fields = &mut spoken.load.fields;
             fields::count(result.get(), "toolUseResult", fields::NOTHING, &[], fields);
         }
-        let whole = map::json(content);
+        let whole = spoken.load.json(content);
         let is_left_out = content.is_some() && whole.is_none();
-        if is_left_out {
-            spoken.load.remarks.push(Remark::PartTooLarge);
-        }
         let data = FrameData {
             tool_use: Some(tool_use),
             left_out: is_left_out.then_some(map::LEFT_OUT),

@@ -114,6 +114,13 @@ pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {
     kept.filter(is_kept)
 }
 
+/// Whether there is free JSON that is too long to be kept.
+pub(super) fn is_too_long(raw: Option<&RawValue>) -> bool {
+    // Kept as a text it takes at most twice as much, and its quotes.
+    let may_be = raw.is_some_and(|raw| 2 * raw.get().len() + 2 > JSON_LIMIT);
+    may_be && json(raw).is_none()
+}
+
 /// Members of a part that tell of this recording alone.
 const OWN: [&str; 4] = ["id", "tool_use_id", "toolUseID", "durationMs"];
 
@@ -380,6 +387,25 @@ mod tests {
         assert_eq!(title("\n  Fix it \nplease"), "Fix it");
         assert_eq!(title(" \n"), NO_PROMPT);
         assert_eq!(title(&"é".repeat(200)).chars().count(), TITLE);
+    }
+
+    #[test]
+    fn what_is_too_long_is_what_is_not_kept() {
+        let half = "\\\"".repeat(JSON_LIMIT / 4);
+        let texts = [
+            "1e999".to_owned(),
+            format!("\"{half}\""),
+            format!("[1e999,\"{}\"]", &half[..half.len() - 40]),
+            format!("[1e999,\"{half}\"]"),
+            format!("\"{half}{half}\""),
+        ];
+        let kept = [true, true, true, false, false];
+        for (text, is_kept) in texts.into_iter().zip(kept) {
+            let raw = RawValue::from_string(text).expect("it has the form");
+            assert_eq!(json(Some(&raw)).is_some(), is_kept, "{:.20}", raw.get());
+            assert_eq!(is_too_long(Some(&raw)), !is_kept, "{:.20}", raw.get());
+        }
+        assert!(!is_too_long(None));
     }
 
     #[test]

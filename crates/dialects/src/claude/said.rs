@@ -222,12 +222,8 @@ impl Importer<'_> {
         } else {
             FrameKind::SystemState
         };
-        let compaction = map::json(talk.compact_metadata.as_deref());
-        if compaction.is_none() && talk.compact_metadata.is_some() {
-            spoken.load.remarks.push(Remark::PartTooLarge);
-        }
         let data = FrameData {
-            compaction,
+            compaction: spoken.load.json(talk.compact_metadata.as_deref()),
             ..spoken.data()
         };
         let frame = map::text_frame(spoken.pipeline, kind, &said, data);

@@ -176,11 +176,7 @@ impl Call<'_> {
     }
 
     fn invocation(&self, load: &mut Load) -> RecordToolInvocation {
-        let input = self.waiting.input.as_deref();
-        let args = map::json(input);
-        if args.is_none() && input.is_some() {
-            load.remarks.push(Remark::PartTooLarge);
-        }
+        let args = load.json(self.waiting.input.as_deref());
         let mut footprint = IoFootprint::default();
         match &self.file {
             Some((path, Access::Read)) => footprint.paths_read.push(path.clone()),
@@ -263,11 +259,8 @@ impl Call<'_> {
     /// What the model saw of the result; nothing, if there is none.
     fn frame(&self, load: &mut Load) -> Option<Frame> {
         let answer = self.answer?;
-        let content = map::json(answer.content);
+        let content = load.json(answer.content);
         let is_left_out = content.is_none() && answer.content.is_some();
-        if is_left_out {
-            load.remarks.push(Remark::PartTooLarge);
-        }
         let kind = match (&self.file, self.status) {
             (_, ToolStatus::Error) => FrameKind::ErrorRecovery,
             (Some((_, Access::Write)), ToolStatus::Ok) => FrameKind::CodeChange,

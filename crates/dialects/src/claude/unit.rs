@@ -1,10 +1,12 @@
 //! What is recorded together or not at all.
 
 use annals::Request;
-use annals_domain::Command;
 use annals_domain::pipeline::PushFrame;
+use annals_domain::{Command, Json};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::map;
 use super::remark::Remark;
 use crate::report::Fields;
 use crate::tokens;
@@ -85,6 +87,15 @@ impl Load {
     /// What is to be reported, which is then reported no more.
     pub(super) fn take(&mut self) -> Load {
         std::mem::take(self)
+    }
+
+    /// Free JSON as it is stored. What is too long to be kept is remarked on.
+    pub(super) fn json(&mut self, json: Option<&RawValue>) -> Option<Json> {
+        let kept = map::json(json);
+        if kept.is_none() && json.is_some() {
+            self.remarks.push(Remark::PartTooLarge);
+        }
+        kept
     }
 
     pub(super) fn add(&mut self, other: Load) {
