@@ -1,0 +1,1 @@
+//! Tests for services on Annals.
