@@ -9,7 +9,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use annals_tests::soak::disk::Disk;
+use annals_tests::soak::disk::{Disk, DiskError};
+use annals_tests::soak::mutants;
 use annals_tests::soak::plan::Choice;
 use annals_tests::soak::process::Programs;
 use annals_tests::soak::runner::{Plan, Summary, run};
@@ -43,6 +44,9 @@ struct Arguments {
     /// Say what happens in each cycle, and leave the log of one with a violation
     #[arg(short, long)]
     verbose: bool,
+    /// Let it find seeded bugs, all of them or those that --only names: each must be found
+    #[arg(long)]
+    mutants: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -62,6 +66,9 @@ fn main() -> ExitCode {
 fn soak(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     let programs = Programs::find()?;
     let disks = disks(arguments)?;
+    if arguments.mutants {
+        return hunts(arguments, &disks, &programs);
+    }
     let powered = disks.iter().all(Disk::can_fail);
     let choice = Choice::of(&arguments.only, powered)
         .ok_or_else(|| format!("{:?}: no such workload or fault", arguments.only))?;
@@ -89,11 +96,40 @@ fn soak(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(summary.violations.is_empty())
 }
 
+/// Whether every seeded bug was found.
+fn hunts(
+    arguments: &Arguments,
+    disks: &[Disk],
+    programs: &Programs,
+) -> Result<bool, Box<dyn std::error::Error>> {
+    let wanted = |name: &String| arguments.only.is_empty() || arguments.only.contains(name);
+    let mut survivors = 0;
+    for mutant in mutants::all().iter().filter(|mutant| wanted(&mutant.name)) {
+        let caught = mutants::hunt(mutant, arguments.seed.unwrap_or(1), disks, programs);
+        survivors += u64::from(caught.cycle.is_none());
+        match (arguments.json, caught.cycle) {
+            (true, _) => println!("{}", serde_json::to_string(&caught)?),
+            (false, Some(cycle)) => println!(
+                "{:<34} found in cycle {cycle:>4} of {}: {}",
+                mutant.name,
+                mutant.within,
+                caught.by.unwrap_or_default()
+            ),
+            (false, None) => println!("{:<34} SURVIVED {} cycles", mutant.name, mutant.within),
+        }
+    }
+    Ok(survivors == 0)
+}
+
 /// A disk for each lane.
-fn disks(arguments: &Arguments) -> Result<Vec<Disk>, Box<dyn std::error::Error>> {
-    let lanes = if arguments.cycle_seed.is_some() { 1 } else { arguments.lanes.max(1) };
-    let disk = |_| -> Result<Disk, Box<dyn std::error::Error>> { Ok(Disk::plain()?) };
-    (0..lanes).map(disk).collect()
+fn disks(arguments: &Arguments) -> Result<Vec<Disk>, DiskError> {
+    let one = arguments.cycle_seed.is_some();
+    let lanes = if one { 1 } else { arguments.lanes.max(1) };
+    let disk = || match arguments.plain {
+        true => Disk::plain(),
+        false => Disk::faulty(),
+    };
+    (0..lanes).map(|_| disk()).collect()
 }
 
 fn print(arguments: &Arguments, summary: &Summary) -> Result<(), serde_json::Error> {

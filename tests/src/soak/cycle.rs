@@ -153,10 +153,8 @@ impl Course<'_> {
         let (mut process, about) = match run {
             Run::Steps(steps) => (self.worker(Task::Work(steps.clone()), number), None),
             Run::Program(program) => {
-                let Some(annals) = &self.lane.programs.annals else {
-                    return false;
-                };
-                match program::start(annals, program, self.home, &mut self.history) {
+                let programs = self.lane.programs;
+                match program::start(programs, program, self.home, &mut self.history) {
                     Some(call) => {
                         let (process, about) = call.split();
                         (process, Some(about))

@@ -18,6 +18,7 @@ pub mod cycle;
 pub mod disk;
 pub mod fault;
 pub mod job;
+pub mod mutants;
 pub mod plan;
 pub mod process;
 pub mod program;

@@ -63,14 +63,19 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Everything, or what a name says: that of a workload or of a fault. `powered` is
-    /// whether the disk can lose what was not synced.
-    pub fn of(only: &[String], powered: bool) -> Option<Choice> {
+    /// Everything. `powered` is whether the disk can lose what was not synced.
+    pub fn all(powered: bool) -> Choice {
         let faults = FaultKind::ALL.iter().copied();
-        let mut choice = Choice {
+        Choice {
             workloads: Workload::ALL.to_vec(),
             faults: faults.filter(|kind| powered || !kind.needs_fault_fs()).collect(),
-        };
+        }
+    }
+
+    /// Everything, or what names say: those of workloads and of faults. `None` where there
+    /// is no such thing.
+    pub fn of(only: &[String], powered: bool) -> Option<Choice> {
+        let mut choice = Choice::all(powered);
         let mut named = (Vec::new(), Vec::new());
         for name in only {
             match (Workload::named(name), FaultKind::named(name)) {

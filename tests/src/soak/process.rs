@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::job::Job;
+use super::job::{Job, Task};
 use super::said::Said;
 
 /// How often it is looked whether a process has ended.
@@ -22,7 +22,12 @@ pub struct Programs {
     pub worker: PathBuf,
     /// `annals`; without it the workloads of the program are left out.
     pub annals: Option<PathBuf>,
+    /// The seeded bug that they have, if they are to have one.
+    pub mutant: Option<String>,
 }
+
+/// The variable that switches a seeded bug on, in programs that were built with them.
+pub const MUTANT: &str = "ANNALS_MUTANT";
 
 impl Programs {
     /// Those beside this program, or where the environment says: `ANNALS_BIN` and
@@ -43,6 +48,7 @@ impl Programs {
         Ok(Programs {
             worker: worker.ok_or("soak-worker is not beside this program")?,
             annals: named("ANNALS_BIN", "annals").filter(|path| path.exists()),
+            mutant: None,
         })
     }
 }
@@ -71,17 +77,29 @@ pub struct Ended {
 }
 
 impl Process {
-    /// Starts a worker.
+    /// Starts a worker. The one that checks has no seeded bug: it is the witness's.
     pub fn worker(programs: &Programs, job: &Job) -> Process {
         let input = serde_json::to_string(job).expect("a job as JSON");
-        Process::start(Command::new(&programs.worker), input)
+        let mut command = Command::new(&programs.worker);
+        if let (Some(mutant), Task::Work(_)) = (&programs.mutant, &job.task) {
+            command.env(MUTANT, mutant);
+        }
+        Process::start(command, input)
     }
 
-    /// Starts the program on a log.
-    pub fn annals(program: &Path, log: &Path, arguments: &[String], input: String) -> Process {
-        let mut command = Command::new(program);
+    /// Starts the program on a log; `None` where there is no program.
+    pub fn annals(
+        programs: &Programs,
+        log: &Path,
+        arguments: &[String],
+        input: String,
+    ) -> Option<Process> {
+        let mut command = Command::new(programs.annals.as_ref()?);
         command.arg("--log").arg(log).args(arguments);
-        Process::start(command, input)
+        if let Some(mutant) = &programs.mutant {
+            command.env(MUTANT, mutant);
+        }
+        Some(Process::start(command, input))
     }
 
     fn start(mut command: Command, input: String) -> Process {

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::process::{Ended, Process};
+use super::batch::Batch;
+use super::process::{Ended, Process, Programs};
 use super::said::{Fate, History, Said};
 use super::workload::Program;
 
@@ -20,7 +21,12 @@ pub struct Call {
 }
 
 /// Starts the program; `None` where there is nothing for it to do yet.
-pub fn start(annals: &Path, program: &Program, home: &Path, history: &mut History) -> Option<Call> {
+pub fn start(
+    programs: &Programs,
+    program: &Program,
+    home: &Path,
+    history: &mut History,
+) -> Option<Call> {
     let log = home.join("log");
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let (mut copy, mut position, mut at) = (None, None, log);
@@ -41,7 +47,7 @@ pub fn start(annals: &Path, program: &Program, home: &Path, history: &mut Histor
             vec!["show".into(), batch.id_of(0).to_string(), "--json".into()]
         }
         Program::Redact => {
-            let of_one = |(batch, _): &(_, u64)| super::batch::Batch::count(batch) == 1;
+            let of_one = |(batch, _): &(Batch, u64)| batch.count() == 1;
             let (batch, event) = acknowledged(history).into_iter().find(|found| {
                 of_one(found) && !history.removed.contains_key(&found.1)
             })?;
@@ -75,7 +81,7 @@ pub fn start(annals: &Path, program: &Program, home: &Path, history: &mut Histor
         Program::Collect => words("gc --apply --json"),
         Program::Verify => words("verify --json"),
     };
-    let process = Process::annals(annals, &at, &arguments, input);
+    let process = Process::annals(programs, &at, &arguments, input)?;
     let program = program.clone();
     Some(Call {
         process,
@@ -86,7 +92,7 @@ pub fn start(annals: &Path, program: &Program, home: &Path, history: &mut Histor
 }
 
 /// Batches that were acknowledged, with their last positions, in the log's order.
-fn acknowledged(history: &History) -> Vec<(super::batch::Batch, u64)> {
+fn acknowledged(history: &History) -> Vec<(Batch, u64)> {
     let known = history.batches.iter().filter_map(|(batch, fate)| match fate {
         Fate::Acknowledged(last) => Some((*batch, *last)),
         Fate::Unknown | Fate::Refused => None,

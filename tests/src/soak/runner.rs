@@ -21,6 +21,9 @@ use super::workload::Workload;
 /// Violations after which there is no use in going on.
 const ENOUGH: usize = 40;
 
+/// Violations of one cycle that are kept: one is followed by others.
+const MOST_OF_ONE: usize = 5;
+
 /// How much is to be run.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -97,7 +100,8 @@ impl Summary {
         self.acknowledged += outcome.acknowledged;
         self.needed_doctor += outcome.doctor.len() as u64;
         let (seed, workload) = (plan.seed, plan.workload);
-        self.violations.extend(outcome.violations.into_iter().map(|violation| Found {
+        let first = outcome.violations.into_iter().take(MOST_OF_ONE);
+        self.violations.extend(first.map(|violation| Found {
             cycle,
             seed,
             workload,

@@ -120,8 +120,8 @@ fn one_batch(id: BatchId, records: &[&Record], history: &History) {
 fn same(batch: Batch, index: u16, record: &Record) -> Result<(), &'static str> {
     let demand = |holds: bool, what| if holds { Ok(()) } else { Err(what) };
     if batch.kind() == Kind::Intents {
-        let stream = format!("intent-{}", batch.id_of(index));
-        return demand(record.stream() == stream, "the stream");
+        let id = record.stream_name().id().parse();
+        return demand(id == Ok(batch.id_of(index)), "the stream");
     }
     let sent = batch.event(index, &mut Vec::new());
     demand(record.stream() == sent.stream.as_str(), "the stream")?;

@@ -7,6 +7,7 @@ use annals::event_log::memory::MemoryLog;
 use annals::projections::Catalogue;
 use annals_event_log::{Blob, Content, EventLog, Position, ReadError, ReadModels, Record, Row};
 use futures::executor::block_on;
+use uuid::Uuid;
 
 use super::violation;
 use crate::soak::job::Check;
@@ -76,17 +77,15 @@ pub(super) fn catalogue(annals: &Annals, records: &[Record], history: &History, 
         violation(Invariant::Derived, format!("the catalogue: {error}"));
     }
     let created = records.iter().filter(|r| r.event_type() == "intent.created");
-    let created: HashSet<_> = created.map(|r| r.stream_name().id().to_owned()).collect();
+    let created: HashSet<Uuid> = created.filter_map(|r| r.stream_name().id().parse().ok()).collect();
     for id in &created {
-        let id: uuid::Uuid = id.parse().unwrap_or_default();
-        if let Err(error) = block_on(annals.row(id)) {
-            violation(Invariant::Derived, format!("the object {id} is in the log, and: {error}"));
+        if let Err(error) = block_on(annals.row(*id)) {
+            return violation(Invariant::Derived, format!("{id} is in the log, and: {error}"));
         }
     }
-    for id in &history.objects {
-        if !how.lied && !created.contains(&id.to_string()) {
-            violation(Invariant::Shown, format!("the object {id} was shown, and is gone"));
-        }
+    let gone = history.objects.iter().find(|id| !created.contains(*id));
+    if let Some(id) = gone.filter(|_| !how.lied) {
+        violation(Invariant::Shown, format!("the object {id} was shown, and is gone"));
     }
 }
 

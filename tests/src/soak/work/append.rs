@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 
 use super::Shared;
 use crate::soak::batch::{Batch, Kind};
+use crate::soak::mutants;
 use crate::soak::said::{Invariant, Said, Violation, say};
 
 /// Bytes of a client's stack.
@@ -79,6 +80,10 @@ pub(in crate::soak) enum Sent {
 /// After a failure one more batch is sent: a log that has failed must take none.
 fn send(annals: &Annals, shared: &Shared, batch: Batch) -> bool {
     say(&Said::Sent(batch));
+    if mutants::is_on(mutants::ANSWERS_FIRST) {
+        let last = annals.position().0 + u64::from(batch.count());
+        say(&Said::Acknowledged { batch, first: 0, last });
+    }
     let sent = match batch.kind() {
         Kind::Intents => propose(annals, batch),
         _ => plain(annals.log().as_ref(), batch),
