@@ -15,6 +15,7 @@ use rocksdb::{
 use tempfile::TempDir;
 
 use crate::columns::{self, Columns};
+use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
 use crate::{chunk, keys};
 
@@ -65,10 +66,13 @@ impl Drop for OnDrop {
     }
 }
 
-/// An open database. Its fields are dropped in this order: RocksDB is closed
-/// first, then the lock is given back, and at last the signal is given.
+/// An open database. A writer's is made durable when it is dropped. Then its fields are
+/// dropped in this order: RocksDB is closed first, then the lock is given back, and at last
+/// the signal is given.
 pub(crate) struct Db {
     pub(crate) rocks: DB,
+    /// A writer's only.
+    pub(crate) durability: Option<Durability>,
     /// Holds RocksDB's statistics.
     pub(crate) options: DbOptions,
     pub(crate) path: PathBuf,
@@ -80,7 +84,31 @@ pub(crate) struct Db {
     pub(crate) released: Arc<OnDrop>,
 }
 
+impl Drop for Db {
+    fn drop(&mut self) {
+        if let Some(durability) = &self.durability {
+            durability.close(&self.rocks, &self.path);
+        }
+    }
+}
+
 impl Db {
+    /// RocksDB's error as the source of an `Unavailable`, where a write has failed: what is
+    /// on the disk is unknown from now on.
+    pub(crate) fn write_failure(&self, error: &rocksdb::Error) -> StoreFailure {
+        if let Some(durability) = &self.durability {
+            durability.failed();
+        }
+        self.failure(error)
+    }
+
+    /// Says that something was written without a sync.
+    pub(crate) fn unsynced(&self) {
+        if let Some(durability) = &self.durability {
+            durability.unsynced();
+        }
+    }
+
     /// The column families' handles.
     pub(crate) fn columns(&self) -> Result<Columns<'_>, ReadError> {
         Columns::of(&self.rocks).map_err(|name| corrupt(format!("column family {name} is missing")))

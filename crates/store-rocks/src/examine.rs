@@ -110,7 +110,7 @@ fn tail(path: &Path) -> Tail {
 }
 
 /// Asks for the lock as readers would share it, and gives it back at once.
-fn written(path: &Path) -> Written {
+pub(crate) fn written(path: &Path) -> Written {
     let Ok(file) = File::open(path.join(identity::NAME)) else {
         return Written::Unknown;
     };

@@ -18,7 +18,9 @@ mod blobs;
 mod chunk;
 mod collect;
 mod columns;
+mod continuity;
 mod db;
+mod durability;
 mod error;
 mod examine;
 #[cfg(test)]
@@ -42,6 +44,7 @@ mod redaction;
 mod rows;
 mod scan;
 mod secondary;
+mod settle;
 mod slot;
 mod staging;
 mod streams;

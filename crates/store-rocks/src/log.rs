@@ -196,6 +196,14 @@ impl Sight {
             }
         }
     }
+
+    /// Where the files end, if that is behind the watermark and no writer publishes it.
+    fn unpublished(&self) -> Option<Position> {
+        match self {
+            Sight::Own(_) => None,
+            Sight::Followed(follower) => follower.unpublished(),
+        }
+    }
 }
 
 impl Drop for Inner {
@@ -236,6 +244,7 @@ where
                 db: &db,
                 columns: db.columns()?,
                 watermark,
+                rows_ahead: sight.unpublished().is_some(),
             })
         })();
         let _ = answer.send(result);

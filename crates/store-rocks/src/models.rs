@@ -1,9 +1,10 @@
 //! The read models: rows and their checkpoint in one write.
 //!
-//! The write is not synced. It stands in the WAL behind the records that it was
+//! The write is not synced. It stands in the write-ahead log behind the records that it was
 //! folded from, so a power cut can take the newest commits back, but never one
-//! without those behind it, and never rows without their checkpoint. Where the
-//! rows are many, ingest.rs writes them.
+//! without those behind it, and never rows without their checkpoint. What no later group has
+//! synced is synced when the log is closed ([`crate::durability`]). Where the rows are many,
+//! ingest.rs writes them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -39,6 +40,23 @@ impl Turns {
 
 /// How far a model has come.
 pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
+    let stored = stored_checkpoint(view, model)?;
+    Ok(match view.rows_ahead && stored > view.watermark {
+        true => Position::START,
+        false => stored,
+    })
+}
+
+/// Whether a model has rows that are to be seen: one without a valid name has none, and those
+/// of one that was folded from more than is served are not shown.
+fn has_rows(view: &View<'_>, model: &str) -> Result<bool, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(false);
+    }
+    Ok(!view.rows_ahead || stored_checkpoint(view, model)? <= view.watermark)
+}
+
+fn stored_checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
     if check_model_name(model).is_err() {
         return Ok(Position::START);
     }
@@ -103,15 +121,15 @@ fn write(view: &View<'_>, commit: &Commit) -> Result<(), CommitError> {
         keys::model_checkpoint(model),
         to.0.to_be_bytes(),
     );
-    view.db
-        .rocks
-        .write(write)
-        .map_err(|error| view.db.failure(&error).into())
+    let written = view.db.rocks.write(write);
+    written.map_err(|error| view.db.write_failure(&error))?;
+    view.db.unsynced();
+    Ok(())
 }
 
 /// One row.
 pub(crate) fn get(view: &View<'_>, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(None);
     }
     let value = view
@@ -128,7 +146,7 @@ pub(crate) fn scan(
     after: Option<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Row>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(Vec::new());
     }
     let limit = clamp_limit(limit);
@@ -162,7 +180,7 @@ pub(crate) fn get_many(
     model: &str,
     keys: &[Bytes],
 ) -> Result<Vec<Option<Bytes>>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(vec![None; keys.len()]);
     }
     let keys: Vec<Vec<u8>> = keys.iter().map(|key| keys::model_row(model, key)).collect();
@@ -188,7 +206,7 @@ pub(crate) fn scan_back(
     before: Option<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Row>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(Vec::new());
     }
     let limit = clamp_limit(limit);
@@ -225,7 +243,7 @@ pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<
     if is_nothing_between(view, &from, &to)? {
         return Ok(());
     }
-    let failure = |error| view.db.failure(&error);
+    let failure = |error| view.db.write_failure(&error);
     let mut write = WriteBatch::default();
     write.delete_range_cf(view.columns.models, &from, &to);
     let options = open::synced(true);

@@ -1,7 +1,7 @@
 //! A reader beside a live writer: a RocksDB secondary that follows the file
 //! WATERMARK and serves nothing above it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, lost};
+use crate::examine::{self, Written};
 use crate::log::Inner;
 use crate::open;
 use crate::options::Options;
@@ -43,6 +44,9 @@ pub(crate) struct Follower {
     polling: Mutex<bool>,
     /// Whether the view is to stay as it is.
     stands_still: AtomicBool,
+    /// Where the files end, if that is behind what is served and no writer is there to
+    /// publish it; 0 otherwise.
+    unpublished: AtomicU64,
 }
 
 /// What whoever catches up knows of earlier attempts.
@@ -76,6 +80,7 @@ impl Follower {
             catching_up: Mutex::default(),
             polling: Mutex::default(),
             stands_still: AtomicBool::new(false),
+            unpublished: AtomicU64::new(0),
         }
     }
 
@@ -130,10 +135,44 @@ impl Follower {
         for _ in 0..BEGINNINGS {
             seen = self.refresh()?.1;
             if seen >= promised {
+                self.look_behind()?;
                 return Ok(seen);
             }
         }
         Err(corrupt(lost(promised, seen)))
+    }
+
+    /// Looks whether the files hold more than was published, with no writer there to publish
+    /// it: the machine stopped, or a writer was killed. It may have been acknowledged, and it
+    /// may be in the memory of the operating system only; the next writer finds out.
+    fn look_behind(&self) -> Result<(), ReadError> {
+        let db = self.db.get()?;
+        let last = db.last_position()?;
+        for _ in 0..ATTEMPTS {
+            if self.read_file()?.is_none_or(|published| published >= last) {
+                return Ok(());
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+        }
+        // Asked for only here: it is the writer's own lock that is looked at.
+        if examine::written(&db.path) == Written::Now || self.published()?.is_some() {
+            return Ok(());
+        }
+        let served = self.served.get();
+        self.unpublished.store(last.0, Ordering::Release);
+        tracing::warn!(
+            "the log's files go on to position {last}, but it is not known whether what is behind \
+             {served} is durable, so it is not shown; open the log once for writing, which makes \
+             it durable: `annals apply /dev/null`"
+        );
+        Ok(())
+    }
+
+    /// Where the files end, if it is not known whether what is behind the watermark is
+    /// durable and no writer is there to find out.
+    pub(crate) fn unpublished(&self) -> Option<Position> {
+        let last = Position(self.unpublished.load(Ordering::Acquire));
+        (last > self.served.get()).then_some(last)
     }
 
     fn turn(&self) -> MutexGuard<'_, Attempted> {

@@ -24,7 +24,7 @@ use crate::error::StoreFailure;
 use crate::queue::Queue;
 use crate::staging::{Refusal, Staging, Tail};
 use crate::tree::OpenTree;
-use crate::watermark_file::WatermarkFile;
+use crate::watermark_file::{Syncer, WatermarkFile};
 
 /// Bytes at which a group ends, even if more is waiting.
 const GROUP_BYTES: usize = 64 * 1024 * 1024;
@@ -107,7 +107,8 @@ pub(crate) struct End {
 /// What the thread publishes its progress to.
 pub(crate) struct Publish {
     pub(crate) watermark: Arc<Watermark>,
-    pub(crate) file: WatermarkFile,
+    pub(crate) file: Arc<WatermarkFile>,
+    pub(crate) syncer: Syncer,
 }
 
 impl Writer {
@@ -368,6 +369,7 @@ impl Groups<'_> {
         if let Err(error) = self.publish.file.write(last) {
             tracing::warn!(%error, "WATERMARK cannot be written; readers in other processes lag");
         }
+        self.publish.syncer.written();
         self.publish.watermark.advance(last);
     }
 
@@ -375,6 +377,9 @@ impl Groups<'_> {
         tracing::error!(error = %failure, "the log accepts nothing more until it is reopened");
         for (caller, _) in self.answers.drain(..) {
             let _ = caller.send(Err(failure.clone().into()));
+        }
+        if let Some(durability) = &self.db.durability {
+            durability.failed();
         }
         let _ = self.failed.set(failure);
     }

@@ -79,7 +79,17 @@ impl RocksLog {
             db: &db,
             columns: db.columns()?,
             watermark,
+            rows_ahead: self.unpublished().is_some(),
         })
+    }
+
+    /// For a reader: where the files of the log end, if that is behind the watermark and no
+    /// writer is there that will publish it. That happens where the machine stopped or a
+    /// writer was killed. It is not known whether these last records are durable, so they
+    /// are not served, and neither are rows that were folded from them. Opening the log for
+    /// writing makes them durable. `None` for a writer.
+    pub fn unpublished(&self) -> Option<Position> {
+        self.inner.sight().unpublished()
     }
 
     /// Makes anew what follows from the records of a log: the indexes of streams, event
@@ -173,6 +183,7 @@ impl RocksLog {
             db: &db,
             columns: db.columns()?,
             watermark,
+            rows_ahead: false,
         };
         let mut blobs = collect::after(&view, after)?;
         let Some((last, _)) = blobs.last_key_value() else {
@@ -239,6 +250,7 @@ impl RocksLog {
                 db: &db,
                 columns: db.columns()?,
                 watermark,
+                rows_ahead: false,
             },
             from,
             limit,

@@ -320,7 +320,10 @@ proptest! {
                 let words = b"annals log, format 1\n".len();
                 flipped[..words] == content[..words]
             };
-            prop_assert_eq!(matches!(found, Found::Refused(_)), !is_same, "{} {:?}", name, found);
+            // A closing mark that does not fit is none: the next writer takes no short cut.
+            let is_mark = name == "WATERMARK" && flipped[..16] == content[..16];
+            let refused = !is_same && !is_mark;
+            prop_assert_eq!(matches!(found, Found::Refused(_)), refused, "{} {:?}", name, found);
         }
     }
 

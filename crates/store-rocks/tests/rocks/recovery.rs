@@ -117,6 +117,17 @@ fn every_acknowledged_group_is_synced() {
 
 /// Reads a log as `docs/storage-format.md` describes it, without our code but
 /// for the record's own.
+/// The number and the length of a log's newest write-ahead log.
+fn newest_write_ahead_log(path: &Path) -> (u64, u64) {
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
+    let logs = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().unwrap();
+        let number = name.strip_suffix(".log")?.parse().unwrap();
+        Some((number, entry.metadata().unwrap().len()))
+    });
+    logs.max().unwrap()
+}
+
 #[test]
 fn the_stored_bytes_are_as_described() {
     let (_home, path, log) = new_log();
@@ -137,8 +148,13 @@ fn the_stored_bytes_are_as_described() {
     let watermark = fs::read(path.join("WATERMARK")).unwrap();
     assert_eq!(
         (watermark.len(), &watermark[..8]),
-        (16, &3_u64.to_be_bytes()[..])
+        (40, &3_u64.to_be_bytes()[..])
     );
+    let newest = newest_write_ahead_log(&path);
+    assert_eq!(watermark[16..24], newest.0.to_be_bytes());
+    assert_eq!(watermark[24..32], newest.1.to_be_bytes());
+    let covered = [&watermark[..8], &watermark[16..32]].concat();
+    assert_eq!(watermark[32..], Digest::of(&covered).0[..8]);
 
     let db = raw(&path);
     let get = |family: &str, key: &[u8]| {
