@@ -27,6 +27,9 @@ pub(crate) const BEYOND: u8 = 0x01;
 
 const _: () = assert!(NUMBER == 8, "numbers in keys have 8 bytes");
 
+/// Above the names of all read models, which are of ASCII.
+pub(crate) const BEYOND_MODELS: [u8; 1] = [u8::MAX];
+
 /// `meta`: the format, u32.
 pub(crate) const META_FORMAT: &[u8] = b"format";
 /// `meta`: the log's id, 16 bytes.

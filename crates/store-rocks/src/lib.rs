@@ -13,6 +13,7 @@
 //!
 //! `docs/storage-format.md` describes the files, byte for byte.
 
+mod aside;
 mod backup;
 mod blobs;
 mod chunk;
@@ -51,9 +52,11 @@ mod streams;
 mod tree;
 mod truncate;
 mod verify;
+mod wal;
 mod watermark_file;
 mod writer;
 
+pub use aside::{PutBackError, PutBackReport};
 pub use backup::BackupReport;
 pub use blobs::StoredBlob;
 pub use collect::Orphans;
@@ -63,5 +66,5 @@ pub use log::RocksLog;
 pub use options::Options;
 pub use purge::PurgeError;
 pub use rebuild::{RebuildReport, RebuildStep};
-pub use truncate::{RemovedTail, TruncateError, TruncateReport};
+pub use truncate::{Behind, RemovedTail, TruncateError, TruncateReport};
 pub use verify::{Fault, Finding, VerifyReport};

@@ -8,6 +8,7 @@ use annals_event_log::{AppendError, Digest, Position, ReadError};
 use rocksdb::statistics::Ticker;
 
 use super::RocksLog;
+use crate::aside::{self, PutBackError, PutBackReport};
 use crate::backup::{self, BackupReport};
 use crate::blobs::{self, StoredBlob};
 use crate::collect::Orphans;
@@ -263,13 +264,23 @@ impl RocksLog {
         examine::examine(path)
     }
 
-    /// Removes the end of a write-ahead log that cannot be read, where nothing of it was
-    /// acknowledged; the log opens then. Nobody may have the log open for writing. Blocks.
+    /// Removes what cannot be read of the write-ahead log, where nothing of it was
+    /// acknowledged; the log opens then. The log as it was is kept beside it. No process may
+    /// have the log open for writing. Blocks.
     ///
     /// # Errors
-    /// [`TruncateError`]; nothing is removed then.
+    /// [`TruncateError`]; nothing is removed then, unless it says so.
     pub fn truncate_tail(path: &Path, options: &Options) -> Result<TruncateReport, TruncateError> {
         truncate::truncate_tail(path, options)
+    }
+
+    /// Puts a log back that [`RocksLog::truncate_tail`] put aside, in the place of what became
+    /// of it, which is kept beside it. Neither may be open. Blocks.
+    ///
+    /// # Errors
+    /// [`PutBackError`], for example where something was appended since.
+    pub fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBackError> {
+        aside::put_back(path, aside)
     }
 
     /// Rewrites all tables in their smallest form. Blocks.
