@@ -1,6 +1,6 @@
 //! Mounting and unmounting, and what to do where that is not possible.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -129,6 +129,25 @@ fn explain(path: &Path, error: io::Error) -> MountError {
             source: error,
         },
     }
+}
+
+/// Says that a test did not run, or fails it where it had to.
+#[expect(
+    clippy::panic,
+    reason = "a test that cannot run has to fail, and this is called in tests only"
+)]
+pub(super) fn say_not_run(error: &MountError) {
+    let machine_lacks_it = matches!(
+        error,
+        MountError::NoDevice | MountError::NoPermission(_) | MountError::NoHelper(_)
+    );
+    if !machine_lacks_it || std::env::var_os("CI").is_some() {
+        panic!("the fault file system cannot be mounted: {error}");
+    }
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    // Not `eprintln`: the harness shows what that prints only of tests that fail.
+    let _ = writeln!(io::stderr(), "NOT RUN: {test}: {error}");
 }
 
 impl Drop for Mounted {

@@ -56,7 +56,8 @@ pub(super) struct Inode {
     pub(super) links: u32,
     /// Open handles.
     pub(super) opens: u32,
-    /// Durable names, and pending operations that would need it.
+    /// Pending operations that name it. Whatever has a durable name and no visible
+    /// one has such an operation, so this keeps all that a cut could bring back.
     holds: u32,
     /// A visible name, or the last one that it had: for patterns and reports.
     name: (Ino, OsString),
@@ -110,7 +111,7 @@ impl Tree {
             (ROOT, "".into()),
         );
         if let Some(root) = tree.inodes.get_mut(&root) {
-            (root.links, root.holds) = (1, 1);
+            root.links = 1;
         }
         tree
     }
@@ -158,7 +159,6 @@ impl Tree {
         }
         if let Some(inode) = self.inodes.get_mut(&ino) {
             inode.links += 1;
-            inode.holds += 1;
         }
     }
 
@@ -306,23 +306,23 @@ impl Tree {
             }
             released.extend(operation.holds());
             for slot in operation.slots {
-                released.extend(self.make_durable(slot));
+                self.make_durable(slot);
             }
         }
         for ino in released {
-            self.release_hold(ino);
+            if let Some(inode) = self.inodes.get_mut(&ino) {
+                inode.holds = inode.holds.saturating_sub(1);
+            }
+            self.collect(ino);
         }
     }
 
-    /// Gives back the inode that had the name.
-    fn make_durable(&mut self, slot: Slot) -> Option<Ino> {
-        if let Some(after) = slot.after {
-            self.hold(after);
-        }
-        let directory = self.directory_mut(slot.directory).ok()?;
-        match slot.after {
-            Some(after) => directory.durable.insert(slot.name, after),
-            None => directory.durable.remove(&slot.name),
+    fn make_durable(&mut self, slot: Slot) {
+        if let Ok(directory) = self.directory_mut(slot.directory) {
+            match slot.after {
+                Some(after) => directory.durable.insert(slot.name, after),
+                None => directory.durable.remove(&slot.name),
+            };
         }
     }
 
@@ -332,28 +332,12 @@ impl Tree {
         }
     }
 
-    fn release_hold(&mut self, ino: Ino) {
-        if let Some(inode) = self.inodes.get_mut(&ino) {
-            inode.holds = inode.holds.saturating_sub(1);
-        }
-        self.collect(ino);
-    }
-
-    /// Frees an inode that no name, handle or cut can lead to. The space of one
-    /// without names and handles is free before that.
+    /// Frees an inode that no name, handle or cut can lead to.
     fn collect(&mut self, ino: Ino) {
-        let Some(inode) = self.inodes.get(&ino) else {
-            return;
-        };
-        if inode.links > 0 || inode.opens > 0 || inode.holds > 0 {
-            return;
-        }
-        let names = match self.inodes.remove(&ino).map(|inode| inode.node) {
-            Some(Node::Directory(directory)) => directory.durable,
-            _ => return,
-        };
-        for child in names.into_values() {
-            self.release_hold(child);
+        if let Some(inode) = self.inodes.get(&ino)
+            && (inode.links, inode.opens, inode.holds) == (0, 0, 0)
+        {
+            self.inodes.remove(&ino);
         }
     }
 
