@@ -1,1 +1,3 @@
 //! Tests for services on Annals.
+
+pub mod fault_fs;
