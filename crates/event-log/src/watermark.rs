@@ -1,9 +1,7 @@
 //! The watermark: up to where the log is durable and may be read.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use event_listener::Event;
-
+use crate::sync::Event;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::{Position, ReadError};
 
 /// The highest position that readers may see, and a bell that rings when it

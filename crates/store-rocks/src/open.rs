@@ -12,8 +12,9 @@ use rocksdb::{DB, WriteBatch, WriteOptions};
 use uuid::Uuid;
 
 use crate::columns::{self, Columns, Role};
-use crate::db::{Db, OnDrop};
+use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, lost};
+use crate::latch::OnDrop;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::slot::Slot;

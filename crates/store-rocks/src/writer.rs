@@ -8,21 +8,22 @@
 //! Everything in that group, in the queue and later is answered `Unavailable`
 //! until the log is reopened, which finds out.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, OnceLock};
 
 use annals_event_log::store_support::RequestDigest;
 use annals_event_log::{
     AppendError, Appended, Blob, Position, Prepared, ReadError, Record, Watermark,
 };
 use chrono::Utc;
-use futures::channel::oneshot;
 use rocksdb::WriteBatch;
 
-use crate::db::{Db, Latch, OnDrop};
+use crate::db::Db;
 use crate::error::StoreFailure;
+use crate::latch::{Latch, OnDrop};
 use crate::queue::Queue;
 use crate::staging::{Refusal, Staging, Tail};
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Mutex, PoisonError, oneshot};
 use crate::tree::OpenTree;
 use crate::watermark_file::WatermarkFile;
 
@@ -127,7 +128,7 @@ impl Writer {
             _ended: OnDrop(Arc::clone(&ended)),
         };
         let failed = Arc::clone(&failure);
-        let thread = std::thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("annals-writer".into())
             .spawn(move || run(guard, db, end, publish, disk, failed))?;
         Ok(Writer {
@@ -210,7 +211,7 @@ impl Writer {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         // A waker may drop the last handle of a log on the writer's own thread.
-        if let Some(thread) = thread.filter(|t| t.thread().id() != std::thread::current().id()) {
+        if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
             let _ = thread.join();
         }
     }
