@@ -125,12 +125,13 @@ impl Writer {
         let ended = Arc::new(Latch::default());
         let guard = Guard {
             queue: Arc::clone(&queue),
+            failed: Arc::clone(&failure),
+            all_done: false,
             _ended: OnDrop(Arc::clone(&ended)),
         };
-        let failed = Arc::clone(&failure);
         let thread = thread::Builder::new()
             .name("annals-writer".into())
-            .spawn(move || run(guard, db, end, publish, disk, failed))?;
+            .spawn(move || run(guard, db, end, publish, disk))?;
         Ok(Writer {
             queue,
             failure,
@@ -147,11 +148,11 @@ impl Writer {
         self.queue
             .push(Job::Grouped(work, answer), bytes)
             .await
-            .map_err(|_| AppendError::Closed)?;
+            .map_err(|_| self.refusal())?;
         // Who took the job answers it, unless its thread is lost.
         answered
             .await
-            .unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+            .unwrap_or_else(|_| Err(self.thread_lost().into()))
     }
 
     /// Has work done between two groups, and waits for the answer. Dropping the
@@ -176,10 +177,25 @@ impl Writer {
             let _ = answer.send(done);
         });
         let pushed = self.queue.push(Job::Alone(job), bytes).await;
-        pushed.map_err(|_| AppendError::Closed)?;
+        pushed.map_err(|_| self.refusal())?;
         answered
             .await
-            .unwrap_or_else(|_| Err(AppendError::from(StoreFailure::ThreadLost).into()))
+            .unwrap_or_else(|_| Err(AppendError::from(self.thread_lost()).into()))
+    }
+
+    /// The thread has dropped a job. It may not have come to say so itself.
+    fn thread_lost(&self) -> StoreFailure {
+        let _ = self.failure.set(StoreFailure::ThreadLost);
+        StoreFailure::ThreadLost
+    }
+
+    /// Why the queue takes nothing more.
+    fn refusal(&self) -> AppendError {
+        match self.failure() {
+            // Nobody has closed it.
+            Some(StoreFailure::ThreadLost) => StoreFailure::ThreadLost.into(),
+            _ => AppendError::Closed,
+        }
     }
 
     /// Jobs that the thread has not taken yet.
@@ -220,25 +236,24 @@ impl Writer {
 /// Closes the queue when the thread ends, however it ends.
 struct Guard {
     queue: Arc<Queue<Job>>,
+    failed: Arc<OnceLock<StoreFailure>>,
+    /// Whether the thread ends because the queue is closed and empty.
+    all_done: bool,
     _ended: OnDrop,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        if !self.all_done {
+            let _ = self.failed.set(StoreFailure::ThreadLost);
+        }
         self.queue.close();
         // Whoever is still in the queue learns that the thread is lost.
         self.queue.take(&mut Vec::new(), 0);
     }
 }
 
-fn run(
-    guard: Guard,
-    db: Arc<Db>,
-    end: End,
-    publish: Publish,
-    disk: Disk,
-    failed: Arc<OnceLock<StoreFailure>>,
-) {
+fn run(mut guard: Guard, db: Arc<Db>, end: End, publish: Publish, disk: Disk) {
     let columns = match db.columns() {
         Ok(columns) => columns,
         Err(error) => {
@@ -252,7 +267,7 @@ fn run(
         staging,
         publish,
         disk,
-        failed,
+        failed: Arc::clone(&guard.failed),
         answers: Vec::new(),
         spent: Vec::new(),
     };
@@ -261,6 +276,7 @@ fn run(
         taken = jobs.len();
         groups.run(&mut jobs);
     }
+    guard.all_done = true;
     groups.end();
     drop(groups);
     // The database goes before the signal that it was given back.
@@ -374,10 +390,11 @@ impl Groups<'_> {
 
     fn fail(&mut self, failure: StoreFailure) {
         tracing::error!(error = %failure, "the log accepts nothing more until it is reopened");
+        // First, so that no caller is told of it and then finds the log in order.
+        let _ = self.failed.set(failure.clone());
         for (caller, _) in self.answers.drain(..) {
             let _ = caller.send(Err(failure.clone().into()));
         }
-        let _ = self.failed.set(failure);
     }
 
     fn end(&mut self) {
