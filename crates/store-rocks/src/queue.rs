@@ -190,7 +190,7 @@ mod tests {
         let queue = Arc::new(Queue::new(10));
         let writer = {
             let queue = Arc::clone(&queue);
-            std::thread::spawn(move || {
+            thread::spawn(move || {
                 let (mut jobs, mut all) = (Vec::new(), Vec::new());
                 while queue.take(&mut jobs, 2) {
                     all.append(&mut jobs);
