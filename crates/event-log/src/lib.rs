@@ -21,6 +21,7 @@ mod read_models;
 mod record;
 mod redaction;
 pub mod store_support;
+mod sync;
 pub mod tree;
 mod watermark;
 

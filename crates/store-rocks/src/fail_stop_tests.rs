@@ -231,6 +231,40 @@ fn what_was_accepted_is_written_before_the_log_closes() {
     assert_eq!(positions(&reopen(&path)), [1]);
 }
 
+/// The writer's thread is lost to a panic with a group in its hands and others in the queue.
+#[test]
+fn a_writer_that_is_lost_is_named_and_nothing_is_accepted_behind_it() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("log");
+    let options = Options::default();
+    block_on(RocksLog::create(&path, &options).unwrap().close());
+    let opened = open::open_on(&path, &options, |_| {
+        Box::new(|_| std::panic::resume_unwind(Box::new("a bug")))
+    })
+    .unwrap();
+    let log = RocksLog::start(&path, &options, opened).unwrap();
+    let appends = (0..20).map(|_| log.append(append("run-1")));
+    for answer in block_on(futures::future::join_all(appends)) {
+        let error = answer.expect_err("nothing was written");
+        assert!(error.is_retryable(), "{error}");
+        assert!(error.to_string().contains("reopen"), "{error}");
+    }
+    let later = block_on(log.append(append("run-1"))).unwrap_err();
+    assert!(
+        matches!(later, AppendError::Unavailable { .. }),
+        "{later:?}"
+    );
+    let commit = block_on(log.commit("m", Position(0), Vec::new(), Position(0)));
+    assert!(
+        matches!(commit, Err(CommitError::Unavailable { .. })),
+        "{commit:?}"
+    );
+    block_on(log.close());
+    let log = reopen(&path);
+    assert_eq!(positions(&log), []);
+    assert_eq!(block_on(log.append(append("run-1"))).unwrap(), at(1));
+}
+
 /// A redaction of more than one write, which fails in the middle: nothing of it is seen
 /// before, and all of it is done by reopening.
 #[test]

@@ -12,9 +12,10 @@ use rocksdb::{DB, WriteBatch, WriteOptions};
 use uuid::Uuid;
 
 use crate::columns::{self, Columns, Role};
-use crate::db::{Db, OnDrop};
+use crate::db::Db;
 use crate::durability::Durability;
 use crate::error::{OpenError, lost};
+use crate::latch::OnDrop;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::settle::settle;

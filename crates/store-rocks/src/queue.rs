@@ -3,9 +3,7 @@
 //! Appenders put jobs in and the writer takes all of them at once, so that one
 //! lock serves a whole group. The writer is woken only when it sleeps.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
-use event_listener::Event;
+use crate::sync::{Condvar, Event, Mutex, MutexGuard, PoisonError, thread};
 
 /// Jobs on their way to the writer.
 #[derive(Debug)]
@@ -111,7 +109,7 @@ impl<T> Queue<T> {
         while waiting.jobs.len() < expected && idle_turns < 2 {
             let before = waiting.jobs.len();
             drop(waiting);
-            std::thread::yield_now();
+            thread::yield_now();
             waiting = self.lock();
             idle_turns = if waiting.jobs.len() > before {
                 0
@@ -192,7 +190,7 @@ mod tests {
         let queue = Arc::new(Queue::new(10));
         let writer = {
             let queue = Arc::clone(&queue);
-            std::thread::spawn(move || {
+            thread::spawn(move || {
                 let (mut jobs, mut all) = (Vec::new(), Vec::new());
                 while queue.take(&mut jobs, 2) {
                     all.append(&mut jobs);

@@ -5,13 +5,14 @@
 //! store on disk would: each record is encoded, stamped, decoded and compared
 //! on every append.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
     EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, RedactError,
