@@ -358,6 +358,17 @@ impl StoreFailure {
             StoreFailure::Rocks { path, detail }
         }
     }
+
+    /// A file in the log's directory that could not be made.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> StoreFailure {
+        let (path, detail) = (Arc::from(path), Arc::from(error.to_string()));
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                StoreFailure::DiskFull { path, detail }
+            }
+            _ => StoreFailure::Rocks { path, detail },
+        }
+    }
 }
 
 impl From<StoreFailure> for AppendError {
