@@ -148,6 +148,7 @@ macro_rules! conformance_suite {
                 a_redaction_that_does_not_fit_changes_nothing,
                 a_blob_goes_with_all_that_name_it,
                 what_was_derived_goes_too,
+                rows_folded_before_a_redaction_are_refused,
                 a_redaction_lasts,
                 a_redacted_log_is_copied,
             }

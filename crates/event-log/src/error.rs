@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use crate::{BatchId, Digest, Expected, MalformedRecord, Position, StreamName, Version};
+use crate::{BatchId, Digest, Epoch, Expected, MalformedRecord, Position, StreamName, Version};
 
 type Source = Box<dyn StdError + Send + Sync>;
 
@@ -145,6 +145,21 @@ pub enum CommitError {
         /// Where the read model is.
         actual: Position,
     },
+    /// Content was removed from the log since the rows began to be folded: they may have it.
+    /// Throw them away with all that was read for them, read the checkpoint, and fold from
+    /// there.
+    #[error(
+        "rows of the read model {model} were folded {expected}, and the log is {actual}: they may have \
+         content that was removed since; read the checkpoint and fold again from there"
+    )]
+    Epoch {
+        /// The read model.
+        model: String,
+        /// What the rows were folded under.
+        expected: Epoch,
+        /// What the log is at.
+        actual: Epoch,
+    },
     /// The checkpoint lies beyond what is stored.
     #[error("the checkpoint {checkpoint} lies beyond the watermark {watermark}")]
     BeyondWatermark {
@@ -186,7 +201,9 @@ impl CommitError {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            CommitError::Checkpoint { .. } | CommitError::Unavailable { .. }
+            CommitError::Checkpoint { .. }
+                | CommitError::Epoch { .. }
+                | CommitError::Unavailable { .. }
         )
     }
 }

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, Position, Record, Salt,
-    Version, append, limits, piece,
+    AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, ModelCheckpoint,
+    Position, Record, Salt, Version, append, limits, piece,
 };
 
 /// The most records, streams or rows that one call gives, whatever was asked.
@@ -75,6 +75,33 @@ pub fn check_model_name(model: &str) -> Result<(), CommitError> {
     if model.is_empty() || model.len() > MODEL_NAME_BYTES || !model.bytes().all(allowed) {
         let model = model.chars().take(MODEL_NAME_BYTES).collect();
         return Err(CommitError::InvalidName { model });
+    }
+    Ok(())
+}
+
+/// Compares what a commit of rows expects with what there is.
+///
+/// # Errors
+/// [`CommitError::Epoch`] and [`CommitError::Checkpoint`].
+pub fn check_checkpoint(
+    model: &str,
+    expected: ModelCheckpoint,
+    actual: ModelCheckpoint,
+) -> Result<(), CommitError> {
+    let model = || model.to_owned();
+    if expected.epoch != actual.epoch {
+        return Err(CommitError::Epoch {
+            model: model(),
+            expected: expected.epoch,
+            actual: actual.epoch,
+        });
+    }
+    if expected.position != actual.position {
+        return Err(CommitError::Checkpoint {
+            model: model(),
+            expected: expected.position,
+            actual: actual.position,
+        });
     }
     Ok(())
 }

@@ -99,14 +99,14 @@ fn write_table(path: &Path, commit: Commit) -> Result<(), rocksdb::Error> {
     let Commit {
         model,
         rows,
-        checkpoint,
+        position,
         ..
     } = commit;
     let options = columns::table_of_rows();
     let mut table = SstFileWriter::create(&options);
     table.open(path)?;
     // The checkpoint's key stands before those of all rows.
-    table.put(keys::model_checkpoint(&model), checkpoint.0.to_be_bytes())?;
+    table.put(keys::model_checkpoint(&model), position.0.to_be_bytes())?;
     // One key's room serves them all.
     let mut full = keys::model_row(&model, &[]);
     let before = full.len();

@@ -37,6 +37,8 @@ pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
 pub(crate) const META_TREE: &[u8] = b"tree";
 /// `meta`: what is left to do of redactions, see [`crate::redaction`].
 pub(crate) const META_REDACTION: &[u8] = b"redaction";
+/// `meta`: the epoch of the content, see [`annals_event_log::Epoch`].
+pub(crate) const META_EPOCH: &[u8] = b"epoch";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures::executor::block_on;
 
 use crate::support::{
-    all, append, batch, close, event, fingerprint, new_log, options, raw, tables,
+    all, append, at, batch, close, event, fingerprint, new_log, options, raw, tables,
 };
 
 /// The write-ahead log that holds the last appends.
@@ -270,12 +270,15 @@ fn what_an_interrupted_bulk_commit_left_is_removed() {
     assert_eq!(left.len(), 2, "{left:?}");
     let log = RocksLog::open(&path, &options()).expect("it opens");
     assert_eq!(unfinished(&path), [""; 0]);
-    let commit = log.commit("model", Position(0), many_rows("first"), Position(3));
+    let commit = log.commit("model", at(0), many_rows("first"), Position(3));
     block_on(commit).expect("a bulk commit");
     assert_eq!(unfinished(&path), [""; 0], "it became a table");
     close(log);
     let log = RocksLog::open(&path, &options()).expect("it opens again");
-    assert_eq!(block_on(log.checkpoint("model")).unwrap(), Position(3));
+    assert_eq!(
+        block_on(log.checkpoint("model")).unwrap().position,
+        Position(3)
+    );
     assert!(log.verify(&mut |_| {}).unwrap().is_sound());
 }
 
@@ -300,7 +303,7 @@ fn a_table_that_kept_its_first_name_is_not_written_to() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 3);
     let before = tables(&path);
-    block_on(log.commit("first", Position(0), many_rows("first"), Position(3))).unwrap();
+    block_on(log.commit("first", at(0), many_rows("first"), Position(3))).unwrap();
     let live = tables(&path)
         .into_iter()
         .find(|name| !before.contains(name))
@@ -311,7 +314,7 @@ fn a_table_that_kept_its_first_name_is_not_written_to() {
     for name in &names {
         fs::hard_link(path.join(&live), name).unwrap();
     }
-    block_on(log.commit("second", Position(0), many_rows("2"), Position(3))).unwrap();
+    block_on(log.commit("second", at(0), many_rows("2"), Position(3))).unwrap();
     let is_same = fs::read(path.join(&live)).unwrap() == bytes;
     assert!(is_same, "the live table was written to");
     close(log);

@@ -10,7 +10,8 @@ use futures::executor::block_on;
 use rocksdb::DB;
 
 use crate::support::{
-    append, batch, close, copy_of, damage, event, event_with_blob, new_log, options, raw, tables,
+    append, at, batch, close, copy_of, damage, event, event_with_blob, new_log, options, raw,
+    tables,
 };
 
 /// What is in the log of these tests.
@@ -292,7 +293,7 @@ fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
     let (with_blob, blob) = event_with_blob("run-blob", &[1; 5_000]);
     block_on(log.append(batch(vec![with_blob], vec![blob]))).unwrap();
     let row = (Bytes::from("key"), Some(Bytes::from("row")));
-    block_on(log.commit("model", Position::START, vec![row], Position(1))).unwrap();
+    block_on(log.commit("model", at(0), vec![row], Position(1))).unwrap();
     log.compact();
     close(log);
     let mut verified = 0;
@@ -415,7 +416,7 @@ fn a_reader_that_stands_still_sees_nothing_of_what_comes() {
 fn a_log_in_a_temporary_folder_goes_with_its_last_handle() {
     let log = RocksLog::temporary(&options()).unwrap();
     let row = (Bytes::from("key"), Some(Bytes::from("row")));
-    block_on(log.commit("model", Position::START, vec![row], Position::START)).unwrap();
+    block_on(log.commit("model", at(0), vec![row], Position::START)).unwrap();
     let row = block_on(log.get("model", b"key")).unwrap();
     assert_eq!(row.as_deref(), Some(&b"row"[..]));
     close(log.clone());
