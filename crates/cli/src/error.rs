@@ -583,6 +583,7 @@ fn open_code(error: &OpenError) -> &'static str {
         Rocks::DiskFull { .. } => "disk_full",
         Rocks::TooManyFiles { .. } => "too_many_files",
         Rocks::RebuildInterrupted { .. } => "rebuild_interrupted",
+        Rocks::Rebuilding { .. } => "rebuilding",
         _ => "open_failed",
     }
 }

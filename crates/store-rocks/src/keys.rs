@@ -44,6 +44,8 @@ pub(crate) const META_COUNTS: &[u8] = b"counts";
 
 /// `meta`: there while the indexes are made anew, see [`crate::rebuild`].
 pub(crate) const META_REBUILDING: &[u8] = b"rebuilding";
+/// `meta`: how often that was begun, u64.
+pub(crate) const META_REBUILT: &[u8] = b"rebuilt";
 
 /// The key of the chunk that begins at `position`.
 pub(crate) fn record(position: Position) -> [u8; NUMBER] {
