@@ -458,6 +458,7 @@ fn is_corrupt_contracts_import(error: &ContractsImportError) -> bool {
 
 fn is_corrupt_redaction(error: &RedactionError) -> bool {
     match error {
+        RedactionError::Partly { source, .. } => is_corrupt_redaction(source),
         RedactionError::Load(error) => is_corrupt(error),
         RedactionError::Store(RedactError::Append(AppendError::Corrupt { .. })) => true,
         _ => false,
