@@ -109,6 +109,8 @@ macro_rules! conformance_suite {
                 a_blob_is_stored_once,
                 a_blob_of_any_size,
                 an_unknown_blob_is_refused,
+                a_false_size_is_refused,
+                a_false_size_is_not_copied,
                 a_refused_append_leaves_no_blob,
             }
             read_models {
@@ -146,6 +148,7 @@ macro_rules! conformance_suite {
                 a_redaction_that_does_not_fit_changes_nothing,
                 a_blob_goes_with_all_that_name_it,
                 what_was_derived_goes_too,
+                rows_folded_before_a_redaction_are_refused,
                 a_redaction_lasts,
                 a_redacted_log_is_copied,
             }

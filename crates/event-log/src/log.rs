@@ -173,7 +173,7 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
     /// are there afterwards, or neither.
     ///
     /// What was derived from content goes with it: every read model, to be folded
-    /// anew, and the digests of the requests of the batches that lose some (such a
+    /// again (rows that were folded before are refused, see [`crate::Epoch`]), and the digests of the requests of the batches that lose some (such a
     /// batch is known whatever the request). Bytes that the store has given up may
     /// lie on the disk until it rewrites its files.
     ///

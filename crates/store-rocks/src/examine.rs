@@ -142,12 +142,12 @@ fn free(path: &Path) -> io::Result<u64> {
 
 fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
     let mut leftovers = Vec::new();
-    let rows = path.join(ingest::NAME);
-    // A writer may be using it.
-    if written == Written::No && rows.exists() {
+    // A writer may be using one.
+    if written == Written::No {
         let what = "rows of a read model that were not taken over; the next opening for writing \
                     removes it";
-        leftovers.push(Leftover { path: rows, what });
+        let rows = ingest::leftovers(path).into_iter();
+        leftovers.extend(rows.map(|path| Leftover { path, what }));
     }
     let Ok(directory) = path.canonicalize() else {
         return leftovers;

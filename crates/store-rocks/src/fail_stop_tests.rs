@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use annals_event_log::{
     Actor, Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, Expectation,
-    Expected, NewEvent, PiecesOf, Position, Query, ReadModels, Redaction, Version,
+    Expected, ModelCheckpoint, NewEvent, PiecesOf, Position, Query, ReadModels, Redaction, Version,
 };
 use bytes::Bytes;
 use chrono::DateTime;
@@ -160,7 +160,7 @@ fn fail_with(order: Order) -> (TempDir, PathBuf, Vec<Append>, String) {
         matches!(later, AppendError::Unavailable { .. }) && later.is_retryable(),
         "{later:?}"
     );
-    let commit = block_on(log.commit("m", Position(0), Vec::new(), Position(1)));
+    let commit = block_on(log.commit("m", ModelCheckpoint::default(), Vec::new(), Position(1)));
     assert!(
         matches!(commit, Err(CommitError::Unavailable { .. })),
         "{commit:?}"

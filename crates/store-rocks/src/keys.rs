@@ -40,11 +40,15 @@ pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
 pub(crate) const META_TREE: &[u8] = b"tree";
 /// `meta`: what is left to do of redactions, see [`crate::redaction`].
 pub(crate) const META_REDACTION: &[u8] = b"redaction";
+/// `meta`: the epoch of the content, see [`annals_event_log::Epoch`].
+pub(crate) const META_EPOCH: &[u8] = b"epoch";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 
 /// `meta`: there while the indexes are made anew, see [`crate::rebuild`].
 pub(crate) const META_REBUILDING: &[u8] = b"rebuilding";
+/// `meta`: how often that was begun, u64.
+pub(crate) const META_REBUILT: &[u8] = b"rebuilt";
 
 /// The key of the chunk that begins at `position`.
 pub(crate) fn record(position: Position) -> [u8; NUMBER] {

@@ -23,7 +23,7 @@ use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
-use crate::{continuity, identity, index, ingest, keys, redaction, rows, tree};
+use crate::{continuity, identity, index, ingest, keys, redaction, rows, secondary, tree};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -318,7 +318,9 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
         Arc::clone(&watermark),
     );
     let follower = Arc::new(follower);
-    follower.begin().map_err(|error| unreadable(path, error))?;
+    follower
+        .begin()
+        .map_err(|error| follower.beginning(path, error))?;
     Ok(Opened {
         log_id,
         db,
@@ -400,7 +402,7 @@ pub(crate) fn open_secondary(
         _lock: None,
         released,
     };
-    check_meta(&db, log_id, Purpose::Use)?;
+    check_meta(&db, log_id, Purpose::Use).map_err(secondary::beside_rebuild)?;
     Ok(db)
 }
 

@@ -194,6 +194,12 @@ impl Rebuilding<'_> {
             meta,
             ..
         } = self.columns;
+        // A reader that comes upon this has, or had, indexes in view that are not whole.
+        let before = self.db.get(meta, keys::META_REBUILT)?;
+        let before = before.and_then(|value| keys::number(&value)).unwrap_or(0);
+        let begun = before.saturating_add(1);
+        self.write
+            .put_cf(meta, keys::META_REBUILT, begun.to_be_bytes());
         self.write.put_cf(meta, keys::META_REBUILDING, []);
         self.flush()?;
         for column in [streams, types, tree] {

@@ -256,6 +256,13 @@ impl Steps {
     }
 }
 
+/// Puts into a write what becomes of everything that was folded: all of it goes, and what is
+/// still being folded from content that goes is refused from then on.
+fn forget_derived(columns: &Columns<'_>, said: Position, write: &mut WriteBatch) {
+    write.delete_range_cf(columns.models, [].as_slice(), BEYOND_MODELS.as_slice());
+    write.put_cf(columns.meta, keys::META_EPOCH, said.0.to_be_bytes());
+}
+
 /// Puts the deletion of blobs into a write, with the counts after it.
 pub(crate) fn delete_blobs(
     db: &Db,
@@ -371,7 +378,7 @@ impl Groups<'_> {
         let Some((mut write, last)) = self.staging.finish() else {
             return Ok(appended);
         };
-        write.delete_range_cf(columns.models, [].as_slice(), BEYOND_MODELS.as_slice());
+        forget_derived(&columns, last, &mut write);
         let mut steps = Steps {
             said: last,
             records: removal.removed.into(),

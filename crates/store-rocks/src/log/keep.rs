@@ -75,13 +75,17 @@ impl RocksLog {
         &self,
         look: impl FnOnce(&View<'_>) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
-        let (db, watermark) = self.inner.refresh()?;
-        look(&View {
+        let sight = self.inner.sight();
+        let (db, watermark) = sight.refresh(self.inner.db()?)?;
+        let began = sight.began();
+        let looked = look(&View {
             db: &db,
             columns: db.columns()?,
             watermark,
             rows_ahead: self.unpublished().is_some(),
-        })
+        });
+        sight.confirm(began)?;
+        looked
     }
 
     /// For a reader: where the files of the log end, if that is behind the watermark and no
@@ -99,7 +103,9 @@ impl RocksLog {
     /// and the blobs are only read. Where it is interrupted, the log is refused with
     /// [`OpenError::RebuildInterrupted`](crate::OpenError::RebuildInterrupted) until this
     /// was called again and came to its end.
-    /// Whoever has the log open for reading meanwhile must open it again. Blocks.
+    /// A log that is open for reading meanwhile answers
+    /// [`StoreFailure::Rebuilding`](crate::StoreFailure::Rebuilding) once it sees it, until it is
+    /// done. Blocks.
     ///
     /// # Errors
     /// [`RebuildError`]; nothing was altered where it is that records cannot be read or

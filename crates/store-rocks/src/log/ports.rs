@@ -5,8 +5,8 @@ use std::sync::Arc;
 use annals_event_log::store_support::distinct_blobs;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EncodedEvent, EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
-    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EncodedEvent, EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
+    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -188,7 +188,7 @@ impl Blobs for RocksLog {
 
 #[async_trait]
 impl ReadModels for RocksLog {
-    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
         let model = model.to_owned();
         run(&self.inner, move |view| models::checkpoint(view, &model)).await
     }
@@ -196,16 +196,16 @@ impl ReadModels for RocksLog {
     async fn commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Result<(), CommitError> {
         self.may_commit()?;
         let commit = Commit {
             model: model.to_owned(),
             expected,
             rows,
-            checkpoint,
+            position,
         };
         let turns = Arc::clone(&self.inner.turns);
         run(&self.inner, move |view| {

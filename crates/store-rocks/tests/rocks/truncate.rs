@@ -9,7 +9,7 @@ use annals_store_rocks::{Behind, OpenError, PutBackError, RocksLog, Tail, Trunca
 use futures::executor::block_on;
 use tempfile::TempDir;
 
-use crate::support::{all, append, close, fingerprint, new_log, options};
+use crate::support::{all, append, at, close, fingerprint, new_log, options};
 
 /// The write-ahead log that holds the last appends.
 fn wal(path: &Path) -> PathBuf {
@@ -173,7 +173,7 @@ fn with_a_damaged_row(bytes: usize) -> (TempDir, PathBuf) {
     let length = || fs::metadata(wal(&written)).unwrap().len() as usize;
     let begin = length();
     let rows = vec![("a".into(), Some(vec![7; bytes].into()))];
-    block_on(log.commit("m", Position(0), rows, Position(10))).unwrap();
+    block_on(log.commit("m", at(0), rows, Position(10))).unwrap();
     append(&log, "run-1", 200);
     let path = home.path().join("copy");
     fs::create_dir(&path).unwrap();
@@ -207,7 +207,7 @@ fn damaged_rows_are_dropped_where_every_record_is_there() {
     assert_eq!(report.last, Position(210));
     let log = RocksLog::open(&path, &options()).unwrap();
     assert_eq!(all(&log).len(), 210);
-    assert_eq!(block_on(log.checkpoint("m")).unwrap(), Position(0));
+    assert_eq!(block_on(log.checkpoint("m")).unwrap().position, Position(0));
     assert!(log.verify(&mut |_| {}).unwrap().is_sound());
 }
 
