@@ -254,7 +254,7 @@ fn a_writer_that_is_lost_is_named_and_nothing_is_accepted_behind_it() {
         matches!(later, AppendError::Unavailable { .. }),
         "{later:?}"
     );
-    let commit = block_on(log.commit("m", Position(0), Vec::new(), Position(0)));
+    let commit = block_on(log.commit("m", ModelCheckpoint::default(), Vec::new(), Position(0)));
     assert!(
         matches!(commit, Err(CommitError::Unavailable { .. })),
         "{commit:?}"
