@@ -211,6 +211,7 @@ impl Disk {
                     operation,
                     path: state.path(subject),
                     thread,
+                    disk: self,
                 };
                 let epoch = state.epoch;
                 drop(state); // other operations go on while the function runs

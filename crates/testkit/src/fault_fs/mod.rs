@@ -96,6 +96,7 @@ mod remains;
 mod restart;
 mod synced;
 mod tree;
+mod watch;
 
 #[cfg(test)]
 mod file_tests;
@@ -129,7 +130,8 @@ pub struct FaultFs {
 
 impl FaultFs {
     /// Mounts an empty file system at `at`, an empty directory, until it is dropped. It
-    /// is unmounted then even where it is in use; what uses it gets errors.
+    /// is unmounted then even where it is in use; what uses it gets errors. Where the
+    /// process is killed before that, a shell that watches it unmounts.
     ///
     /// # Errors
     /// What is missing, and how to get it.
@@ -219,5 +221,12 @@ impl FaultFs {
     /// Makes the file system this large. Writes that do not fit fail with ENOSPC.
     pub fn set_capacity(&self, bytes: u64) {
         self.disk.state().tree.capacity = bytes / PAGE;
+    }
+}
+
+impl Drop for FaultFs {
+    /// Ends what uses it, so that nothing goes on in a file system without a path.
+    fn drop(&mut self) {
+        self.disk.power_off();
     }
 }
