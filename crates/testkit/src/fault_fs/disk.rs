@@ -111,7 +111,7 @@ impl Disk {
         }
     }
 
-    /// The state, whoever panicked with it: each change of it is whole.
+    /// The state, also after a panic of a thread that had it: each change of it is whole.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

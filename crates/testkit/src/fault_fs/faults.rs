@@ -57,10 +57,9 @@ impl PathPattern {
 
 /// What a process asks of the file system.
 ///
-/// The kernel splits a large `write` at 1 MiB (a few times that on some systems), and a
-/// write at once is one operation below it. `open` with `O_TRUNC` is an
-/// [`Open`](Operation::Open) and a [`Truncate`](Operation::Truncate). `sync` and
-/// `syncfs` do not reach file systems over FUSE: they make nothing durable here.
+/// The kernel splits a large `write` or `read` into operations of 1 MiB. `open` with
+/// `O_TRUNC` is an [`Open`](Operation::Open) and a [`Truncate`](Operation::Truncate). A
+/// write to a file that is open with `O_SYNC` or `O_DSYNC` is one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Operation {

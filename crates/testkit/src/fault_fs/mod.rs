@@ -93,6 +93,7 @@ mod journal;
 mod kernel;
 mod mount;
 mod remains;
+mod requests;
 mod restart;
 mod synced;
 mod tree;

@@ -56,8 +56,8 @@ pub(super) struct Inode {
     pub(super) links: u32,
     /// Open handles.
     pub(super) opens: u32,
-    /// Pending operations that name it. Whatever has a durable name and no visible
-    /// one has such an operation, so this keeps all that a cut could bring back.
+    /// Pending operations that name it. What has a durable name and no visible one
+    /// has such an operation, so this keeps all that a cut could bring back.
     holds: u32,
     /// A visible name, or the last one that it had: for patterns and reports.
     name: (Ino, OsString),

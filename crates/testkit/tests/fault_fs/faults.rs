@@ -66,7 +66,7 @@ fn every_kind_of_operation_can_fail() {
     fails(Operation::SetAttributes, &|| {
         fs::set_permissions(
             at("file"),
-            fs::Permissions::from(std::os::unix::fs::PermissionsExt::from_mode(0o600)),
+            std::os::unix::fs::PermissionsExt::from_mode(0o600),
         )
     });
     assert_eq!(
@@ -373,4 +373,16 @@ fn a_hook_may_cut_the_power_or_panic() {
     let file = File::open(&path).unwrap();
     assert_eq!(errno(file.sync_all()), EIO);
     file.sync_all().unwrap();
+}
+
+#[test]
+fn a_hook_that_was_called_is_let_go() {
+    let Some(fs) = mounted() else { return };
+    let file = synced_file(&fs.path().join("file"), b"");
+    let owned = Arc::new(());
+    let inner = Arc::clone(&owned);
+    let hook = Hook::new(move |_| assert_eq!(Arc::strong_count(&inner), 2));
+    fs.arm(fault(Operation::Sync, 1, Effect::Hook(hook)));
+    file.sync_all().unwrap();
+    assert_eq!((fs.fired().len(), Arc::strong_count(&owned)), (1, 1));
 }
