@@ -140,6 +140,16 @@ impl Disk {
         report
     }
 
+    /// Takes the power, and makes the state what it was once, with what was not synced.
+    pub(super) fn restore(&self, snapshot: &Tree) {
+        let mut state = self.state();
+        state.powered = false;
+        state.tree = state.tree.as_of(snapshot);
+        state.handles.clear();
+        drop(state);
+        self.power_changed.notify_all();
+    }
+
     pub(super) fn is_powered(&self) -> bool {
         self.state().powered
     }

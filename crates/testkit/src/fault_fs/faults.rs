@@ -157,7 +157,8 @@ pub enum When {
 /// ([`Child::kill`](std::process::Child::kill)) and return; wait for the process
 /// outside. The function must not use files below the mount point, which may wait for
 /// this operation. It should not own the [`FaultFs`](super::FaultFs), which owns it while it is
-/// armed: [`Event::power_off`] is there for it. If it panics, the operation answers EIO.
+/// armed: [`Event::power_off`] is there for it. If it panics, the operation answers EIO. Up
+/// to seven operations can wait so while others go on.
 #[derive(Clone)]
 pub struct Hook(Option<Arc<Function>>);
 
