@@ -52,7 +52,8 @@
 //!
 //! Programs are tested as they are: start them with a folder below
 //! [`path`](FaultFs::path), cut the power, kill them, bring it back, and start them once more.
-//! A [`Hook`] is called within an operation, to kill a program there.
+//! A [`Hook`] is called within an operation, to kill a program there. With
+//! [`snapshot`](FaultFs::snapshot) and [`restore`](FaultFs::restore), many cuts follow one run.
 //!
 //! # What it promises
 //!
@@ -93,9 +94,11 @@ mod journal;
 mod kernel;
 mod mount;
 mod remains;
+mod requests;
 mod restart;
 mod synced;
 mod tree;
+mod watch;
 
 #[cfg(test)]
 mod file_tests;
@@ -129,7 +132,8 @@ pub struct FaultFs {
 
 impl FaultFs {
     /// Mounts an empty file system at `at`, an empty directory, until it is dropped. It
-    /// is unmounted then even where it is in use; what uses it gets errors.
+    /// is unmounted then even where it is in use; what uses it gets errors. Where the
+    /// process is killed before that, a shell that watches it unmounts.
     ///
     /// # Errors
     /// What is missing, and how to get it.
@@ -198,6 +202,32 @@ impl FaultFs {
         self.disk.power_on(*cut)
     }
 
+    /// Keeps the state as it is, also what is not synced, for [`restore`](FaultFs::restore).
+    /// It shares its pages with the file system, so it is cheap.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.disk.state().tree.clone())
+    }
+
+    /// Cuts the power, and makes the state what it was at a snapshot. So a program is
+    /// run once, and started on what many different cuts leave of that:
+    ///
+    /// ```no_run
+    /// # use annals_testkit::fault_fs::{Cut, FaultFs};
+    /// # fn check(fs: &FaultFs) {}
+    /// # fn cuts(fs: &FaultFs) {
+    /// fs.power_off(); // and the program has ended
+    /// let crashed = fs.snapshot();
+    /// for seed in 0..100 {
+    ///     fs.restore(&crashed);
+    ///     let report = fs.power_on(&Cut::Random { seed });
+    ///     check(fs);
+    /// }
+    /// # }
+    /// ```
+    pub fn restore(&self, snapshot: &Snapshot) {
+        self.disk.restore(&snapshot.0);
+    }
+
     /// The operations seen since the file system was mounted.
     pub fn counts(&self) -> Counts {
         self.disk.state().counts.clone()
@@ -219,5 +249,16 @@ impl FaultFs {
     /// Makes the file system this large. Writes that do not fit fail with ENOSPC.
     pub fn set_capacity(&self, bytes: u64) {
         self.disk.state().tree.capacity = bytes / PAGE;
+    }
+}
+
+/// A file system's state at one time, with what was not synced.
+#[derive(Clone, Debug)]
+pub struct Snapshot(Tree);
+
+impl Drop for FaultFs {
+    /// Ends what uses it, so that nothing goes on in a file system without a path.
+    fn drop(&mut self) {
+        self.disk.power_off();
     }
 }

@@ -12,6 +12,7 @@ use fuser::{BackgroundSession, Config, MountOption};
 use super::disk::Disk;
 use super::kernel::Kernel;
 use super::tree::Attributes;
+use super::watch::Watch;
 
 /// Threads that answer the kernel. A hook keeps one of them while it runs.
 const THREADS: usize = 8;
@@ -65,6 +66,7 @@ pub enum MountError {
 #[derive(Debug)]
 pub(super) struct Mounted {
     session: Option<BackgroundSession>,
+    watch: Option<Watch>,
     path: PathBuf,
 }
 
@@ -78,8 +80,10 @@ impl Mounted {
         config.n_threads = Some(THREADS);
         let session = fuser::spawn_mount(Kernel(disk), &path, &config)
             .map_err(|error| explain(&path, error))?;
+        let watch = Watch::over(&path);
         Ok(Mounted {
             session: Some(session),
+            watch,
             path,
         })
     }
@@ -163,6 +167,9 @@ impl Drop for Mounted {
         let unmounted = unmounting.is_ok() && matches!(end.recv_timeout(AT_MOST), Ok(Ok(())));
         if !unmounted {
             detach(&self.path);
+        }
+        if let Some(watch) = self.watch.take() {
+            watch.end();
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Attributes {
 }
 
 /// What an inode is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Node {
     File(File),
     Directory(Directory),
@@ -37,14 +37,14 @@ pub(super) enum Node {
 }
 
 /// The names of a directory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     pub(super) visible: BTreeMap<OsString, Ino>,
     pub(super) durable: BTreeMap<OsString, Ino>,
 }
 
 /// A file or directory with its attributes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Inode {
     pub(super) node: Node,
     pub(super) attributes: Attributes,
@@ -56,8 +56,8 @@ pub(super) struct Inode {
     pub(super) links: u32,
     /// Open handles.
     pub(super) opens: u32,
-    /// Pending operations that name it. Whatever has a durable name and no visible
-    /// one has such an operation, so this keeps all that a cut could bring back.
+    /// Pending operations that name it. What has a durable name and no visible one
+    /// has such an operation, so this keeps all that a cut could bring back.
     holds: u32,
     /// A visible name, or the last one that it had: for patterns and reports.
     name: (Ino, OsString),
@@ -83,7 +83,7 @@ impl Times {
 }
 
 /// The whole file system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
     inodes: HashMap<Ino, Inode>,
     next: Ino,
@@ -121,6 +121,15 @@ impl Tree {
         let mut tree = Tree::new(before.capacity, root);
         tree.next = before.next;
         tree
+    }
+
+    /// As it was once, but for the numbers that were given since.
+    pub(super) fn as_of(&self, snapshot: &Tree) -> Tree {
+        let next = self.next.max(snapshot.next);
+        Tree {
+            next,
+            ..snapshot.clone()
+        }
     }
 
     /// Adds an inode without a name.
