@@ -1,1 +1,5 @@
 //! Tests for services on Annals.
+
+pub mod generators;
+pub mod invariants;
+mod rfc6962;
