@@ -1,5 +1,10 @@
 //! Tests for services on Annals.
 
+pub mod conformance;
 pub mod generators;
 pub mod invariants;
+pub mod model;
 mod rfc6962;
+
+#[doc(no_inline)]
+pub use annals_event_log::conformance_suite;
