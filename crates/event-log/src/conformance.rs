@@ -139,6 +139,8 @@ macro_rules! conformance_suite {
                 a_blob_is_stored_once,
                 a_blob_of_any_size,
                 an_unknown_blob_is_refused,
+                a_false_size_is_refused,
+                a_false_size_is_not_copied,
                 a_refused_append_leaves_no_blob,
             }
             read_models {

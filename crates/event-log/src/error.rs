@@ -50,6 +50,16 @@ pub enum AppendError {
         /// The blob that is missing.
         digest: Digest,
     },
+    /// An event says of a blob that it has another length than it has.
+    #[error("an event says that the blob {digest} has {said} bytes; it has {actual}")]
+    BlobSize {
+        /// The blob.
+        digest: Digest,
+        /// The length in bytes that the event says.
+        said: u64,
+        /// The length in bytes of what is stored, or comes with the append.
+        actual: u64,
+    },
     /// A record offered for a verbatim copy does not continue the log.
     #[error("record {offered} does not continue the log: {reason}")]
     NotContiguous {

@@ -34,7 +34,7 @@ pub use ids::{
     BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
 };
 pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead, record_at};
-pub use piece::{Content, Salt};
+pub use piece::{BlobReference, Content, Salt};
 pub use read_models::{ReadModels, Row, Rows};
 pub use record::{Header, MalformedRecord, Record, RecordDigests, encode_timestamp};
 pub use redaction::{PiecesOf, RedactError, Redaction};

@@ -2,7 +2,8 @@
 //! page, the salted digest of a request, the name of a read model, and the
 //! checks of a verbatim copy.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
@@ -94,6 +95,32 @@ pub fn referenced_blobs(records: &[Record]) -> Vec<Digest> {
         .filter_map(|piece| Content::blob(&piece))
         .filter(|digest| seen.insert(*digest))
         .collect()
+}
+
+/// Checks what copied records say of blobs: each comes with them or is stored, and has the
+/// length that they say. `stored` says the length of one that is stored, and is asked once
+/// for each blob that does not come with the records.
+///
+/// # Errors
+/// [`AppendError::UnknownBlob`], [`AppendError::BlobSize`], and those of `stored`.
+pub fn check_references<E: From<AppendError>>(
+    records: &[Record],
+    supplied: &[Blob],
+    mut stored: impl FnMut(Digest) -> Result<Option<u64>, E>,
+) -> Result<(), E> {
+    let sizes = supplied
+        .iter()
+        .map(|blob| (blob.digest(), Some(blob.bytes().len() as u64)));
+    let mut sizes: HashMap<Digest, Option<u64>> = sizes.collect();
+    let pieces = records.iter().flat_map(Record::content);
+    for reference in pieces.filter_map(|piece| Content::reference(&piece)) {
+        let size = match sizes.entry(reference.digest) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => *place.insert(stored(reference.digest)?),
+        };
+        reference.check(size)?;
+    }
+    Ok(())
 }
 
 /// Checks, record by record, that a verbatim copy continues a log. Make one for

@@ -1,9 +1,9 @@
 //! What a group has staged: each batch is checked against the log and against
 //! everything staged before it, and then put into the group's one write.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, referenced_blobs};
+use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, check_references};
 use annals_event_log::{
     AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
     Prepared, ReadError, Record, StreamName, Version,
@@ -66,7 +66,8 @@ pub(crate) struct Staging<'a> {
     /// None where the tree is not kept.
     tree: Option<OpenTree>,
     batches: HashMap<BatchId, BatchRow>,
-    blobs: HashSet<Digest>,
+    /// Blobs that are staged, with their lengths.
+    blobs: HashMap<Digest, u64>,
     scratch: Vec<u8>,
 }
 
@@ -87,7 +88,7 @@ impl<'a> Staging<'a> {
             chunk: OpenChunk::default(),
             tree,
             batches: HashMap::new(),
-            blobs: HashSet::new(),
+            blobs: HashMap::new(),
             scratch: Vec::new(),
         }
     }
@@ -160,8 +161,8 @@ impl<'a> Staging<'a> {
             return Ok(appended);
         }
         let batch = prepared.batch;
-        for digest in &prepared.required_blobs {
-            self.require_blob(*digest)?;
+        for reference in &prepared.required_blobs {
+            reference.check(self.blob_size(reference.digest)?)?;
         }
         self.check_expectations(&prepared.expectations)?;
         let first = self.tail.last.next();
@@ -191,12 +192,9 @@ impl<'a> Staging<'a> {
         };
         let appended = Appended::new(first.position(), last.position());
         let rows = self.check_copy(records)?;
-        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
-        for digest in referenced_blobs(records) {
-            if !supplied.contains(&digest) {
-                self.require_blob(digest)?;
-            }
-        }
+        check_references(records, blobs, |digest| -> Result<_, Refusal> {
+            Ok(self.blob_size(digest)?)
+        })?;
         self.stage_blobs(blobs)?;
         for record in records {
             self.stage_record(record)?;
@@ -262,29 +260,27 @@ impl<'a> Staging<'a> {
         }
     }
 
-    fn has_blob(&self, digest: Digest) -> Result<bool, ReadError> {
-        Ok(self.blobs.contains(&digest) || self.db.get(self.columns.blobs, &digest.0)?.is_some())
-    }
-
-    fn require_blob(&self, digest: Digest) -> Result<(), Refusal> {
-        if self.has_blob(digest)? {
-            Ok(())
-        } else {
-            Err(AppendError::UnknownBlob { digest }.into())
+    /// The length of a blob that is stored or staged. RocksDB says it only together with
+    /// the content, which it would have to find for us anyhow.
+    fn blob_size(&self, digest: Digest) -> Result<Option<u64>, ReadError> {
+        if let Some(size) = self.blobs.get(&digest) {
+            return Ok(Some(*size));
         }
+        let stored = self.db.get(self.columns.blobs, &digest.0)?;
+        Ok(stored.map(|content| content.len() as u64))
     }
 
     fn stage_blobs(&mut self, blobs: &[Blob]) -> Result<(), ReadError> {
         for blob in blobs {
-            let digest = blob.digest();
-            if self.has_blob(digest)? {
+            let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
+            if self.blob_size(digest)?.is_some() {
                 continue;
             }
             self.write
                 .put_cf(self.columns.blobs, digest.0, blob.bytes());
-            self.blobs.insert(digest);
+            self.blobs.insert(digest, size);
             self.tail.counts.blobs += 1;
-            self.tail.counts.blob_bytes += blob.bytes().len() as u64;
+            self.tail.counts.blob_bytes += size;
         }
         Ok(())
     }
