@@ -3,6 +3,7 @@
 pub mod conformance;
 pub mod generators;
 pub mod invariants;
+pub mod linearizability;
 pub mod model;
 mod rfc6962;
 

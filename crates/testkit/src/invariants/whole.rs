@@ -241,15 +241,9 @@ impl Blobs {
 }
 
 fn references(record: &Record) -> impl Iterator<Item = (Digest, u64)> {
-    record
-        .content()
-        .into_iter()
-        .filter_map(|piece| match piece {
-            Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } => {
-                Some((digest, size))
-            }
-            _ => None,
-        })
+    let references = record.content().into_iter();
+    let references = references.filter_map(|piece| piece.reference());
+    references.map(|reference| (reference.digest, reference.size))
 }
 
 impl Check for Blobs {

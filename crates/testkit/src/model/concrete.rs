@@ -8,7 +8,7 @@ use bytes::Bytes;
 use chrono::{DateTime, TimeDelta};
 use uuid::Uuid;
 
-use super::log::{ModelLog, reference};
+use super::log::ModelLog;
 use super::record::ModelRecord;
 use crate::generators::steps::{
     AppendStep, BatchStep, CopiedBatch, CopyFlaw, CopyStep, EventStep, ExpectStep, Flaw, PieceStep,
@@ -67,10 +67,12 @@ impl Maker {
             PieceStep::Blob {
                 blob: number,
                 attachment,
+                false_size,
                 ..
             } => {
                 let blob = blob(*number);
-                let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
+                let size = blob.bytes().len() as u64 + u64::from(*false_size);
+                let digest = blob.digest();
                 match attachment {
                     true => Content::Attachment { salt, digest, size },
                     false => Content::Blob { salt, digest, size },
@@ -238,7 +240,7 @@ impl Maker {
         }
         for record in model.records().iter().filter(|_| step.thorough) {
             for (number, piece) in record.event.content.iter().enumerate() {
-                if reference(piece).is_some_and(|(digest, _)| blobs.contains(&digest)) {
+                if piece.blob().is_some_and(|digest| blobs.contains(&digest)) {
                     remove(record.position, number);
                 }
             }
@@ -284,15 +286,6 @@ fn spoil(append: &mut Append, flaw: Flaw) {
         Flaw::RemovedPiece => event.content.push(Content::Removed {
             salted: Digest::of(b"gone"),
         }),
-        Flaw::FalseSize => {
-            let blob = blob(0);
-            event.content.push(Content::Blob {
-                salt,
-                digest: blob.digest(),
-                size: blob.bytes().len() as u64 + 1,
-            });
-            append.blobs.push(blob);
-        }
     }
 }
 

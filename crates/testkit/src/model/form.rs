@@ -4,17 +4,12 @@
 use std::collections::BTreeMap;
 
 use annals_event_log::{Append, Blob, Content, Digest, NewEvent, Position, Version, limits};
-use bytes::Bytes;
 
-use super::log::reference;
 use super::record::ModelRecord;
 use super::verdict::Reason;
 
-/// All that is wrong with an append; `stored` gives a blob that the log has.
-pub(super) fn flaws<'a>(
-    append: &'a Append,
-    stored: impl Fn(Digest) -> Option<&'a Bytes>,
-) -> Vec<Reason> {
+/// All that is wrong with an append.
+pub(super) fn flaws(append: &Append) -> Vec<Reason> {
     let mut flaws = Vec::new();
     if append.events.is_empty() {
         flaws.push(Reason::Invalid);
@@ -47,13 +42,7 @@ pub(super) fn flaws<'a>(
         }
     }
     let senseless = append.events.iter().any(is_senseless);
-    let false_size = |(digest, size): (Digest, u64)| {
-        let supplied = append.blobs.iter().find(|blob| blob.digest() == digest);
-        let bytes = supplied.map(Blob::bytes).or_else(|| stored(digest));
-        bytes.is_some_and(|bytes| bytes.len() as u64 != size)
-    };
-    let mut pieces = append.events.iter().flat_map(|event| &event.content);
-    if senseless || pieces.any(|piece| reference(piece).is_some_and(&false_size)) {
+    if senseless {
         flaws.push(Reason::Invalid);
     }
     flaws

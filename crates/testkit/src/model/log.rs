@@ -35,16 +35,6 @@ pub struct ModelLog {
     pub(super) rows: BTreeMap<String, super::rows::Model>,
 }
 
-/// What a piece refers to, and the size that it says.
-pub(super) fn reference(piece: &Content) -> Option<(Digest, u64)> {
-    match piece {
-        Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } => {
-            Some((*digest, *size))
-        }
-        Content::Inline { .. } | Content::Removed { .. } => None,
-    }
-}
-
 impl ModelLog {
     /// An empty log.
     pub fn new() -> ModelLog {
@@ -69,7 +59,15 @@ impl ModelLog {
 
     /// What is right to answer to an append.
     pub fn judge(&self, append: &Append) -> Verdict<Appended> {
-        let mut refuse = flaws(append, |digest| self.blobs.get(&digest));
+        let mut refuse = flaws(append);
+        let pieces = append.events.iter().flat_map(|event| &event.content);
+        let false_references = self.false_references(pieces, &append.blobs);
+        let (by_itself, by_the_log): (Vec<Reason>, Vec<Reason>) =
+            false_references.partition(|reason| {
+                let digests = append.blobs.iter().map(Blob::digest);
+                matches!(reason, Reason::BlobSize { digest, .. } if digests.clone().any(|it| it == *digest))
+            });
+        refuse.extend(by_itself);
         if let Some(batch) = self.batches.get(&append.batch) {
             if matches!(&batch.request, Some(request) if *request != append.request) {
                 refuse.push(Reason::IdempotencyMismatch {
@@ -86,7 +84,7 @@ impl ModelLog {
                 refuse,
             };
         }
-        refuse.extend(self.unknown_blobs(append));
+        refuse.extend(by_the_log);
         for expectation in &append.expectations {
             let actual = self.head(&expectation.stream);
             let holds = match expectation.expected {
@@ -108,15 +106,32 @@ impl ModelLog {
         Verdict::new(Appended::new(first, last), refuse)
     }
 
-    fn unknown_blobs(&self, append: &Append) -> Vec<Reason> {
-        let supplied: BTreeSet<Digest> = append.blobs.iter().map(Blob::digest).collect();
-        let pieces = append.events.iter().flat_map(|event| &event.content);
-        let named = pieces.filter_map(reference).map(|(digest, _)| digest);
-        let known = |digest: &Digest| supplied.contains(digest) || self.blobs.contains_key(digest);
-        named
-            .filter(|digest| !known(digest))
-            .map(|digest| Reason::UnknownBlob { digest })
-            .collect()
+    /// What pieces say wrongly of blobs, which come with them or are stored.
+    fn false_references<'a>(
+        &'a self,
+        pieces: impl Iterator<Item = &'a Content> + 'a,
+        supplied: &'a [Blob],
+    ) -> impl Iterator<Item = Reason> + 'a {
+        let there = |digest: Digest| {
+            let supplied = supplied.iter().find(|blob| blob.digest() == digest);
+            supplied.map(Blob::bytes).or(self.blobs.get(&digest))
+        };
+        pieces.filter_map(move |piece| {
+            let (digest, said) = match piece {
+                Content::Blob { digest, size, .. } => (*digest, *size),
+                Content::Attachment { digest, size, .. } => (*digest, *size),
+                Content::Inline { .. } | Content::Removed { .. } => return None,
+            };
+            let Some(bytes) = there(digest) else {
+                return Some(Reason::UnknownBlob { digest });
+            };
+            let actual = bytes.len() as u64;
+            (said != actual).then_some(Reason::BlobSize {
+                digest,
+                said,
+                actual,
+            })
+        })
     }
 
     /// Takes an append in that was accepted, and was not a repeat. `recorded_at`
@@ -167,11 +182,8 @@ impl ModelLog {
             }
             after.copy_one(record);
         }
-        after.keep_blobs(blobs);
         let pieces = records.iter().flat_map(|record| &record.event.content);
-        let named = pieces.filter_map(reference).map(|(digest, _)| digest);
-        let unknown = named.filter(|digest| !after.blobs.contains_key(digest));
-        refuse.extend(unknown.map(|digest| Reason::UnknownBlob { digest }));
+        refuse.extend(self.false_references(pieces, blobs));
         let first = records.first().map_or(Position::START, |one| one.position);
         let last = records.last().map_or(Position::START, |one| one.position);
         if records.is_empty() {
@@ -227,8 +239,9 @@ impl ModelLog {
                 from.any(|from| from.pieces.contains(&number))
             };
             for (number, piece) in (0..).zip(&record.event.content) {
-                let named = reference(piece).map(|(digest, _)| digest);
-                let named = named.filter(|digest| redaction.blobs.contains(digest));
+                let named = piece
+                    .blob()
+                    .filter(|digest| redaction.blobs.contains(digest));
                 if let Some(digest) = named.filter(|_| !goes(number)) {
                     verdict.refuse.push(Reason::StillNamed { digest, position });
                 }
@@ -244,8 +257,8 @@ impl ModelLog {
     fn named_by_itself(&self, redaction: &Redaction) -> Vec<Reason> {
         let mut reasons = Vec::new();
         for (position, event) in (self.watermark().next().0..).zip(&redaction.append.events) {
-            let named = event.content.iter().filter_map(reference);
-            for (digest, _) in named.filter(|(digest, _)| redaction.blobs.contains(digest)) {
+            let named = event.content.iter().filter_map(Content::blob);
+            for digest in named.filter(|digest| redaction.blobs.contains(digest)) {
                 let position = Position(position);
                 reasons.push(Reason::StillNamed { digest, position });
                 reasons.push(Reason::UnknownBlob { digest });

@@ -34,6 +34,15 @@ pub enum Reason {
         /// The blob.
         digest: Digest,
     },
+    /// An event says another length of a blob than it has.
+    BlobSize {
+        /// The blob.
+        digest: Digest,
+        /// What the event says.
+        said: u64,
+        /// Its length.
+        actual: u64,
+    },
     /// A copied record does not continue the log.
     NotContiguous {
         /// The position that was offered.
@@ -86,6 +95,15 @@ impl From<&AppendError> for Reason {
             AppendError::TooLarge { limit, .. } => Reason::TooLarge { limit: *limit },
             AppendError::Invalid { .. } => Reason::Invalid,
             AppendError::UnknownBlob { digest } => Reason::UnknownBlob { digest: *digest },
+            AppendError::BlobSize {
+                digest,
+                said,
+                actual,
+            } => Reason::BlobSize {
+                digest: *digest,
+                said: *said,
+                actual: *actual,
+            },
             AppendError::NotContiguous { offered, .. } => {
                 Reason::NotContiguous { offered: *offered }
             }

@@ -8,4 +8,5 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod linearizability;
 mod model;
