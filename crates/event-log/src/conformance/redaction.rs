@@ -150,6 +150,13 @@ pub fn a_redaction_that_does_not_fit_changes_nothing(harness: &dyn Harness) {
         twice,
         RedactError::Append(AppendError::Invalid { .. })
     ));
+    let mut itself = redaction(&*log, &[(4, &[0, 1])], &[blob.digest()]);
+    itself.append.events = vec![with(vec![naming(&blob)])];
+    let itself = refused(itself);
+    assert!(
+        matches!(itself, RedactError::Append(AppendError::Invalid { .. })),
+        "its own event keeps the blob: {itself}"
+    );
     assert_unchanged(&*log, &before, "the refusals");
     assert!(block_on(log.blob(blob.digest())).unwrap().is_some());
 }
