@@ -21,7 +21,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 CARGO_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long demo corpus ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long concurrency demo corpus ci bench fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -42,6 +42,14 @@ test: build ## every test: unit, integration and doctests
 
 test-long: build ## the same with many more random cases and kills (hours)
 	PROPTEST_CASES=4096 ANNALS_KILLS=1000 cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+
+# annals-concurrency has no RocksDB, so selecting it alone is safe. `make test` runs the
+# same with 1000 schedules of each kind and one seed, in some seconds.
+concurrency: ## what threads share, under SCHEDULES=20000 schedules chosen by SEED=N
+	@export ANNALS_SEED=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+	export ANNALS_SCHEDULES=$${SCHEDULES:-20000}; \
+	echo "make concurrency SEED=$$ANNALS_SEED SCHEDULES=$$ANNALS_SCHEDULES"; \
+	cargo test -p annals-concurrency --no-fail-fast $(CARGO_FLAGS)
 
 demo: build ## imports this repository's history and looks at it
 	@ANNALS_BIN='$(program)' scripts/demo.sh

@@ -16,6 +16,9 @@
 //! mutexes and event-listener's bell are taken as correct, each of their operations as
 //! one step; RocksDB, the readers' thread pool and the follower of another process's log
 //! are not part of it.
+// `cargo test NAME` builds a library for its unit tests even where it says `test = false`:
+// then there is nothing here.
+#![cfg(not(test))]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

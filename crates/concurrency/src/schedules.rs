@@ -19,7 +19,7 @@ const STACK: usize = 256 * 1024;
 
 /// Runs a model under random schedules and under those of *probabilistic concurrency
 /// testing*, which keep to one thread but for a few changes. A failure prints its
-/// schedule; the same test runs under that one alone with `ANNALS_REPLAY=SCHEDULE`.
+/// schedule; the same test runs under that one alone with `ANNALS_REPLAY='SCHEDULE'`.
 ///
 /// # Panics
 /// Where what the model says does not hold, or where all its threads wait.

@@ -151,10 +151,10 @@ pub(crate) mod thread {
             body: impl FnOnce() + Send + 'static,
         ) -> std::io::Result<JoinHandle<()>> {
             self.0.spawn(move || {
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
-                    if !panic.is::<Lost>() {
-                        resume_unwind(panic);
-                    }
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(body))
+                    && !panic.is::<Lost>()
+                {
+                    resume_unwind(panic);
                 }
             })
         }

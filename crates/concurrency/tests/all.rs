@@ -19,6 +19,7 @@ macro_rules! explored {
 explored! {
     queue_every_job_is_taken_once_and_in_order: queue::every_job_is_taken_once_and_in_order;
     queue_closing_wakes_every_caller: queue::closing_wakes_every_caller;
+    queue_closing_wakes_a_caller_though_nothing_is_taken: queue::closing_wakes_a_caller_though_nothing_is_taken;
     queue_nobody_waits_for_a_writer_that_has_ended: queue::nobody_waits_for_a_writer_that_has_ended;
     queue_a_caller_that_gives_up_takes_no_room: queue::a_caller_that_gives_up_takes_no_room;
 

@@ -92,6 +92,19 @@ pub fn closing_wakes_every_caller() {
     }
 }
 
+/// A queue that is closed while it is full and the writer is busy: a caller who waits for
+/// room is told so at once, and not when the writer takes again.
+pub fn closing_wakes_a_caller_though_nothing_is_taken() {
+    let queue = Arc::new(Queue::new(LIMIT));
+    for job in 0..LIMIT {
+        block_on(queue.push((0, job), 1)).expect("there is room");
+    }
+    let waiting = Arc::clone(&queue);
+    let caller = thread::spawn(move || block_on(waiting.push((1, 0), 1)));
+    queue.close();
+    assert_eq!(caller.join().unwrap(), Err(QueueClosed));
+}
+
 /// As the writer's thread does that ends early: it closes the queue, drops what is in it,
 /// and is gone.
 pub fn nobody_waits_for_a_writer_that_has_ended() {

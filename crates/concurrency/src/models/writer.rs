@@ -295,6 +295,12 @@ pub fn every_job_is_answered_when_the_thread_cannot_start() {
     let bench = Bench::start_on(broken, None);
     let acknowledged = callers(&bench, &[[ORDINARY; 3], [ORDINARY; 3]]);
     assert_eq!(acknowledged, []);
+    bench.writer.shut();
+    block_on(bench.writer.ended());
+    assert!(matches!(
+        bench.writer.failure(),
+        Some(StoreFailure::ThreadLost)
+    ));
     bench.close();
 }
 
@@ -330,11 +336,13 @@ pub fn work_between_groups_has_the_log_for_itself() {
         }));
         let alone = Arc::clone(&bench);
         threads.push(Box::new(move || {
-            let disk = Arc::clone(&alone.disk);
+            let at_work = Arc::clone(&alone);
             let work = move |groups: &mut Groups<'_>| -> Result<(), AppendError> {
+                let failure = at_work.writer.failure();
+                assert!(failure.is_none(), "begun behind a failure: {failure:?}");
                 assert!(groups.staging.is_empty(), "something is staged");
                 let last = groups.staging.last();
-                disk.check_published(last);
+                at_work.disk.check_published(last);
                 if fails {
                     let error = annals_event_log::ReadError::Closed;
                     return Err(groups.give_up(&error).into());
