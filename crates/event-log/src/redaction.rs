@@ -24,7 +24,7 @@ pub struct Redaction {
     /// The pieces that go, by ascending positions, each position once. One that is
     /// gone already stays so.
     pub removed: Vec<PiecesOf>,
-    /// Blobs that go. No piece that stays may refer to one of them.
+    /// Blobs that go. No piece that stays may refer to one of them, nor the batch.
     pub blobs: Vec<Digest>,
     /// Up to where the caller has looked for pieces that refer to these blobs. The
     /// store looks through what came since.
@@ -82,11 +82,19 @@ impl From<MalformedRecord> for RedactError {
 }
 
 impl Redaction {
-    /// Whether the positions ascend, so that each stands once.
+    /// Whether the positions ascend, so that each stands once, and the batch itself refers
+    /// to no blob that goes.
     ///
     /// # Errors
     /// [`AppendError::Invalid`].
     pub fn check(&self) -> Result<(), AppendError> {
+        let blobs: HashSet<Digest> = self.blobs.iter().copied().collect();
+        let mut named = self.append.events.iter().flat_map(|event| &event.content);
+        if let Some(digest) = named.find_map(|piece| piece.blob().filter(|it| blobs.contains(it))) {
+            return Err(AppendError::Invalid {
+                reason: format!("what says that the blob {digest} is removed refers to it"),
+            });
+        }
         let ascend = self
             .removed
             .is_sorted_by(|one, next| one.position < next.position);

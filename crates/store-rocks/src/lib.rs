@@ -44,6 +44,8 @@ mod scan;
 mod secondary;
 mod slot;
 mod staging;
+#[cfg(test)]
+mod steps_tests;
 mod streams;
 mod tree;
 mod truncate;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use annals_domain::intent::CreateIntent;
 use annals_domain::{ActorRef, Command};
 use annals_event_log::memory::MemoryLog;
-use annals_event_log::{Content, EventLog, Position, Query};
+use annals_event_log::{Content, Position, Query};
 use futures::executor::block_on;
 use regex::bytes::Regex;
 use uuid::Uuid;

@@ -150,6 +150,14 @@ pub fn a_redaction_that_does_not_fit_changes_nothing(harness: &dyn Harness) {
         twice,
         RedactError::Append(AppendError::Invalid { .. })
     ));
+    let mut naming_it = redaction(&*log, &[(4, &[0, 1])], &[blob.digest()]);
+    naming_it.append.events[0].content.push(naming(&blob));
+    for blobs in [Vec::new(), vec![blob.clone()]] {
+        naming_it.append.blobs = blobs;
+        let error = refused(naming_it.clone());
+        let invalid = matches!(error, RedactError::Append(AppendError::Invalid { .. }));
+        assert!(invalid, "{error}");
+    }
     assert_unchanged(&*log, &before, "the refusals");
     assert!(block_on(log.blob(blob.digest())).unwrap().is_some());
 }
