@@ -24,7 +24,7 @@ pub struct Redaction {
     /// The pieces that go, by ascending positions, each position once. One that is
     /// gone already stays so.
     pub removed: Vec<PiecesOf>,
-    /// Blobs that go. No piece that stays may refer to one of them.
+    /// Blobs that go. No piece that stays may refer to one of them, nor the batch.
     pub blobs: Vec<Digest>,
     /// Up to where the caller has looked for pieces that refer to these blobs. The
     /// store looks through what came since.

@@ -49,6 +49,8 @@ mod secondary;
 mod settle;
 mod slot;
 mod staging;
+#[cfg(test)]
+mod steps_tests;
 mod streams;
 mod sync;
 mod tree;

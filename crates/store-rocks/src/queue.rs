@@ -125,6 +125,12 @@ impl<T> Queue<T> {
         true
     }
 
+    /// Puts a job behind all that wait, also where there is no room and where the queue is
+    /// closed. It is for the one who takes the jobs, and takes again after it.
+    pub(crate) fn put_back(&self, job: T) {
+        self.lock().jobs.push(job);
+    }
+
     /// How many jobs wait.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
@@ -182,6 +188,22 @@ mod tests {
         let mut jobs = Vec::new();
         assert!(queue.take(&mut jobs, 0));
         assert_eq!(jobs, [1]);
+        assert!(!queue.take(&mut Vec::new(), 0));
+    }
+
+    #[test]
+    fn a_job_that_is_put_back_comes_after_the_others_also_at_the_end() {
+        let queue = Queue::new(10);
+        block_on(queue.push(1, 10)).unwrap();
+        queue.put_back(2);
+        queue.close();
+        let mut jobs = Vec::new();
+        assert!(queue.take(&mut jobs, 0));
+        assert_eq!(jobs, [1, 2]);
+        queue.put_back(3);
+        jobs.clear();
+        assert!(queue.take(&mut jobs, 0));
+        assert_eq!(jobs, [3]);
         assert!(!queue.take(&mut Vec::new(), 0));
     }
 

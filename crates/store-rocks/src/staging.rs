@@ -1,7 +1,7 @@
 //! What a group has staged: each batch is checked against the log and against
 //! everything staged before it, and then put into the group's one write.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, check_references};
 use annals_event_log::{
@@ -69,6 +69,9 @@ pub(crate) struct Staging<'a> {
     /// Blobs that are staged, with their lengths.
     blobs: HashMap<Digest, u64>,
     scratch: Vec<u8>,
+    /// Blobs that go when the redaction under way is over; none, where there is none. They
+    /// are not there any more for who refers to them.
+    going: Option<HashSet<Digest>>,
 }
 
 impl<'a> Staging<'a> {
@@ -90,6 +93,7 @@ impl<'a> Staging<'a> {
             batches: HashMap::new(),
             blobs: HashMap::new(),
             scratch: Vec::new(),
+            going: None,
         }
     }
 
@@ -266,14 +270,44 @@ impl<'a> Staging<'a> {
         if let Some(size) = self.blobs.get(&digest) {
             return Ok(Some(*size));
         }
+        if self.going().is_some_and(|going| going.contains(&digest)) {
+            return Ok(None);
+        }
+        self.stored_blob_size(digest)
+    }
+
+    fn stored_blob_size(&self, digest: Digest) -> Result<Option<u64>, ReadError> {
         let stored = self.db.get(self.columns.blobs, &digest.0)?;
         Ok(stored.map(|content| content.len() as u64))
+    }
+
+    /// The blobs of the redaction that is under way, but for those that were brought along
+    /// again since.
+    pub(crate) fn going(&self) -> Option<&HashSet<Digest>> {
+        self.going.as_ref()
+    }
+
+    /// A redaction is under way that ends with the deletion of these blobs.
+    pub(crate) fn begin_removal(&mut self, blobs: &[Digest]) {
+        self.going = Some(blobs.iter().copied().collect());
+    }
+
+    /// It is over.
+    pub(crate) fn end_removal(&mut self) {
+        self.going = None;
     }
 
     fn stage_blobs(&mut self, blobs: &[Blob]) -> Result<(), ReadError> {
         for blob in blobs {
             let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
             if self.blob_size(digest)?.is_some() {
+                continue;
+            }
+            let came_back = self
+                .going
+                .as_mut()
+                .is_some_and(|going| going.remove(&digest));
+            if came_back && self.stored_blob_size(digest)?.is_some() {
                 continue;
             }
             self.write

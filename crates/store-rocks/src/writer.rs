@@ -77,7 +77,7 @@ impl Work {
 
 /// What the writer does between two groups, alone. Where the log has failed it is
 /// told so instead.
-type Alone = Box<dyn FnOnce(Result<&mut Groups<'_>, StoreFailure>) + Send>;
+pub(crate) type Alone = Box<dyn FnOnce(Result<&mut Groups<'_>, StoreFailure>) + Send>;
 
 /// What waits for the writer.
 pub(crate) enum Job {
@@ -168,15 +168,32 @@ impl Writer {
         T: Send + 'static,
         E: From<AppendError> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
-        let job: Alone = Box::new(move |groups| {
+        let work = move |groups: Result<&mut Groups<'_>, StoreFailure>,
+                         answer: oneshot::Sender<_>| {
             let done = match groups {
                 Ok(groups) => work(groups),
                 Err(failure) => Err(AppendError::from(failure).into()),
             };
             // A caller that is gone has dropped its future; that is allowed.
             let _ = answer.send(done);
-        });
+        };
+        self.hand_over(bytes, work).await
+    }
+
+    /// The same of work that answers by itself, then or later ([`Groups::put_back`]).
+    pub(crate) async fn hand_over<T, E>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(Result<&mut Groups<'_>, StoreFailure>, oneshot::Sender<Result<T, E>>)
+        + Send
+        + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<AppendError> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job: Alone = Box::new(move |groups| work(groups, answer));
         let pushed = self.queue.push(Job::Alone(job), bytes).await;
         pushed.map_err(|_| self.refusal())?;
         answered
@@ -269,6 +286,7 @@ fn run(mut guard: Guard, db: Arc<Db>, end: End, publish: Publish, disk: Disk) {
         publish,
         disk,
         failed: Arc::clone(&guard.failed),
+        queue: Arc::clone(&guard.queue),
         answers: Vec::new(),
         spent: Vec::new(),
     };
@@ -292,6 +310,7 @@ pub(crate) struct Groups<'a> {
     publish: Publish,
     disk: Disk,
     failed: Arc<OnceLock<StoreFailure>>,
+    queue: Arc<Queue<Job>>,
     answers: Vec<(oneshot::Sender<Answer>, Answer)>,
     /// Work that is done: given back to the memory after its callers went on.
     spent: Vec<Work>,
@@ -341,6 +360,12 @@ impl Groups<'_> {
             None => job(Ok(self)),
         }
         self.staging.begin(Utc::now());
+    }
+
+    /// Has more work done between two groups, behind all that waits. It is done before the
+    /// log closes.
+    pub(crate) fn put_back(&self, job: Alone) {
+        self.queue.put_back(Job::Alone(job));
     }
 
     /// Writes something outside of a group; after a failure the log accepts nothing

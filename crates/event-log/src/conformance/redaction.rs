@@ -150,13 +150,14 @@ pub fn a_redaction_that_does_not_fit_changes_nothing(harness: &dyn Harness) {
         twice,
         RedactError::Append(AppendError::Invalid { .. })
     ));
-    let mut itself = redaction(&*log, &[(4, &[0, 1])], &[blob.digest()]);
-    itself.append.events = vec![with(vec![naming(&blob)])];
-    let itself = refused(itself);
-    assert!(
-        matches!(itself, RedactError::Append(AppendError::Invalid { .. })),
-        "its own event keeps the blob: {itself}"
-    );
+    let mut naming_it = redaction(&*log, &[(4, &[0, 1])], &[blob.digest()]);
+    naming_it.append.events[0].content.push(naming(&blob));
+    for blobs in [Vec::new(), vec![blob.clone()]] {
+        naming_it.append.blobs = blobs;
+        let error = refused(naming_it.clone());
+        let invalid = matches!(error, RedactError::Append(AppendError::Invalid { .. }));
+        assert!(invalid, "{error}");
+    }
     assert_unchanged(&*log, &before, "the refusals");
     assert!(block_on(log.blob(blob.digest())).unwrap().is_some());
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use annals_event_log::{AppendError, Digest, Position, ReadError};
 use rocksdb::statistics::Ticker;
@@ -24,6 +25,9 @@ use crate::truncate::{self, TruncateError, TruncateReport};
 use crate::verify::{self, VerifyReport};
 use crate::writer::Groups;
 use crate::{collect, columns, redaction};
+
+/// How often it is looked whether a redaction is over.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 impl RocksLog {
     /// Copies the log, as it stands now, to `dest`, which must not exist or be
@@ -131,7 +135,8 @@ impl RocksLog {
     }
 
     /// Gives up the bytes of everything that was removed: rewrites the files that may
-    /// hold them. Appending and reading go on meanwhile. Where it is interrupted, the
+    /// hold them. Appending and reading go on meanwhile. A redaction that is under way is
+    /// waited for. Where this is interrupted, the
     /// next opening for writing completes it. Blocks.
     ///
     /// # Errors
@@ -142,7 +147,13 @@ impl RocksLog {
             .purging
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        purge::purge(self.writable()?.as_ref(), &self.inner.turns)
+        loop {
+            match purge::purge(self.writable()?.as_ref(), &self.inner.turns) {
+                // One that is under way comes to its end, or fails with the log.
+                Err(PurgeError::Unfinished) => std::thread::sleep(BETWEEN_LOOKS),
+                done => return done,
+            }
+        }
     }
 
     /// Lets the bytes of a redaction, whose last event has this position, lie in the files

@@ -10,15 +10,16 @@ use annals_event_log::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::channel::oneshot;
 use uuid::Uuid;
 
 use super::{RocksLog, Sight, prepare, run};
 use crate::db::directory_bytes;
-use crate::error::corrupt;
+use crate::error::{StoreFailure, corrupt};
 use crate::models::{self, Commit};
 use crate::open::Access;
 use crate::read::{self, View};
-use crate::redaction::Removal;
+use crate::redaction::{Removal, Waiting};
 use crate::writer::{Groups, Work};
 use crate::{index, streams, tree};
 
@@ -70,15 +71,23 @@ impl EventLog for RocksLog {
         };
         redaction.check()?;
         let removal = Removal::from(&redaction);
-        let (mut prepared, request) = prepare(&self.inner, redaction.append).await?;
-        let turns = Arc::clone(&self.inner.turns);
+        let (prepared, request) = prepare(&self.inner, redaction.append).await?;
         let bytes = prepared.events.iter().map(EncodedEvent::len).sum();
-        let work = move |groups: &mut Groups<'_>| {
-            // No rows of the models that go are committed meanwhile.
-            let _turn = turns.take();
-            groups.redact(&mut prepared, request, removal)
+        let turns = Arc::clone(&self.inner.turns);
+        let check = move |view: &View<'_>| -> Result<Waiting, RedactError> {
+            let removal = removal.check_published(view, &prepared)?;
+            Ok(Waiting {
+                prepared,
+                request,
+                removal,
+                turns,
+            })
         };
-        writer.alone(bytes, work).await
+        let waiting = run(&self.inner, check).await?;
+        let begin = |groups: Result<&mut Groups<'_>, StoreFailure>, answer: oneshot::Sender<_>| {
+            waiting.begin(groups, answer);
+        };
+        writer.hand_over(bytes, begin).await
     }
 
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {

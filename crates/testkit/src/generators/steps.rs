@@ -198,6 +198,8 @@ pub struct CommitStep {
     pub model: usize,
     /// By how much the expected checkpoint is wrong.
     pub off: u64,
+    /// Whether the rows were folded before the last redaction, if there was one.
+    pub stale: bool,
     /// How far it moves the checkpoint; beyond the watermark it is refused.
     pub forward: u64,
     /// Keys with values, or without to delete them.
@@ -377,9 +379,12 @@ fn commit() -> impl Strategy<Value = CommitStep> {
         (any::<u8>(), proptest::option::weighted(0.7, any::<u8>())),
         0..6,
     );
-    (0..MODELS.len(), off, 0..6_u64, rows).prop_map(|(model, off, forward, rows)| CommitStep {
+    let stale = proptest::bool::weighted(0.1);
+    let parts = (0..MODELS.len(), off, stale, 0..6_u64, rows);
+    parts.prop_map(|(model, off, stale, forward, rows)| CommitStep {
         model,
         off,
+        stale,
         forward,
         rows,
     })

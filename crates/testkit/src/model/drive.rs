@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use annals_event_log::conformance::Harness;
 use annals_event_log::{
-    Append, Appended, Blob, EventLog, Position, Query, ReadError, Record, Stats,
+    Append, Appended, Blob, Epoch, EventLog, Position, Query, ReadError, Record, Stats,
 };
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -77,6 +77,8 @@ pub(super) struct Pair {
     pub(super) log: Arc<dyn EventLog>,
     pub(super) model: ModelLog,
     pub(super) maker: Maker,
+    /// The epoch before the last redaction.
+    pub(super) before: Epoch,
 }
 
 /// Takes steps with a new log of a harness and with the model.
@@ -88,6 +90,7 @@ pub fn check_against_model(store: &dyn Harness, steps: &[Step]) -> Result<(), Bo
         log: store.open(),
         model: ModelLog::new(),
         maker: Maker::default(),
+        before: Epoch::NONE,
     };
     let differs = |step: usize, differs: Differs| {
         let (asked, expected, found) = *differs;
@@ -179,6 +182,7 @@ impl Pair {
                 let accepted = judge(asked, &verdict, answer)?;
                 if let Some(appended) = accepted.filter(|appended| !appended.repeated) {
                     let times = self.times(appended)?;
+                    self.before = self.model.checkpoint("").epoch;
                     self.model
                         .take_redaction(&redaction, |position| times.at(position));
                 }
@@ -222,8 +226,11 @@ impl Pair {
     fn commit(&mut self, step: &CommitStep) -> Result<(), Differs> {
         let name = MODELS.get(step.model).copied().unwrap_or_default();
         let actual = self.model.checkpoint(name);
-        let expected = Position(actual.0 + step.off);
-        let checkpoint = Position(actual.0 + step.forward);
+        let mut expected = actual.at(Position(actual.position.0 + step.off));
+        if step.stale {
+            expected.epoch = self.before;
+        }
+        let checkpoint = Position(actual.position.0 + step.forward);
         let row = |(key, value): &(u8, Option<u8>)| {
             let key = Bytes::copy_from_slice(&[*key % 4, *key]);
             (key, value.map(|value| Bytes::copy_from_slice(&[value])))
@@ -232,7 +239,7 @@ impl Pair {
         let verdict = self.model.judge_commit(name, expected, checkpoint);
         let commit = self.log.commit(name, expected, rows.clone(), checkpoint);
         let answer = block_on(commit).map_err(|error| Reason::from(&error));
-        let asked = || format!("commit {rows:?} to {name:?} from {expected} to {checkpoint}");
+        let asked = || format!("commit {rows:?} to {name:?} from {expected:?} to {checkpoint}");
         if judge(asked, &verdict, answer)?.is_some() {
             self.model.take_commit(name, &rows, checkpoint);
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use annals_event_log::store_support::{PAGE_BYTES, PAGE_LIMIT};
 use annals_event_log::{
-    Append, Appended, BatchId, BatchStatus, Blob, Content, Digest, Direction, Expected, PiecesOf,
-    Position, Query, Redaction, Source, Stats, StreamHead, StreamName, Version,
+    Append, Appended, BatchId, BatchStatus, Blob, Content, Digest, Direction, Epoch, Expected,
+    PiecesOf, Position, Query, Redaction, Source, Stats, StreamHead, StreamName, Version,
 };
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -33,6 +33,8 @@ pub struct ModelLog {
     pub(super) batches: BTreeMap<BatchId, Batch>,
     pub(super) blobs: BTreeMap<Digest, Bytes>,
     pub(super) rows: BTreeMap<String, super::rows::Model>,
+    /// Moved by each redaction.
+    pub(super) epoch: Epoch,
 }
 
 impl ModelLog {
@@ -293,6 +295,7 @@ impl ModelLog {
         self.blobs
             .retain(|digest, _| !redaction.blobs.contains(digest));
         self.rows.clear();
+        self.epoch = Epoch(self.watermark().0);
     }
 
     /// What is known of a batch id.

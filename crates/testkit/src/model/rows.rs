@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use annals_event_log::store_support::{MODEL_NAME_BYTES, PAGE_LIMIT};
-use annals_event_log::{Position, Row, Rows};
+use annals_event_log::{ModelCheckpoint, Position, Row, Rows};
 use bytes::Bytes;
 
 use super::log::ModelLog;
@@ -22,18 +22,20 @@ fn is_name(model: &str) -> bool {
 }
 
 impl ModelLog {
-    /// How far a read model has come.
-    pub fn checkpoint(&self, model: &str) -> Position {
-        self.rows
-            .get(model)
-            .map_or(Position::START, |it| it.checkpoint)
+    /// How far a read model has come, and the log's epoch.
+    pub fn checkpoint(&self, model: &str) -> ModelCheckpoint {
+        let position = self.rows.get(model).map(|it| it.checkpoint);
+        ModelCheckpoint {
+            position: position.unwrap_or(Position::START),
+            epoch: self.epoch,
+        }
     }
 
     /// What is right to answer to a commit.
     pub fn judge_commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         checkpoint: Position,
     ) -> Verdict<()> {
         let mut refuse = Vec::new();
@@ -41,7 +43,12 @@ impl ModelLog {
             refuse.push(Reason::InvalidName);
         }
         let actual = self.checkpoint(model);
-        if actual != expected {
+        if actual.epoch != expected.epoch {
+            let (expected, actual) = (expected.epoch, actual.epoch);
+            refuse.push(Reason::Epoch { expected, actual });
+        }
+        if actual.position != expected.position {
+            let (expected, actual) = (expected.position, actual.position);
             refuse.push(Reason::Checkpoint { expected, actual });
         }
         if checkpoint > self.watermark() {

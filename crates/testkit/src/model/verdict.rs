@@ -1,7 +1,8 @@
 //! What a store may answer, as the model sees it.
 
 use annals_event_log::{
-    AppendError, BatchId, CommitError, Digest, Expected, Position, RedactError, StreamName, Version,
+    AppendError, BatchId, CommitError, Digest, Epoch, Expected, Position, RedactError, StreamName,
+    Version,
 };
 
 /// Why something is refused: the errors of the ports, without their wording.
@@ -69,6 +70,13 @@ pub enum Reason {
         /// Where the read model is.
         actual: Position,
     },
+    /// Something was removed since the rows were folded.
+    Epoch {
+        /// What the commit expected.
+        expected: Epoch,
+        /// What the log is at.
+        actual: Epoch,
+    },
     /// The checkpoint would lie beyond the log.
     BeyondWatermark,
     /// No read model can have this name.
@@ -135,6 +143,12 @@ impl From<&CommitError> for Reason {
             CommitError::Checkpoint {
                 expected, actual, ..
             } => Reason::Checkpoint {
+                expected: *expected,
+                actual: *actual,
+            },
+            CommitError::Epoch {
+                expected, actual, ..
+            } => Reason::Epoch {
                 expected: *expected,
                 actual: *actual,
             },
