@@ -245,7 +245,10 @@ fn it_is_mounted_quickly_and_unmounted_in_any_case() {
         })
         .min()
         .unwrap();
-    assert!(quickest < Duration::from_millis(50), "{quickest:?}");
+    // A user other than root starts fusermount3 for it.
+    let is_root = folder.path().metadata().unwrap().uid() == 0;
+    let at_most = Duration::from_millis(if is_root { 50 } else { 500 });
+    assert!(quickest < at_most, "{quickest:?}");
 
     // In use.
     let fs = mount();
