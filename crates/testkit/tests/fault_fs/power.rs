@@ -51,7 +51,11 @@ fn everything_may_survive() {
     fs::hard_link(fs.path().join("a/x"), fs.path().join("y")).unwrap();
     fs::set_permissions(fs.path().join("a/x"), fs::Permissions::from_mode(0o600)).unwrap();
     std::os::unix::fs::symlink("a/x", fs.path().join("link")).unwrap();
+    let times =
+        || ["", "a", "y"].map(|path| fs.path().join(path).metadata().unwrap().modified().unwrap());
+    let before = times();
     let report = fs.power_on(&Cut::KeepAll);
+    assert_eq!(times(), before);
     assert!(
         report.entries_lost.is_empty() && report.entries_kept.len() == 4,
         "{report}"
