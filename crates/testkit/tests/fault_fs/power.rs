@@ -51,7 +51,11 @@ fn everything_may_survive() {
     fs::hard_link(fs.path().join("a/x"), fs.path().join("y")).unwrap();
     fs::set_permissions(fs.path().join("a/x"), fs::Permissions::from_mode(0o600)).unwrap();
     std::os::unix::fs::symlink("a/x", fs.path().join("link")).unwrap();
+    let times =
+        || ["", "a", "y"].map(|path| fs.path().join(path).metadata().unwrap().modified().unwrap());
+    let before = times();
     let report = fs.power_on(&Cut::KeepAll);
+    assert_eq!(times(), before);
     assert!(
         report.entries_lost.is_empty() && report.entries_kept.len() == 4,
         "{report}"
@@ -245,7 +249,10 @@ fn it_is_mounted_quickly_and_unmounted_in_any_case() {
         })
         .min()
         .unwrap();
-    assert!(quickest < Duration::from_millis(50), "{quickest:?}");
+    // A user other than root starts fusermount3 for it.
+    let is_root = folder.path().metadata().unwrap().uid() == 0;
+    let at_most = Duration::from_millis(if is_root { 50 } else { 500 });
+    assert!(quickest < at_most, "{quickest:?}");
 
     // In use.
     let fs = mount();
