@@ -24,7 +24,7 @@ SOAK ?= 600s
 SOAK_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long soak mutants demo corpus ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long soak mutants concurrency demo corpus ci bench fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -55,6 +55,14 @@ soak: build ## faults and power cuts, cycle after cycle, for SOAK=600s
 # them is taken for the real one later.
 mutants: build ## seeded bugs, each of which the soak must find
 	@scripts/mutants.sh $(CARGO_FLAGS)
+
+# annals-concurrency has no RocksDB, so selecting it alone is safe. `make test` runs the
+# same with 1000 schedules of each kind and one seed, in some seconds.
+concurrency: ## what threads share, under SCHEDULES=20000 schedules chosen by SEED=N
+	@export ANNALS_SEED=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+	export ANNALS_SCHEDULES=$${SCHEDULES:-20000}; \
+	echo "make concurrency SEED=$$ANNALS_SEED SCHEDULES=$$ANNALS_SCHEDULES"; \
+	cargo test -p annals-concurrency --no-fail-fast $(CARGO_FLAGS)
 
 demo: build ## imports this repository's history and looks at it
 	@ANNALS_BIN='$(program)' scripts/demo.sh

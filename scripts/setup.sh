@@ -105,6 +105,15 @@ have_libclang() {
 
 have_python() { command -v python3 >/dev/null; }
 
+# What the fault tests need --------------------------------------------------
+
+# Linux only, both of them. Elsewhere those tests say that they did not run.
+on_linux() { [ "$(uname -s)" = Linux ]; }
+
+have_fusermount() { ! on_linux || command -v fusermount3 >/dev/null; }
+
+have_strace() { ! on_linux || command -v strace >/dev/null; }
+
 # Installing -----------------------------------------------------------------
 
 # Fills the two lists: what is missing with its reason, and Debian's packages.
@@ -122,6 +131,14 @@ find_missing() {
     have_python || {
         reasons+=("python3: recounts recordings, for make corpus")
         packages+=(python3)
+    }
+    have_fusermount || {
+        reasons+=("fusermount3: mounts the file system whose power the tests cut, for users other than root")
+        packages+=(fuse3)
+    }
+    have_strace || {
+        reasons+=("strace: the tests see with it what is synced, and kill programs within a system call")
+        packages+=(strace)
     }
 }
 
@@ -162,8 +179,9 @@ if ((${#reasons[@]} > 0)); then
             fail "installed, but still not found:" "${reasons[@]/#/  - }"
     else
         fail "missing on this machine:" "${reasons[@]/#/  - }" \
-            "Install them and try again. Their packages: Fedora: gcc-c++ clang-devel python3;" \
-            "openSUSE: gcc-c++ clang-devel python3; Arch: gcc clang python; Alpine: g++ clang-dev python3;" \
+            "Install them and try again. Their packages: Fedora: gcc-c++ clang-devel python3 fuse3 strace;" \
+            "openSUSE: gcc-c++ clang-devel python3 fuse3 strace; Arch: gcc clang python fuse3 strace;" \
+            "Alpine: g++ clang-dev python3 fuse3 strace;" \
             "macOS: xcode-select --install. LIBCLANG_PATH names a libclang elsewhere."
     fi
     say "done."

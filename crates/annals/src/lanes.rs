@@ -2,16 +2,17 @@
 //! wait for each other instead of failing optimistically.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use futures::lock::{Mutex as AsyncMutex, OwnedMutexGuard};
 use uuid::Uuid;
+
+use crate::sync::{AsyncMutex, Mutex, OwnedMutexGuard, PoisonError};
 
 type Lane = Arc<AsyncMutex<()>>;
 
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
-    lanes: Mutex<HashMap<Uuid, Lane>>,
+    pub(crate) lanes: Mutex<HashMap<Uuid, Lane>>,
 }
 
 /// The right to go first on some objects, until it is dropped.

@@ -13,6 +13,7 @@ mod deadline;
 mod environment;
 mod execute;
 mod flow;
+mod follow;
 mod gate;
 mod intake;
 mod lanes;
@@ -28,6 +29,7 @@ mod request;
 mod seal;
 mod states;
 mod subscribe;
+mod sync;
 mod window;
 mod with_rows;
 

@@ -3,6 +3,8 @@
 mod notes;
 mod plan;
 mod search;
+#[cfg(test)]
+mod tests;
 
 use annals_domain::{ActorRef, Kind, Timestamp};
 use annals_event_log::{Digest, PiecesOf, Position, ReadError, RedactError};
@@ -17,8 +19,11 @@ pub use notes::RedactionNote;
 
 /// Records that are looked through at once.
 const PAGE: usize = 1_000;
-/// How often content is looked for anew because more came meanwhile.
+/// How often content is looked for anew because more came meanwhile that refers to the same
+/// blobs.
 const ATTEMPTS: u32 = 8;
+/// How often what came meanwhile is looked through, at most.
+const ROUNDS: u32 = 8;
 
 /// What is to be removed.
 #[derive(Debug, Clone)]
@@ -48,19 +53,27 @@ pub struct Found {
 }
 
 /// What a redaction came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RedactReport {
     /// What was removed.
     pub found: Found,
     /// The first and the last event that say so; none where there was nothing to
-    /// remove.
+    /// remove. Other events may stand between them, see [`RedactReport::redactions`].
     pub recorded: Option<(Position, Position)>,
+    /// How many redactions it took: more than one, where content with a pattern came while
+    /// the log was looked through.
+    pub redactions: u32,
+    /// Where content with a pattern may be left, from the first of these positions to the
+    /// last: it came during the last of the redactions, of which there were many. A call
+    /// with the same targets removes it. What was in the log when the first event was
+    /// recorded is gone in any case.
+    pub unsearched: Option<(Position, Position)>,
 }
 
-/// Why nothing was redacted. The log is as it was, unless it is
-/// [`annals_event_log::AppendError::Unavailable`] below [`RedactionError::Store`], where it is unknown:
-/// repeat it.
+/// Why nothing was redacted, or not all. The log is as it was, unless it is
+/// [`RedactionError::Partly`], or [`annals_event_log::AppendError::Unavailable`] below
+/// [`RedactionError::Store`], where it is unknown: repeat it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedactionError {
@@ -98,6 +111,21 @@ pub enum RedactionError {
         /// How often it was tried.
         attempts: u32,
     },
+    /// Content was removed, but not all of it: what came meanwhile could not be looked
+    /// through. The same call removes the rest.
+    #[error(
+        "content of {} was removed (event {recorded}), but not what came meanwhile: {source}",
+        crate::redaction::events(*.events)
+    )]
+    Partly {
+        /// How many events lost content.
+        events: usize,
+        /// The last event that says so.
+        recorded: Position,
+        /// Why it went no further.
+        #[source]
+        source: Box<RedactionError>,
+    },
     /// The log could not be read.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -114,6 +142,7 @@ impl RedactionError {
     pub fn is_retryable(&self) -> bool {
         match self {
             RedactionError::Contended { .. } => true,
+            RedactionError::Partly { source, .. } => source.is_retryable(),
             RedactionError::Load(error) => error.is_retryable(),
             RedactionError::Store(error) => error.is_retryable(),
             _ => false,
@@ -152,13 +181,16 @@ impl Annals {
         targets: &[Target],
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Found, RedactionError> {
-        let plan = Plan::make(self, targets, progress).await?;
+        let plan = Plan::make(self, targets, Stretch::All, progress).await?;
         Ok(plan.found())
     }
 
     /// Removes content and its salts for good, and records who had it removed, when
     /// and why, in the stream of each event that loses some. No header changes: every
     /// proof and every checkpoint made before stays valid.
+    ///
+    /// A pattern is looked for again in what came while the log was looked through. So
+    /// nothing that was in the log when the first event was recorded is left with it.
     ///
     /// The catalogue is forgotten with it and folded anew when it is next asked. In
     /// the files of the embedded store the old bytes lie until
@@ -175,25 +207,129 @@ impl Annals {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<RedactReport, RedactionError> {
         check_reason(request)?;
+        let first = self.remove(request, &request.targets, Stretch::All, progress);
+        let mut report = RedactReport::default();
+        report.add(first.await?);
+        let is_pattern = |target: &&Target| matches!(target, Target::Pattern(_));
+        let patterns: Vec<Target> = request.targets.iter().filter(is_pattern).cloned().collect();
+        while let Some((from, to)) = report.unsearched {
+            if patterns.is_empty() || from > to {
+                report.unsearched = None;
+            } else if report.redactions < ROUNDS {
+                let stretch = Stretch::Between(from, to);
+                let removed = self.remove(request, &patterns, stretch, progress).await;
+                let removed = removed.map_err(|error| report.partly(error))?;
+                report.add(removed);
+            } else {
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Removes what is found of the targets in a stretch of the log, with one redaction.
+    async fn remove(
+        &self,
+        request: &RedactRequest,
+        targets: &[Target],
+        stretch: Stretch,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Removed, RedactionError> {
         for _ in 0..ATTEMPTS {
-            let plan = Plan::make(self, &request.targets, progress).await?;
-            let found = plan.found();
+            let plan = Plan::make(self, targets, stretch, progress).await?;
+            let (found, seen) = (plan.found(), plan.seen);
             if found.removed.is_empty() {
                 let recorded = None;
-                return Ok(RedactReport { found, recorded });
+                return Ok(Removed {
+                    found,
+                    recorded,
+                    seen,
+                });
             }
             let redaction = plan.redaction(request)?;
             let redacted = self.catalogue.forgetting(self.log.redact(redaction)).await;
             match redacted {
                 Ok(appended) => {
                     let recorded = Some((appended.first, appended.last));
-                    return Ok(RedactReport { found, recorded });
+                    return Ok(Removed {
+                        found,
+                        recorded,
+                        seen,
+                    });
                 }
                 Err(RedactError::StillNamed { .. }) => {}
                 Err(error) => return Err(RedactionError::Store(error)),
             }
         }
         Err(RedactionError::Contended { attempts: ATTEMPTS })
+    }
+}
+
+/// What of the log is looked through.
+#[derive(Debug, Clone, Copy)]
+enum Stretch {
+    /// Everything that there is.
+    All,
+    /// From a position to another one, both included.
+    Between(Position, Position),
+}
+
+/// What one redaction came to.
+struct Removed {
+    found: Found,
+    recorded: Option<(Position, Position)>,
+    /// Up to where the log was looked through.
+    seen: Position,
+}
+
+impl RedactReport {
+    /// Takes in another redaction. What stands between what was looked through and the events
+    /// that say so is not looked through yet; those events themselves have nothing of it.
+    fn add(&mut self, removed: Removed) {
+        let Removed {
+            found,
+            recorded,
+            seen,
+        } = removed;
+        let before = self.recorded.map(|(_, last)| last);
+        self.unsearched = recorded.map(|(first, _)| {
+            let from = before.map_or(seen, |last| seen.max(last)).next();
+            (from, Position(first.0.saturating_sub(1)))
+        });
+        self.found.add(found);
+        if let Some((first, last)) = recorded {
+            let first = self.recorded.map_or(first, |(first, _)| first);
+            self.recorded = Some((first, last));
+            self.redactions += 1;
+        }
+    }
+
+    fn partly(&self, source: RedactionError) -> RedactionError {
+        RedactionError::Partly {
+            events: self.found.removed.len(),
+            recorded: self.recorded.map_or(Position::START, |(_, last)| last),
+            source: Box::new(source),
+        }
+    }
+}
+
+impl Found {
+    fn add(&mut self, more: Found) {
+        self.removed.extend(more.removed);
+        self.blobs.extend(more.blobs);
+        self.shared.extend(more.shared);
+        for object in more.objects {
+            if !self.objects.contains(&object) {
+                self.objects.push(object);
+            }
+        }
+    }
+}
+
+fn events(count: usize) -> String {
+    match count {
+        1 => "1 event".to_owned(),
+        count => format!("{count} events"),
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 
 use annals_domain::pipeline::{Window, evolve_window};
 use annals_domain::{AnyEvent, AnyState, Loaded, StreamRef};
@@ -15,6 +14,7 @@ use lru::LruCache;
 use uuid::Uuid;
 
 use crate::LoadError;
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many aggregates' states are kept.
 const CACHED: NonZeroUsize = match NonZeroUsize::new(1_024) {
@@ -37,7 +37,7 @@ impl States {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<StreamRef, Loaded>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<StreamRef, Loaded>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,7 +148,7 @@ impl Windows {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

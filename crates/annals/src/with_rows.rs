@@ -2,8 +2,8 @@
 
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError, Redaction, Row,
-    Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
+    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -18,19 +18,19 @@ pub(crate) struct WithRows<'a> {
 
 #[async_trait]
 impl ReadModels for WithRows<'_> {
-    async fn checkpoint(&self, _: &str) -> Result<Position, ReadError> {
-        Ok(Position::START)
+    async fn checkpoint(&self, _: &str) -> Result<ModelCheckpoint, ReadError> {
+        Ok(ModelCheckpoint::default())
     }
 
     async fn commit(
         &self,
         model: &str,
-        _: Position,
+        _: ModelCheckpoint,
         rows: Rows,
         _: Position,
     ) -> Result<(), CommitError> {
-        let start = Position::START;
-        self.rows.commit(model, start, rows, start).await
+        let start = ModelCheckpoint::default();
+        self.rows.commit(model, start, rows, start.position).await
     }
 
     async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {

@@ -458,6 +458,7 @@ fn is_corrupt_contracts_import(error: &ContractsImportError) -> bool {
 
 fn is_corrupt_redaction(error: &RedactionError) -> bool {
     match error {
+        RedactionError::Partly { source, .. } => is_corrupt_redaction(source),
         RedactionError::Load(error) => is_corrupt(error),
         RedactionError::Store(RedactError::Append(AppendError::Corrupt { .. })) => true,
         _ => false,
@@ -583,6 +584,7 @@ fn open_code(error: &OpenError) -> &'static str {
         Rocks::DiskFull { .. } => "disk_full",
         Rocks::TooManyFiles { .. } => "too_many_files",
         Rocks::RebuildInterrupted { .. } => "rebuild_interrupted",
+        Rocks::Rebuilding { .. } => "rebuilding",
         _ => "open_failed",
     }
 }

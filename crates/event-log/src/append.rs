@@ -11,7 +11,10 @@ use uuid::Uuid;
 
 use crate::ids::has_control;
 use crate::record::{self, Fixed};
-use crate::{AppendError, BatchId, Blob, Content, Digest, EventId, Position, StreamName, Version};
+use crate::{
+    AppendError, BatchId, Blob, BlobReference, Content, Digest, EventId, Position, StreamName,
+    Version,
+};
 
 /// The sizes that an append may have. Beyond them it is refused, whole, with
 /// [`AppendError::TooLarge`].
@@ -232,9 +235,9 @@ pub struct Prepared {
     pub expectations: Vec<Expectation>,
     /// Content that comes with the batch, each digest once.
     pub blobs: Vec<Blob>,
-    /// Digests that events refer to and that do not come with the batch: the
-    /// store must have them.
-    pub required_blobs: Vec<Digest>,
+    /// Blobs that events refer to and that do not come with the batch: the store must
+    /// have them, of that length. One digest comes again where events differ on it.
+    pub required_blobs: Vec<BlobReference>,
 }
 
 pub(crate) fn within(
@@ -264,7 +267,7 @@ const TOGETHER: usize = 32;
 
 /// A batch or a part of it: the encoded events, and the blobs that they refer
 /// to and that do not come with the batch.
-type Part = (Vec<EncodedEvent>, Vec<Digest>);
+type Part = (Vec<EncodedEvent>, Vec<BlobReference>);
 
 impl Prepared {
     /// Checks an append against [`limits`] and encodes its events. A large
@@ -342,18 +345,14 @@ fn check_events(
     first: usize,
     events: &[NewEvent],
     supplied: &HashMap<Digest, u64>,
-) -> Result<Vec<Digest>, AppendError> {
+) -> Result<Vec<BlobReference>, AppendError> {
     let mut required = Vec::new();
     for (index, event) in (first..).zip(events) {
         check_event(index, event)?;
-        for (digest, size) in event.content.iter().filter_map(Content::reference) {
-            match supplied.get(&digest) {
-                None => required.push(digest),
-                Some(actual) if *actual == size => {}
-                Some(actual) => {
-                    let what = format!("a piece of event {index} says that the blob {digest}");
-                    return Err(invalid(format!("{what} has {size} bytes; it has {actual}")));
-                }
+        for reference in event.content.iter().filter_map(Content::reference) {
+            match supplied.get(&reference.digest) {
+                None => required.push(reference),
+                Some(actual) => reference.check(Some(*actual))?,
             }
         }
     }

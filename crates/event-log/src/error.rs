@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use crate::{BatchId, Digest, Expected, MalformedRecord, Position, StreamName, Version};
+use crate::{BatchId, Digest, Epoch, Expected, MalformedRecord, Position, StreamName, Version};
 
 type Source = Box<dyn StdError + Send + Sync>;
 
@@ -49,6 +49,16 @@ pub enum AppendError {
     UnknownBlob {
         /// The blob that is missing.
         digest: Digest,
+    },
+    /// An event says of a blob that it has another length than it has.
+    #[error("an event says that the blob {digest} has {said} bytes; it has {actual}")]
+    BlobSize {
+        /// The blob.
+        digest: Digest,
+        /// The length in bytes that the event says.
+        said: u64,
+        /// The length in bytes of what is stored, or comes with the append.
+        actual: u64,
     },
     /// A record offered for a verbatim copy does not continue the log.
     #[error("record {offered} does not continue the log: {reason}")]
@@ -135,6 +145,21 @@ pub enum CommitError {
         /// Where the read model is.
         actual: Position,
     },
+    /// Content was removed from the log since the rows began to be folded: they may have it.
+    /// Throw them away with all that was read for them, read the checkpoint, and fold from
+    /// there.
+    #[error(
+        "rows of the read model {model} were folded {expected}, and the log is {actual}: they may have \
+         content that was removed since; read the checkpoint and fold again from there"
+    )]
+    Epoch {
+        /// The read model.
+        model: String,
+        /// What the rows were folded under.
+        expected: Epoch,
+        /// What the log is at.
+        actual: Epoch,
+    },
     /// The checkpoint lies beyond what is stored.
     #[error("the checkpoint {checkpoint} lies beyond the watermark {watermark}")]
     BeyondWatermark {
@@ -176,7 +201,9 @@ impl CommitError {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            CommitError::Checkpoint { .. } | CommitError::Unavailable { .. }
+            CommitError::Checkpoint { .. }
+                | CommitError::Epoch { .. }
+                | CommitError::Unavailable { .. }
         )
     }
 }

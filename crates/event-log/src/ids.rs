@@ -1,5 +1,6 @@
 //! Names and numbers of the log: positions, versions, streams, digests.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -180,6 +181,13 @@ impl StreamName {
     /// What stands after the first hyphen.
     pub fn id(&self) -> &str {
         self.0.split_once('-').map_or("", |(_, id)| id)
+    }
+}
+
+/// Names are ordered, compared and hashed as their text.
+impl Borrow<str> for StreamName {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

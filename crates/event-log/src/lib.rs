@@ -21,6 +21,7 @@ mod read_models;
 mod record;
 mod redaction;
 pub mod store_support;
+mod sync;
 pub mod tree;
 mod watermark;
 
@@ -34,8 +35,8 @@ pub use ids::{
     BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
 };
 pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead, record_at};
-pub use piece::{Content, Salt};
-pub use read_models::{ReadModels, Row, Rows};
+pub use piece::{BlobReference, Content, Salt};
+pub use read_models::{Epoch, ModelCheckpoint, ReadModels, Row, Rows};
 pub use record::{Header, MalformedRecord, Record, RecordDigests, encode_timestamp};
 pub use redaction::{PiecesOf, RedactError, Redaction};
 pub use watermark::Watermark;

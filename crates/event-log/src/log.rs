@@ -169,11 +169,15 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
         blobs: Vec<Blob>,
     ) -> Result<Appended, AppendError>;
 
-    /// Removes content for good, in the same write as the batch that says so. Both
-    /// are there afterwards, or neither.
+    /// Removes content for good, and appends the batch that says so. When it is answered, both
+    /// are done. A store may do much of it in several steps, between which others append:
+    /// then the batch is there first, and some of the content is still read until all of it
+    /// is gone. Where that is interrupted, it is completed, at the latest when the log is
+    /// opened for writing again. Blobs that go can be referred to by no append from the
+    /// batch on, unless they come along again.
     ///
     /// What was derived from content goes with it: every read model, to be folded
-    /// anew, and the digests of the requests of the batches that lose some (such a
+    /// again (rows that were folded before are refused, see [`crate::Epoch`]), and the digests of the requests of the batches that lose some (such a
     /// batch is known whatever the request). Bytes that the store has given up may
     /// lie on the disk until it rewrites its files.
     ///

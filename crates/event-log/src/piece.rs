@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::Digest;
+use crate::{AppendError, Digest};
 
 /// 16 random bytes that make a piece's digest unguessable. They go when the
 /// piece goes, so that a removed secret cannot be found by trying.
@@ -73,16 +73,48 @@ impl Content {
 
     /// The blob that this piece refers to, if it does.
     pub fn blob(&self) -> Option<Digest> {
-        self.reference().map(|(digest, _)| digest)
+        self.reference().map(|reference| reference.digest)
     }
 
     /// The blob that this piece refers to, and the length that it says.
-    pub(crate) fn reference(&self) -> Option<(Digest, u64)> {
+    pub fn reference(&self) -> Option<BlobReference> {
         match self {
             Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } => {
-                Some((*digest, *size))
+                let (digest, size) = (*digest, *size);
+                Some(BlobReference { digest, size })
             }
             Content::Inline { .. } | Content::Removed { .. } => None,
+        }
+    }
+}
+
+/// What a piece says of the blob that it refers to.
+///
+/// The piece's salted digest is over both, so a wrong size would stay wrong for ever:
+/// a store refuses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BlobReference {
+    /// The content's SHA-256.
+    pub digest: Digest,
+    /// The content's length in bytes.
+    pub size: u64,
+}
+
+impl BlobReference {
+    /// Compares what the piece says with the length of the blob that there is, if one is.
+    ///
+    /// # Errors
+    /// [`AppendError::UnknownBlob`] and [`AppendError::BlobSize`].
+    pub fn check(&self, actual: Option<u64>) -> Result<(), AppendError> {
+        let BlobReference { digest, size } = *self;
+        match actual {
+            None => Err(AppendError::UnknownBlob { digest }),
+            Some(actual) if actual == size => Ok(()),
+            Some(actual) => Err(AppendError::BlobSize {
+                digest,
+                said: size,
+                actual,
+            }),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The port of the read models: rows and their checkpoint, committed together.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -12,34 +14,87 @@ pub type Row = (Bytes, Bytes);
 /// key stands twice, the last one counts.
 pub type Rows = Vec<(Bytes, Option<Bytes>)>;
 
+/// Which content of a log there was to fold: the position of the last event that said what
+/// was removed from the log, [`Epoch::NONE`] where nothing was. It is kept with the log.
+///
+/// Copying records ([`crate::EventLog::append_records`]) removes nothing, so a copy of a
+/// redacted log begins without an epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Epoch(pub u64);
+
+impl Epoch {
+    /// Nothing was ever removed.
+    pub const NONE: Epoch = Epoch(0);
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Epoch::NONE => f.write_str("before any redaction"),
+            Epoch(position) => write!(f, "after the redaction at {position}"),
+        }
+    }
+}
+
+/// How far a read model has come, and what content of the log there is.
+///
+/// ```text
+/// 1. checkpoint()    position 5, epoch 3
+/// 2. read and fold   the events from 6 on
+/// 3. commit(expected = what 1 gave, rows, position 9)
+/// 4. and so on       expected = what 1 gave, at position 9
+/// ```
+///
+/// It is asked for *before* the events are read, and handed on as it is: a redaction that
+/// comes after it moves the epoch, and rows that were folded from what it removed are then
+/// refused. To ask for it again right before the commit would let them pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct ModelCheckpoint {
+    /// Up to where the log is folded into the rows; [`Position::START`] for a model that
+    /// does not exist.
+    pub position: Position,
+    /// What content of the log there was when this was asked for.
+    pub epoch: Epoch,
+}
+
+impl ModelCheckpoint {
+    /// The checkpoint after a commit up to `position`, folded under the same epoch.
+    #[must_use]
+    pub fn at(self, position: Position) -> ModelCheckpoint {
+        ModelCheckpoint { position, ..self }
+    }
+}
+
 /// Rows that a projection keeps current, by the name of the read model.
 ///
 /// The checkpoint says up to which position the log is folded into the rows.
 /// It moves in the same write as the rows, so each event counts exactly once.
 ///
-/// A redaction ([`crate::EventLog::redact`]) drops every model. Whoever was folding
-/// meanwhile, with content in memory that was read before, must throw that away and begin
-/// again: a checkpoint that is back at [`Position::START`], or a redaction among the
-/// events, says so.
+/// A redaction ([`crate::EventLog::redact`]) drops every model, and moves the epoch in the
+/// same write. Rows that were folded from content that was read before are refused from
+/// then on, also those of a model that is new.
 #[async_trait]
 pub trait ReadModels: Send + Sync {
-    /// How far `model` has come; [`Position::START`] if it does not exist.
-    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError>;
+    /// How far `model` has come, and the log's epoch. Ask for it before you read the events
+    /// to fold, see [`ModelCheckpoint`].
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError>;
 
-    /// Writes rows and the checkpoint, if the checkpoint is `expected` now.
+    /// Writes rows and the new checkpoint, which is `expected` at `position`, if the
+    /// checkpoint is `expected` now.
     ///
     /// The write need not survive a power cut (the log does, and a model that
     /// fell behind catches up), but rows and checkpoint survive together or
     /// not at all.
     ///
     /// # Errors
-    /// [`CommitError::Checkpoint`] when another writer was faster.
+    /// [`CommitError::Epoch`] when content was removed from the log since `expected` was
+    /// asked for, [`CommitError::Checkpoint`] when another writer was faster.
     async fn commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Result<(), CommitError>;
 
     /// One row.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Append, AppendError, Digest, MalformedRecord, Position, ReadError, Record};
+use crate::{Append, AppendError, Content, Digest, MalformedRecord, Position, ReadError, Record};
 
 /// Pieces of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Redaction {
     /// The pieces that go, by ascending positions, each position once. One that is
     /// gone already stays so.
     pub removed: Vec<PiecesOf>,
-    /// Blobs that go. No piece that stays may refer to one of them.
+    /// Blobs that go. No piece that stays may refer to one of them, nor the batch.
     pub blobs: Vec<Digest>,
     /// Up to where the caller has looked for pieces that refer to these blobs. The
     /// store looks through what came since.
@@ -82,7 +82,8 @@ impl From<MalformedRecord> for RedactError {
 }
 
 impl Redaction {
-    /// Whether the positions ascend, so that each stands once.
+    /// Whether the positions ascend, so that each is there once, and whether the batch
+    /// that says what goes does not refer to a blob that goes: it stays.
     ///
     /// # Errors
     /// [`AppendError::Invalid`].
@@ -90,12 +91,22 @@ impl Redaction {
         let ascend = self
             .removed
             .is_sorted_by(|one, next| one.position < next.position);
-        if ascend {
-            return Ok(());
+        if !ascend {
+            return Err(AppendError::Invalid {
+                reason: "the positions of what is removed must ascend".into(),
+            });
         }
-        Err(AppendError::Invalid {
-            reason: "the positions of what is removed must ascend".into(),
-        })
+        let blobs: HashSet<Digest> = self.blobs.iter().copied().collect();
+        let pieces = self.append.events.iter().flat_map(|event| &event.content);
+        match pieces
+            .filter_map(Content::blob)
+            .find(|it| blobs.contains(it))
+        {
+            None => Ok(()),
+            Some(digest) => Err(AppendError::Invalid {
+                reason: format!("the redaction refers to the blob {digest}, which it removes"),
+            }),
+        }
     }
 
     /// Checks a record against what is removed: its pieces are there, and none that

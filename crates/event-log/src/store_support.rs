@@ -2,13 +2,14 @@
 //! page, the salted digest of a request, the name of a read model, and the
 //! checks of a verbatim copy.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
 use crate::{
-    AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, Position, Record, Salt,
-    Version, append, limits, piece,
+    AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, ModelCheckpoint,
+    Position, Record, Salt, Version, append, limits, piece,
 };
 
 /// The most records, streams or rows that one call gives, whatever was asked.
@@ -78,6 +79,33 @@ pub fn check_model_name(model: &str) -> Result<(), CommitError> {
     Ok(())
 }
 
+/// Compares what a commit of rows expects with what there is.
+///
+/// # Errors
+/// [`CommitError::Epoch`] and [`CommitError::Checkpoint`].
+pub fn check_checkpoint(
+    model: &str,
+    expected: ModelCheckpoint,
+    actual: ModelCheckpoint,
+) -> Result<(), CommitError> {
+    let model = || model.to_owned();
+    if expected.epoch != actual.epoch {
+        return Err(CommitError::Epoch {
+            model: model(),
+            expected: expected.epoch,
+            actual: actual.epoch,
+        });
+    }
+    if expected.position != actual.position {
+        return Err(CommitError::Checkpoint {
+            model: model(),
+            expected: expected.position,
+            actual: actual.position,
+        });
+    }
+    Ok(())
+}
+
 /// Checks the blobs that come with an append or a copy, and drops repeated ones.
 ///
 /// # Errors
@@ -94,6 +122,32 @@ pub fn referenced_blobs(records: &[Record]) -> Vec<Digest> {
         .filter_map(|piece| Content::blob(&piece))
         .filter(|digest| seen.insert(*digest))
         .collect()
+}
+
+/// Checks what copied records say of blobs: each comes with them or is stored, and has the
+/// length that they say. `stored` says the length of one that is stored, and is asked once
+/// for each blob that does not come with the records.
+///
+/// # Errors
+/// [`AppendError::UnknownBlob`], [`AppendError::BlobSize`], and those of `stored`.
+pub fn check_references<E: From<AppendError>>(
+    records: &[Record],
+    supplied: &[Blob],
+    mut stored: impl FnMut(Digest) -> Result<Option<u64>, E>,
+) -> Result<(), E> {
+    let sizes = supplied
+        .iter()
+        .map(|blob| (blob.digest(), Some(blob.bytes().len() as u64)));
+    let mut sizes: HashMap<Digest, Option<u64>> = sizes.collect();
+    let pieces = records.iter().flat_map(Record::content);
+    for reference in pieces.filter_map(|piece| Content::reference(&piece)) {
+        let size = match sizes.entry(reference.digest) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => *place.insert(stored(reference.digest)?),
+        };
+        reference.check(size)?;
+    }
+    Ok(())
 }
 
 /// Checks, record by record, that a verbatim copy continues a log. Make one for

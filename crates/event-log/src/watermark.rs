@@ -1,9 +1,7 @@
 //! The watermark: up to where the log is durable and may be read.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use event_listener::Event;
-
+use crate::sync::Event;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::{Position, ReadError};
 
 /// The highest position that readers may see, and a bell that rings when it
@@ -44,16 +42,19 @@ impl Watermark {
     /// Waits until the watermark is above `seen`, and says where it stands.
     ///
     /// # Errors
-    /// [`ReadError::Closed`] when the log is closed in the meantime.
+    /// [`ReadError::Closed`] when the log is closed before it came there.
     pub async fn above(&self, seen: Position) -> Result<Position, ReadError> {
         loop {
             // Listen first and look afterwards: a move between the two is heard.
             let listener = self.moved.listen();
+            // In this order: nothing moves it behind the close, so where it stands
+            // after that is where it stays.
+            let closed = self.closed.load(Ordering::Acquire);
             let now = self.get();
             if now > seen {
                 return Ok(now);
             }
-            if self.closed.load(Ordering::Acquire) {
+            if closed {
                 return Err(ReadError::Closed);
             }
             listener.await;

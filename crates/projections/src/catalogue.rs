@@ -327,10 +327,10 @@ impl Catalogue {
         let _folding = self.folding.lock().await;
         for attempt in 1.. {
             match self.write(log).await {
-                Err(CatalogueError::Commit(CommitError::Checkpoint { actual, .. }))
-                    if attempt < FLUSH_ATTEMPTS =>
-                {
-                    self.state().rows_moved(actual);
+                Err(CatalogueError::Commit(error)) if attempt < FLUSH_ATTEMPTS => {
+                    if !self.outdone(&error) {
+                        return Err(error.into());
+                    }
                     self.fold_to(log, log.watermark()).await?;
                 }
                 result => return result,
@@ -469,14 +469,15 @@ impl Catalogue {
     }
 
     /// Does something that takes content out of the log: nobody folds or writes rows
-    /// meanwhile, and what was folded is forgotten. Whoever reads beside it, also in
-    /// another process, forgets it when it comes to the event that says so.
+    /// meanwhile, and what was folded is forgotten. A catalogue that reads beside it, also in
+    /// another process, forgets it when it comes to the event that says so, and its rows are
+    /// refused ([`CommitError::Epoch`]).
     pub async fn forgetting<T>(&self, work: impl Future<Output = T>) -> T {
         let _rebuilding = self.rebuilding.lock().await;
         let _folding = self.folding.lock().await;
-        let done = work.await;
-        self.state().forget();
-        done
+        // Also where it is dropped midway: then the log does the work all the same.
+        let _forgetting = Forgetting(self);
+        work.await
     }
 
     fn sight_to_fold<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
@@ -492,12 +493,25 @@ impl Catalogue {
     /// needs no place in memory any more.
     async fn write_if_possible(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
         match self.write(log).await {
-            Err(CatalogueError::Commit(CommitError::Checkpoint { actual, .. })) => {
-                self.state().rows_moved(actual);
-                Ok(())
-            }
+            Err(CatalogueError::Commit(error)) if self.outdone(&error) => Ok(()),
             Ok(()) if self.state().is_read_only() => self.trim(log).await,
             result => result,
+        }
+    }
+
+    /// Takes notice of why rows were refused; whether it can go on from there.
+    fn outdone(&self, error: &CommitError) -> bool {
+        match error {
+            CommitError::Checkpoint { actual, .. } => {
+                self.state().rows_are_at(*actual);
+                true
+            }
+            // What is folded may have what was removed.
+            CommitError::Epoch { .. } => {
+                self.state().forget();
+                true
+            }
+            _ => false,
         }
     }
 
@@ -527,10 +541,19 @@ impl Catalogue {
             }
             Err(error) => return Err(error.into()),
         }
-        if pending.expected == Position::START {
+        if pending.expected.position == Position::START {
             generation::drop_older_formats(log).await?;
         }
         Ok(())
+    }
+}
+
+/// Has what was folded forgotten when it goes.
+struct Forgetting<'a>(&'a Catalogue);
+
+impl Drop for Forgetting<'_> {
+    fn drop(&mut self) {
+        self.0.state().forget();
     }
 }
 

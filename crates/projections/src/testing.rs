@@ -156,6 +156,13 @@ impl Story {
 
     /// This happened next, in one batch.
     pub(crate) fn append_all(&mut self, emitted: &[&Emitted]) -> &mut Story {
+        let append = self.batch(emitted);
+        block_on(self.log.append(append)).expect("the events are appended");
+        self
+    }
+
+    /// What may happen next, in one batch.
+    pub(crate) fn batch(&mut self, emitted: &[&Emitted]) -> Append {
         let (mut events, mut blobs) = (Vec::new(), Vec::new());
         for one in emitted {
             self.seconds += 1;
@@ -178,7 +185,7 @@ impl Story {
             stream,
             expected: Expected::Any,
         };
-        let append = Append {
+        Append {
             batch: Uuid::from_u128((1 << 64) + self.seconds.unsigned_abs() as u128),
             request: Bytes::new(),
             expectations: events
@@ -187,9 +194,7 @@ impl Story {
                 .collect(),
             events,
             blobs,
-        };
-        block_on(self.log.append(append)).expect("the events are appended");
-        self
+        }
     }
 
     /// Everything that happened.

@@ -62,7 +62,7 @@ pub(crate) fn backup(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(io)?;
+    identity::create_directory(parent).map_err(io)?;
     // Once more: only now it is known where a path with links and dots leads.
     if is_inside(parent, &db.path) {
         return Err(BackupError::Inside {
@@ -189,7 +189,7 @@ fn prove(copy: &Path) -> Result<(Position, Option<Digest>), OpenError> {
 fn finish(copy: &Path, position: Position, log_id: Uuid) -> std::io::Result<()> {
     let watermark = WatermarkFile::open_for_writing(copy)?;
     watermark.write(position)?;
-    watermark.sync()?;
+    watermark.sync_new()?;
     let mut identity = fs::File::create(copy.join(identity::NAME))?;
     identity.write_all(identity::text(log_id).as_bytes())?;
     identity.sync_all()?;

@@ -58,6 +58,8 @@ pub(crate) enum Role {
     /// Takes what comes before the first damage of the write-ahead log, and drops the
     /// rest.
     Truncator,
+    /// Takes what is whole of the write-ahead log, and drops what is damaged.
+    Salvager,
 }
 
 /// The options of the whole database.
@@ -67,7 +69,7 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     // test of the readers counts the tables. Whoever truncates wants just that: the
     // damaged write-ahead log goes once all before the damage is in tables.
     let keeps_wal = match role {
-        Role::Truncator => "avoid_flush_during_recovery=false",
+        Role::Truncator | Role::Salvager => "avoid_flush_during_recovery=false",
         Role::Creator | Role::Writer | Role::Reader => "avoid_flush_during_recovery=true",
     };
     let mut db = DbOptions::default()
@@ -80,6 +82,7 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     // This one forgives a torn tail and refuses anything else.
     db.set_wal_recovery_mode(match role {
         Role::Truncator => DBRecoveryMode::PointInTime,
+        Role::Salvager => DBRecoveryMode::SkipAnyCorruptedRecord,
         _ => DBRecoveryMode::TolerateCorruptedTailRecords,
     });
     db.set_recycle_log_file_num(0);
@@ -87,7 +90,9 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     // A reader must hold its files open, as the writer may delete them.
     db.set_max_open_files(match role {
         Role::Reader => -1,
-        Role::Creator | Role::Writer | Role::Truncator => i32::from(options.max_open_files),
+        Role::Creator | Role::Writer | Role::Truncator | Role::Salvager => {
+            i32::from(options.max_open_files)
+        }
     });
     // There is one writer. Alone it may remember where it inserted last, which
     // makes ascending keys cheap.

@@ -4,71 +4,27 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use annals_event_log::{Position, ReadError, Record};
 use bytes::Bytes;
-use event_listener::{Event, Listener};
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions,
 };
 use tempfile::TempDir;
 
 use crate::columns::{self, Columns};
+use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
+use crate::latch::OnDrop;
 use crate::{chunk, keys};
 
-/// A signal that is given once, and for ever.
-#[derive(Debug, Default)]
-pub(crate) struct Latch {
-    given: AtomicBool,
-    bell: Event,
-}
-
-impl Latch {
-    pub(crate) fn give(&self) {
-        self.given.store(true, Ordering::Release);
-        self.bell.notify(usize::MAX);
-    }
-
-    pub(crate) fn is_given(&self) -> bool {
-        self.given.load(Ordering::Acquire)
-    }
-
-    pub(crate) async fn wait(&self) {
-        loop {
-            let listener = self.bell.listen();
-            if self.is_given() {
-                return;
-            }
-            listener.await;
-        }
-    }
-
-    /// Waits on this thread, at most so long; whether the signal was given.
-    pub(crate) fn wait_blocking(&self, limit: std::time::Duration) -> bool {
-        let listener = self.bell.listen();
-        if !self.is_given() {
-            listener.wait_timeout(limit);
-        }
-        self.is_given()
-    }
-}
-
-/// Gives the signal when it is dropped.
-#[derive(Debug, Default)]
-pub(crate) struct OnDrop(pub(crate) Arc<Latch>);
-
-impl Drop for OnDrop {
-    fn drop(&mut self) {
-        self.0.give();
-    }
-}
-
-/// An open database. Its fields are dropped in this order: RocksDB is closed
-/// first, then the lock is given back, and at last the signal is given.
+/// An open database. A writer's is made durable when it is dropped. Then its fields are
+/// dropped in this order: RocksDB is closed first, then the lock is given back, and at last
+/// the signal is given.
 pub(crate) struct Db {
     pub(crate) rocks: DB,
+    /// A writer's only.
+    pub(crate) durability: Option<Durability>,
     /// Holds RocksDB's statistics.
     pub(crate) options: DbOptions,
     pub(crate) path: PathBuf,
@@ -80,7 +36,36 @@ pub(crate) struct Db {
     pub(crate) released: Arc<OnDrop>,
 }
 
+impl Drop for Db {
+    fn drop(&mut self) {
+        if let Some(durability) = &self.durability {
+            durability.close(&self.rocks, &self.path);
+        }
+    }
+}
+
 impl Db {
+    /// RocksDB's error as the source of an `Unavailable`, where a write has failed: what is
+    /// on the disk is unknown from now on.
+    pub(crate) fn write_failure(&self, error: &rocksdb::Error) -> StoreFailure {
+        self.failed();
+        self.failure(error)
+    }
+
+    /// Says that a write has failed: what is on the disk is unknown from now on.
+    pub(crate) fn failed(&self) {
+        if let Some(durability) = &self.durability {
+            durability.failed();
+        }
+    }
+
+    /// Says that something was written without a sync.
+    pub(crate) fn unsynced(&self) {
+        if let Some(durability) = &self.durability {
+            durability.unsynced();
+        }
+    }
+
     /// The column families' handles.
     pub(crate) fn columns(&self) -> Result<Columns<'_>, ReadError> {
         Columns::of(&self.rocks).map_err(|name| corrupt(format!("column family {name} is missing")))

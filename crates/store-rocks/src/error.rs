@@ -92,6 +92,15 @@ pub enum OpenError {
         /// The directory.
         path: PathBuf,
     },
+    /// Another process is making the indexes anew. The records are all there.
+    #[error(
+        "the indexes of the log at {path} are being made anew by another process; try again when it is done",
+        path = .path.display()
+    )]
+    Rebuilding {
+        /// The directory.
+        path: PathBuf,
+    },
     /// The directory or a file in it may not be read, or not be written.
     #[error("no permission to open {path}: {detail}", path = .path.display())]
     NoPermission {
@@ -148,7 +157,10 @@ pub enum OpenError {
 impl OpenError {
     /// Whether the same call may succeed later without anything being mended.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, OpenError::Locked { .. } | OpenError::DiskFull { .. })
+        matches!(
+            self,
+            OpenError::Locked { .. } | OpenError::DiskFull { .. } | OpenError::Rebuilding { .. }
+        )
     }
 
     pub(crate) fn io(path: &Path, source: io::Error) -> OpenError {
@@ -344,6 +356,12 @@ pub enum StoreFailure {
     /// The writer changed its tables all the time.
     #[error("the writer changed its tables faster than a reader can follow; try again")]
     Restless,
+    /// The indexes were being made anew while a reader looked at them.
+    #[error(
+        "the log's indexes are being made anew by another process, or that was interrupted; try again when it is \
+         done, or run `annals rebuild --indexes` if no process does it"
+    )]
+    Rebuilding,
     /// A thread of the store's own ended before its work.
     #[error("a thread of the store ended before its work; reopen the log")]
     ThreadLost,
@@ -356,6 +374,17 @@ impl StoreFailure {
             StoreFailure::DiskFull { path, detail }
         } else {
             StoreFailure::Rocks { path, detail }
+        }
+    }
+
+    /// A file in the log's directory that could not be made.
+    pub(crate) fn io(path: &Path, error: &io::Error) -> StoreFailure {
+        let (path, detail) = (Arc::from(path), Arc::from(error.to_string()));
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                StoreFailure::DiskFull { path, detail }
+            }
+            _ => StoreFailure::Rocks { path, detail },
         }
     }
 }

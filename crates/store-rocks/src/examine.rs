@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use annals_event_log::Position;
 use uuid::Uuid;
 
+use crate::aside::ASIDE;
 use crate::db::directory_bytes;
 use crate::error::OpenError;
-use crate::truncate::{self, ASIDE, End};
+use crate::truncate::{self, Behind, End};
 use crate::watermark_file::WatermarkFile;
 use crate::{backup, identity, ingest};
 
@@ -59,6 +60,8 @@ pub enum Tail {
         last: Position,
         /// What is wrong behind it.
         damage: String,
+        /// What is whole behind the damage.
+        behind: Behind,
     },
     /// The log does not open for another reason.
     Unreadable(OpenError),
@@ -104,13 +107,21 @@ pub(crate) fn examine(path: &Path) -> Examined {
 fn tail(path: &Path) -> Tail {
     match truncate::look(path) {
         Ok(End::Sound(last)) => Tail::Sound(last),
-        Ok(End::Damaged { last, damage }) => Tail::Damaged { last, damage },
+        Ok(End::Damaged {
+            last,
+            damage,
+            behind,
+        }) => Tail::Damaged {
+            last,
+            damage,
+            behind,
+        },
         Err(error) => Tail::Unreadable(error),
     }
 }
 
 /// Asks for the lock as readers would share it, and gives it back at once.
-fn written(path: &Path) -> Written {
+pub(crate) fn written(path: &Path) -> Written {
     let Ok(file) = File::open(path.join(identity::NAME)) else {
         return Written::Unknown;
     };
@@ -131,12 +142,12 @@ fn free(path: &Path) -> io::Result<u64> {
 
 fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
     let mut leftovers = Vec::new();
-    let rows = path.join(ingest::NAME);
-    // A writer may be using it.
-    if written == Written::No && rows.exists() {
+    // A writer may be using one.
+    if written == Written::No {
         let what = "rows of a read model that were not taken over; the next opening for writing \
                     removes it";
-        leftovers.push(Leftover { path: rows, what });
+        let rows = ingest::leftovers(path).into_iter();
+        leftovers.extend(rows.map(|path| Leftover { path, what }));
     }
     let Ok(directory) = path.canonicalize() else {
         return leftovers;
@@ -152,7 +163,7 @@ fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
         let what = if found.starts_with(backup::WORK) {
             "a backup or restore that was interrupted, or is being made now"
         } else if found.starts_with(&aside) {
-            "write-ahead logs as they were before their end was removed"
+            "the log as it was before `annals doctor --truncate-tail` removed its end"
         } else {
             continue;
         };

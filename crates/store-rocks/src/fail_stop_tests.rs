@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use annals_event_log::{
     Actor, Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, Expectation,
-    Expected, NewEvent, PiecesOf, Position, Query, ReadModels, Redaction, Version,
+    Expected, ModelCheckpoint, NewEvent, PiecesOf, Position, Query, ReadModels, Redaction, Version,
 };
 use bytes::Bytes;
 use chrono::DateTime;
@@ -23,7 +23,7 @@ use crate::{Options, PurgeError, RocksLog, StoreFailure, open};
 
 /// What the disk does with the next group.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Order {
+pub(crate) enum Order {
     Write,
     /// As a disk without room does.
     Refuse,
@@ -58,7 +58,7 @@ fn obedient(db: Arc<Db>, orders: Receiver<Order>) -> crate::writer::Disk {
 }
 
 /// A new log on such a disk.
-fn log_on_obedient_disk() -> (TempDir, PathBuf, RocksLog, Sender<Order>) {
+pub(crate) fn log_on_obedient_disk() -> (TempDir, PathBuf, RocksLog, Sender<Order>) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("log");
     block_on(
@@ -73,7 +73,7 @@ fn log_on_obedient_disk() -> (TempDir, PathBuf, RocksLog, Sender<Order>) {
     (home, path, log, orders)
 }
 
-fn append(stream: &str) -> Append {
+pub(crate) fn append(stream: &str) -> Append {
     let event = NewEvent {
         stream: stream.parse().unwrap(),
         id: Uuid::new_v4(),
@@ -160,7 +160,7 @@ fn fail_with(order: Order) -> (TempDir, PathBuf, Vec<Append>, String) {
         matches!(later, AppendError::Unavailable { .. }) && later.is_retryable(),
         "{later:?}"
     );
-    let commit = block_on(log.commit("m", Position(0), Vec::new(), Position(1)));
+    let commit = block_on(log.commit("m", ModelCheckpoint::default(), Vec::new(), Position(1)));
     assert!(
         matches!(commit, Err(CommitError::Unavailable { .. })),
         "{commit:?}"
@@ -231,8 +231,42 @@ fn what_was_accepted_is_written_before_the_log_closes() {
     assert_eq!(positions(&reopen(&path)), [1]);
 }
 
-/// A redaction of more than one write, which fails in the middle: nothing of it is seen
-/// before, and all of it is done by reopening.
+/// The writer's thread is lost to a panic with a group in its hands and others in the queue.
+#[test]
+fn a_writer_that_is_lost_is_named_and_nothing_is_accepted_behind_it() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("log");
+    let options = Options::default();
+    block_on(RocksLog::create(&path, &options).unwrap().close());
+    let opened = open::open_on(&path, &options, |_| {
+        Box::new(|_| std::panic::resume_unwind(Box::new("a bug")))
+    })
+    .unwrap();
+    let log = RocksLog::start(&path, &options, opened).unwrap();
+    let appends = (0..20).map(|_| log.append(append("run-1")));
+    for answer in block_on(futures::future::join_all(appends)) {
+        let error = answer.expect_err("nothing was written");
+        assert!(error.is_retryable(), "{error}");
+        assert!(error.to_string().contains("reopen"), "{error}");
+    }
+    let later = block_on(log.append(append("run-1"))).unwrap_err();
+    assert!(
+        matches!(later, AppendError::Unavailable { .. }),
+        "{later:?}"
+    );
+    let commit = block_on(log.commit("m", ModelCheckpoint::default(), Vec::new(), Position(0)));
+    assert!(
+        matches!(commit, Err(CommitError::Unavailable { .. })),
+        "{commit:?}"
+    );
+    block_on(log.close());
+    let log = reopen(&path);
+    assert_eq!(positions(&log), []);
+    assert_eq!(block_on(log.append(append("run-1"))).unwrap(), at(1));
+}
+
+/// A redaction of more than one write, which fails in the middle: it is not answered, and all
+/// of it is done by reopening.
 #[test]
 fn a_redaction_that_fails_between_two_writes_is_completed_by_reopening() {
     const RECORDS: u64 = 200;
@@ -270,12 +304,18 @@ fn a_redaction_that_fails_between_two_writes_is_completed_by_reopening() {
     orders.send(Order::Refuse).unwrap();
     let failed = block_on(log.redact(redaction.clone())).unwrap_err();
     assert!(failed.is_retryable(), "{failed}");
-    assert_eq!(log.watermark(), Position(RECORDS), "nobody is told of it");
+    assert_eq!(
+        log.watermark(),
+        Position(RECORDS + 1),
+        "what says it is there"
+    );
     assert!(
         block_on(log.blob(blob.digest())).unwrap().is_some(),
         "records still refer to it"
     );
     assert!(matches!(log.purge(), Err(PurgeError::Store(_))));
+    let late = block_on(log.append(append("run-3"))).unwrap_err();
+    assert!(matches!(late, AppendError::Unavailable { .. }), "{late}");
     drop(log);
     let log = reopen(&path);
     assert_eq!(log.watermark(), Position(RECORDS + 1));

@@ -172,16 +172,34 @@ pub(crate) fn finish(directory: &Path) -> Result<(), OpenError> {
 /// Brings the names in a directory to the disk, and its own name.
 pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()?;
-    // The parent may not be readable for us; its entry then has to wait for
-    // the operating system.
-    if let Some(parent) = directory
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        && let Ok(parent) = File::open(parent)
-    {
-        parent.sync_all()?;
+    sync_parent(directory)
+}
+
+/// Brings the name of a directory to the disk.
+fn sync_parent(directory: &Path) -> io::Result<()> {
+    // The parent of "log" or of "." is not in the path itself.
+    let directory = directory.canonicalize()?;
+    let Some(parent) = directory.parent() else {
+        return Ok(());
+    };
+    match File::open(parent) {
+        Ok(parent) => parent.sync_all(),
+        // Where it may not be read by this user, its entry has to wait for the operating
+        // system. It was not made by us then.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
     }
-    Ok(())
+}
+
+/// Creates a directory, with those above it that are missing, and brings the name of each
+/// to the disk.
+pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = directory
+        .ancestors()
+        .take_while(|at| !at.as_os_str().is_empty() && !at.exists())
+        .collect();
+    fs::create_dir_all(directory)?;
+    missing.into_iter().rev().try_for_each(sync_parent)
 }
 
 #[cfg(test)]

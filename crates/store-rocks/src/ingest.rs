@@ -12,55 +12,101 @@ use std::path::{Path, PathBuf};
 
 use annals_event_log::{CommitError, Rows};
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
+use uuid::Uuid;
 
+use crate::error::StoreFailure;
 use crate::models::Commit;
 use crate::read::View;
 use crate::{columns, keys};
 
 /// From this many rows on a table pays for its files and their syncs.
 pub(crate) const INGEST_FROM: usize = 10_000;
-/// The table before RocksDB takes it over. Only one commit runs at a time.
-pub(crate) const NAME: &str = "rows.new";
+/// How the name of a table begins and ends before RocksDB takes it over.
+///
+/// Each has a name of its own. RocksDB takes a table over by a second name for the same
+/// file, and removes the first one then; where it could not, the first name is still one
+/// of a live table, which writing to it again would destroy.
+const BEGIN: &str = "rows";
+const END: &str = ".new";
 
-fn path(directory: &Path) -> PathBuf {
-    directory.join(NAME)
+/// A table under its first name, which goes when this does.
+struct Table {
+    path: PathBuf,
 }
 
-/// Removes what an interrupted commit left.
+impl Table {
+    /// Makes the file, which must not exist: whatever stands there already may be a live
+    /// table of the database.
+    fn create(directory: &Path) -> std::io::Result<Table> {
+        let name = format!("{BEGIN}-{}{END}", Uuid::now_v7().simple());
+        let path = directory.join(name);
+        fs::File::create_new(&path)?;
+        Ok(Table { path })
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// Tables that an interrupted commit left under their first names, or that RocksDB could
+/// not remove. Older programs had one name for all, `rows.new`.
+pub(crate) fn leftovers(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_ours = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.starts_with(BEGIN) && name.ends_with(END)
+    };
+    let mut found: Vec<PathBuf> = entries.filter(is_ours).map(|entry| entry.path()).collect();
+    found.sort();
+    found
+}
+
+/// Removes what an interrupted commit left. Where it also is a live table, that stays under
+/// its own name.
 pub(crate) fn clean(directory: &Path) {
-    // It is overwritten by the next one anyhow.
-    let _ = fs::remove_file(path(directory));
+    leftovers(directory).iter().for_each(|path| remove(path));
+}
+
+/// Removes a name. One that stays harms nothing: it is never written to again.
+fn remove(path: &Path) {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %path.display(), "rows that were taken over are left under their first name");
+        }
+        _ => {}
+    }
 }
 
 /// Writes rows and checkpoint, or nothing.
 pub(crate) fn commit(view: &View<'_>, commit: Commit) -> Result<(), CommitError> {
     let directory = view.db.path.as_path();
-    let path = path(directory);
-    let written = write_table(&path, commit).and_then(|()| {
+    let table = Table::create(directory).map_err(|error| StoreFailure::io(directory, &error))?;
+    let written = write_table(&table.path, commit).and_then(|()| {
         let mut options = IngestExternalFileOptions::default();
         options.set_move_files(true);
         view.db
             .rocks
-            .ingest_external_file_cf_opts(view.columns.models, &options, vec![&path])
+            .ingest_external_file_cf_opts(view.columns.models, &options, vec![&table.path])
     });
-    written.map_err(|error| {
-        clean(directory);
-        view.db.failure(&error).into()
-    })
+    written.map_err(|error| view.db.failure(&error).into())
 }
 
 fn write_table(path: &Path, commit: Commit) -> Result<(), rocksdb::Error> {
     let Commit {
         model,
         rows,
-        checkpoint,
+        position,
         ..
     } = commit;
     let options = columns::table_of_rows();
     let mut table = SstFileWriter::create(&options);
     table.open(path)?;
     // The checkpoint's key stands before those of all rows.
-    table.put(keys::model_checkpoint(&model), checkpoint.0.to_be_bytes())?;
+    table.put(keys::model_checkpoint(&model), position.0.to_be_bytes())?;
     // One key's room serves them all.
     let mut full = keys::model_row(&model, &[]);
     let before = full.len();

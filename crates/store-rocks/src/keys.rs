@@ -27,6 +27,9 @@ pub(crate) const BEYOND: u8 = 0x01;
 
 const _: () = assert!(NUMBER == 8, "numbers in keys have 8 bytes");
 
+/// Above the names of all read models, which are of ASCII.
+pub(crate) const BEYOND_MODELS: [u8; 1] = [u8::MAX];
+
 /// `meta`: the format, u32.
 pub(crate) const META_FORMAT: &[u8] = b"format";
 /// `meta`: the log's id, 16 bytes.
@@ -35,13 +38,37 @@ pub(crate) const META_LOG_ID: &[u8] = b"log_id";
 pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
 /// `meta`: the frontier of the tree.
 pub(crate) const META_TREE: &[u8] = b"tree";
-/// `meta`: what is left to do of redactions, see [`crate::redaction`].
+/// `meta`: what is left to do of redactions, see `redaction/pending.rs`.
 pub(crate) const META_REDACTION: &[u8] = b"redaction";
+/// `meta`: how the keys of the parts of what is left begin; a number follows, u32.
+const META_REDACTION_PART: &[u8] = b"redaction/";
+/// `meta`: the epoch of the content, see [`annals_event_log::Epoch`].
+pub(crate) const META_EPOCH: &[u8] = b"epoch";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 
 /// `meta`: there while the indexes are made anew, see [`crate::rebuild`].
 pub(crate) const META_REBUILDING: &[u8] = b"rebuilding";
+/// `meta`: how often that was begun, u64.
+pub(crate) const META_REBUILT: &[u8] = b"rebuilt";
+
+/// The key of a part of what is left to do of a redaction.
+pub(crate) fn redaction_part(number: u32) -> Vec<u8> {
+    [META_REDACTION_PART, &number.to_be_bytes()].concat()
+}
+
+/// The number of the part that has this key.
+pub(crate) fn redaction_part_number(key: &[u8]) -> Option<u32> {
+    let number = key.strip_prefix(META_REDACTION_PART)?;
+    Some(u32::from_be_bytes(number.try_into().ok()?))
+}
+
+/// The keys of all parts: from the first (inclusive) to the second (exclusive).
+pub(crate) fn redaction_parts() -> (Vec<u8>, Vec<u8>) {
+    let mut beyond = redaction_part(u32::MAX);
+    beyond.push(0);
+    (redaction_part(0), beyond)
+}
 
 /// The key of the chunk that begins at `position`.
 pub(crate) fn record(position: Position) -> [u8; NUMBER] {

@@ -13,12 +13,15 @@
 //!
 //! `docs/storage-format.md` describes the files, byte for byte.
 
+mod aside;
 mod backup;
 mod blobs;
 mod chunk;
 mod collect;
 mod columns;
+mod continuity;
 mod db;
+mod durability;
 mod error;
 mod examine;
 #[cfg(test)]
@@ -28,6 +31,7 @@ mod identity;
 mod index;
 mod ingest;
 mod keys;
+mod latch;
 mod log;
 mod lookup;
 mod models;
@@ -42,15 +46,21 @@ mod redaction;
 mod rows;
 mod scan;
 mod secondary;
+mod settle;
 mod slot;
 mod staging;
+#[cfg(test)]
+mod steps_tests;
 mod streams;
+mod sync;
 mod tree;
 mod truncate;
 mod verify;
+mod wal;
 mod watermark_file;
 mod writer;
 
+pub use aside::{PutBackError, PutBackReport};
 pub use backup::BackupReport;
 pub use blobs::StoredBlob;
 pub use collect::Orphans;
@@ -60,5 +70,5 @@ pub use log::RocksLog;
 pub use options::Options;
 pub use purge::PurgeError;
 pub use rebuild::{RebuildReport, RebuildStep};
-pub use truncate::{RemovedTail, TruncateError, TruncateReport};
+pub use truncate::{Behind, RemovedTail, TruncateError, TruncateReport};
 pub use verify::{Fault, Finding, VerifyReport};

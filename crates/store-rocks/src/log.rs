@@ -22,7 +22,7 @@ use crate::models::Turns;
 use crate::open::{self, Access, Opened};
 use crate::options::Options;
 use crate::read::View;
-use crate::secondary::Follower;
+use crate::secondary::{Began, Follower};
 use crate::slot::Slot;
 
 /// How long dropping the last handle waits for reads that are under way.
@@ -196,6 +196,32 @@ impl Sight {
             }
         }
     }
+
+    /// Where the files end, if that is behind the watermark and no writer publishes it.
+    fn unpublished(&self) -> Option<Position> {
+        match self {
+            Sight::Own(_) => None,
+            Sight::Followed(follower) => follower.unpublished(),
+        }
+    }
+}
+
+impl Sight {
+    /// The view as a read finds it; nothing, where it is ours.
+    fn began(&self) -> Option<Began> {
+        match self {
+            Sight::Own(_) => None,
+            Sight::Followed(follower) => Some(follower.began()),
+        }
+    }
+
+    /// Whether what was read since can be answered.
+    fn confirm(&self, began: Option<Began>) -> Result<(), ReadError> {
+        match (self, began) {
+            (Sight::Followed(follower), Some(began)) => follower.confirm(began),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Drop for Inner {
@@ -232,11 +258,15 @@ where
         }
         let result = (|| {
             let (db, watermark) = sight.refresh(db)?;
-            read(&View {
+            let began = sight.began();
+            let answer = read(&View {
                 db: &db,
                 columns: db.columns()?,
                 watermark,
-            })
+                rows_ahead: sight.unpublished().is_some(),
+            });
+            sight.confirm(began)?;
+            answer
         })();
         let _ = answer.send(result);
     });

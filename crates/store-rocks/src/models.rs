@@ -1,17 +1,20 @@
 //! The read models: rows and their checkpoint in one write.
 //!
-//! The write is not synced. It stands in the WAL behind the records that it was
+//! The write is not synced. It stands in the write-ahead log behind the records that it was
 //! folded from, so a power cut can take the newest commits back, but never one
-//! without those behind it, and never rows without their checkpoint. Where the
-//! rows are many, ingest.rs writes them.
+//! without those behind it, and never rows without their checkpoint. What no later group has
+//! synced is synced when the log is closed ([`crate::durability`]). Where the rows are many,
+//! ingest.rs writes them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use annals_event_log::store_support::{behind, check_model_name, clamp_limit};
-use annals_event_log::{CommitError, Position, ReadError, Row, Rows};
+use annals_event_log::store_support::{behind, check_checkpoint, check_model_name, clamp_limit};
+use annals_event_log::{CommitError, Epoch, ModelCheckpoint, Position, ReadError, Row, Rows};
 use bytes::Bytes;
 use rocksdb::{DBPinnableSlice, WriteBatch};
 
+use crate::columns::Columns;
+use crate::db::Db;
 use crate::error::corrupt;
 use crate::ingest::{self, INGEST_FROM};
 use crate::read::View;
@@ -20,13 +23,14 @@ use crate::{keys, open};
 /// What one commit does.
 pub(crate) struct Commit {
     pub(crate) model: String,
-    pub(crate) expected: Position,
+    pub(crate) expected: ModelCheckpoint,
     pub(crate) rows: Rows,
-    pub(crate) checkpoint: Position,
+    /// Up to where the rows are folded.
+    pub(crate) position: Position,
 }
 
-/// Commits to all models take turns: each looks at its checkpoint and then
-/// writes it.
+/// Commits to all models take turns: each looks at its checkpoint and at the epoch and then
+/// writes. Who moves the epoch takes the turn, too.
 #[derive(Debug, Default)]
 pub(crate) struct Turns(Mutex<()>);
 
@@ -37,8 +41,37 @@ impl Turns {
     }
 }
 
-/// How far a model has come.
-pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
+/// How far a model has come, and the log's epoch.
+pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<ModelCheckpoint, ReadError> {
+    // The epoch first: of a redaction that comes in between, it then is the older one.
+    let epoch = epoch(view.db, &view.columns)?;
+    let stored = stored_position(view, model)?;
+    let position = match view.rows_ahead && stored > view.watermark {
+        true => Position::START,
+        false => stored,
+    };
+    Ok(ModelCheckpoint { position, epoch })
+}
+
+/// What content there is to fold. Older programs did not say it.
+pub(crate) fn epoch(db: &Db, columns: &Columns<'_>) -> Result<Epoch, ReadError> {
+    let Some(value) = db.get(columns.meta, keys::META_EPOCH)? else {
+        return Ok(Epoch::NONE);
+    };
+    let malformed = || corrupt("the epoch of the log's content is malformed");
+    keys::number(&value).map(Epoch).ok_or_else(malformed)
+}
+
+/// Whether a model has rows that are to be seen: one without a valid name has none, and those
+/// of one that was folded from more than is served are not shown.
+fn has_rows(view: &View<'_>, model: &str) -> Result<bool, ReadError> {
+    if check_model_name(model).is_err() {
+        return Ok(false);
+    }
+    Ok(!view.rows_ahead || stored_position(view, model)? <= view.watermark)
+}
+
+fn stored_position(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
     if check_model_name(model).is_err() {
         return Ok(Position::START);
     }
@@ -59,16 +92,10 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(
     check_model_name(&commit.model)?;
     let _turn = turns.take();
     let actual = checkpoint(view, &commit.model)?;
-    if actual != commit.expected {
-        return Err(CommitError::Checkpoint {
-            model: commit.model,
-            expected: commit.expected,
-            actual,
-        });
-    }
-    if commit.checkpoint > view.watermark {
+    check_checkpoint(&commit.model, commit.expected, actual)?;
+    if commit.position > view.watermark {
         return Err(CommitError::BeyondWatermark {
-            checkpoint: commit.checkpoint,
+            checkpoint: commit.position,
             watermark: view.watermark,
         });
     }
@@ -83,7 +110,7 @@ fn write(view: &View<'_>, commit: &Commit) -> Result<(), CommitError> {
     let Commit {
         model,
         rows,
-        checkpoint: to,
+        position,
         ..
     } = commit;
     let mut write = WriteBatch::default();
@@ -101,17 +128,17 @@ fn write(view: &View<'_>, commit: &Commit) -> Result<(), CommitError> {
     write.put_cf(
         view.columns.models,
         keys::model_checkpoint(model),
-        to.0.to_be_bytes(),
+        position.0.to_be_bytes(),
     );
-    view.db
-        .rocks
-        .write(write)
-        .map_err(|error| view.db.failure(&error).into())
+    let written = view.db.rocks.write(write);
+    written.map_err(|error| view.db.write_failure(&error))?;
+    view.db.unsynced();
+    Ok(())
 }
 
 /// One row.
 pub(crate) fn get(view: &View<'_>, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(None);
     }
     let value = view
@@ -128,7 +155,7 @@ pub(crate) fn scan(
     after: Option<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Row>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(Vec::new());
     }
     let limit = clamp_limit(limit);
@@ -162,7 +189,7 @@ pub(crate) fn get_many(
     model: &str,
     keys: &[Bytes],
 ) -> Result<Vec<Option<Bytes>>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(vec![None; keys.len()]);
     }
     let keys: Vec<Vec<u8>> = keys.iter().map(|key| keys::model_row(model, key)).collect();
@@ -188,7 +215,7 @@ pub(crate) fn scan_back(
     before: Option<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Row>, ReadError> {
-    if check_model_name(model).is_err() {
+    if !has_rows(view, model)? {
         return Ok(Vec::new());
     }
     let limit = clamp_limit(limit);
@@ -225,7 +252,7 @@ pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<
     if is_nothing_between(view, &from, &to)? {
         return Ok(());
     }
-    let failure = |error| view.db.failure(&error);
+    let failure = |error| view.db.write_failure(&error);
     let mut write = WriteBatch::default();
     write.delete_range_cf(view.columns.models, &from, &to);
     let options = open::synced(true);

@@ -1,7 +1,7 @@
 //! Opening and creating: what the directory is comes first, RocksDB second, so
 //! that a refusal alters nothing.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,15 +12,18 @@ use rocksdb::{DB, WriteBatch, WriteOptions};
 use uuid::Uuid;
 
 use crate::columns::{self, Columns, Role};
-use crate::db::{Db, OnDrop};
-use crate::error::{OpenError, StoreFailure, lost};
+use crate::db::Db;
+use crate::durability::Durability;
+use crate::error::{OpenError, lost};
+use crate::latch::OnDrop;
 use crate::options::Options;
 use crate::secondary::Follower;
+use crate::settle::settle;
 use crate::slot::Slot;
 use crate::staging::Tail;
-use crate::watermark_file::{self, WatermarkFile};
+use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
-use crate::{identity, index, ingest, keys, redaction, rows, tree};
+use crate::{continuity, identity, index, ingest, keys, redaction, rows, secondary, tree};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -45,7 +48,7 @@ pub(crate) enum Access {
 /// Makes a new log and opens it.
 pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     check_place(path)?;
-    fs::create_dir_all(path).map_err(|error| OpenError::io(path, error))?;
+    identity::create_directory(path).map_err(|error| OpenError::io(path, error))?;
     let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
     let lock = identity::begin(path, log_id)?;
     let db_options = columns::database_options(options, Role::Creator);
@@ -53,18 +56,19 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError
         .map_err(|error| OpenError::rocks(path, error))?;
     write_meta(path, &rocks, log_id)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
-    let written = file.write(Position::START).and_then(|()| file.sync());
+    let written = file.write(Position::START).and_then(|()| file.sync_new());
     written.map_err(|error| OpenError::io(path, error))?;
     identity::finish(path)?;
     let db = Db {
         rocks,
+        durability: Some(Durability::new(file)),
         options: db_options,
         path: path.to_owned(),
         _scratch: None,
         _lock: Some(lock),
         released: Arc::default(),
     };
-    start_writer(log_id, db, file, options, |db| disk(db, options.sync))
+    start_writer(log_id, db, options, |db| disk(db, options.sync))
 }
 
 /// Whether a log may be created here: nothing there, or only what an
@@ -122,11 +126,10 @@ pub(crate) fn open_on(
     disk: impl FnOnce(Arc<Db>) -> Disk,
 ) -> Result<Opened, OpenError> {
     let (log_id, db) = open_locked(path, options, Purpose::Use)?;
-    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
-    start_writer(log_id, db, file, options, disk)
+    start_writer(log_id, db, options, disk)
 }
 
-/// Opens the database under the writer's lock.
+/// Opens the database under the writer's lock. Everything that is recovered is durable then.
 pub(crate) fn open_locked(
     path: &Path,
     options: &Options,
@@ -139,32 +142,47 @@ pub(crate) fn open_locked(
         .write(true)
         .open(path.join(identity::NAME));
     may_write.map_err(|error| OpenError::io(path, error))?;
+    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
+    settle(path, &file)?;
+    let db = open_writer(path, options, file, Some(lock), Arc::default())?;
+    check_meta(&db, log_id, purpose)?;
+    Ok((log_id, db))
+}
+
+/// Opens the database for writing. Its write-ahead logs are durable already.
+fn open_writer(
+    path: &Path,
+    options: &Options,
+    file: WatermarkFile,
+    lock: Option<File>,
+    released: Arc<OnDrop>,
+) -> Result<Db, OpenError> {
     let db_options = columns::database_options(options, Role::Writer);
     let rocks = DB::open_cf_descriptors(&db_options, path, columns::descriptors(options))
         .map_err(|error| OpenError::rocks(path, error))?;
-    let db = Db {
+    Ok(Db {
         rocks,
+        durability: Some(Durability::new(file)),
         options: db_options,
         path: path.to_owned(),
         _scratch: None,
-        _lock: Some(lock),
-        released: Arc::default(),
-    };
-    check_meta(&db, log_id, purpose)?;
-    Ok((log_id, db))
+        _lock: lock,
+        released,
+    })
 }
 
 fn start_writer(
     log_id: Uuid,
     db: Db,
-    file: WatermarkFile,
     options: &Options,
     disk: impl FnOnce(Arc<Db>) -> Disk,
 ) -> Result<Opened, OpenError> {
     let path = db.path.clone();
     ingest::clean(&path);
     let mut tail = read_tail(&db).map_err(|error| unreadable(&path, error))?;
+    let file = watermark_file(&db)?;
     check_watermark(&path, &file, tail.last)?;
+    continuity::check(&db, tail.last).map_err(|error| unreadable(&path, error))?;
     let purged = redaction::resume(&db, &mut tail.counts).map_err(|failure| match failure {
         redaction::Failure::Read(error) => unreadable(&path, error),
         redaction::Failure::Write(error) => OpenError::rocks(&path, error),
@@ -181,13 +199,20 @@ fn start_writer(
         })?),
         false => None,
     };
-    file.write(tail.last)
-        .map_err(|error| OpenError::io(&path.join(watermark_file::NAME), error))?;
+    let file = watermark_file(&db)?;
+    let failed = |error| OpenError::io(&path.join(watermark_file::NAME), error);
+    file.write(tail.last).map_err(failed)?;
+    let syncer = Syncer::start(Arc::clone(&file)).map_err(failed)?;
+    syncer.written();
+    if let Some(durability) = &db.durability {
+        durability.opened();
+    }
     let db = Arc::new(db);
     let watermark = Arc::new(Watermark::new(tail.last));
     let publish = Publish {
         watermark: Arc::clone(&watermark),
         file,
+        syncer,
     };
     let disk = disk(Arc::clone(&db));
     let end = End { tail, tree };
@@ -201,27 +226,24 @@ fn start_writer(
     })
 }
 
+/// The file WATERMARK of a database that was opened for writing.
+pub(crate) fn watermark_file(db: &Db) -> Result<Arc<WatermarkFile>, OpenError> {
+    let file = db.durability.as_ref().map(|known| Arc::clone(known.file()));
+    file.ok_or_else(|| OpenError::corrupt(&db.path, "it was opened for reading"))
+}
+
 /// Closes the database and opens it again, under the same lock.
-fn reopen(db: Db, options: &Options) -> Result<Db, OpenError> {
-    let Db {
-        rocks,
-        options: db_options,
-        path,
-        _lock,
-        released,
-        ..
-    } = db;
-    drop(rocks);
-    let rocks = DB::open_cf_descriptors(&db_options, &path, columns::descriptors(options))
-        .map_err(|error| OpenError::rocks(&path, error))?;
-    Ok(Db {
-        rocks,
-        options: db_options,
-        path,
-        _scratch: None,
-        _lock,
-        released,
-    })
+fn reopen(mut db: Db, options: &Options) -> Result<Db, OpenError> {
+    let (path, lock) = (db.path.clone(), db._lock.take());
+    let released = Arc::clone(&db.released);
+    if let Some(durability) = &db.durability {
+        durability.opened();
+    }
+    drop(db);
+    let file =
+        WatermarkFile::open_for_writing(&path).map_err(|error| OpenError::io(&path, error))?;
+    settle(&path, &file)?;
+    open_writer(&path, options, file, lock, released)
 }
 
 /// The disk of every log outside tests.
@@ -230,7 +252,7 @@ fn disk(db: Arc<Db>, sync: bool) -> Disk {
     Box::new(move |write| {
         db.rocks
             .write_opt(write, &options)
-            .map_err(|error| StoreFailure::rocks(&db.path, &error))
+            .map_err(|error| db.write_failure(&error))
     })
 }
 
@@ -296,7 +318,9 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
         Arc::clone(&watermark),
     );
     let follower = Arc::new(follower);
-    follower.begin().map_err(|error| unreadable(path, error))?;
+    follower
+        .begin()
+        .map_err(|error| follower.beginning(path, error))?;
     Ok(Opened {
         log_id,
         db,
@@ -371,13 +395,14 @@ pub(crate) fn open_secondary(
             .map_err(|error| OpenError::rocks(path, error))?;
     let db = Db {
         rocks,
+        durability: None,
         options: db_options,
         path: path.to_owned(),
         _scratch: Some(scratch),
         _lock: None,
         released,
     };
-    check_meta(&db, log_id, Purpose::Use)?;
+    check_meta(&db, log_id, Purpose::Use).map_err(secondary::beside_rebuild)?;
     Ok(db)
 }
 
@@ -394,6 +419,7 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
         .map_err(|error| OpenError::rocks(path, error))?;
     Ok(Db {
         rocks,
+        durability: None,
         options: db_options,
         path: path.to_owned(),
         _scratch: None,

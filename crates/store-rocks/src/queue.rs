@@ -3,9 +3,7 @@
 //! Appenders put jobs in and the writer takes all of them at once, so that one
 //! lock serves a whole group. The writer is woken only when it sleeps.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
-use event_listener::Event;
+use crate::sync::{Condvar, Event, Mutex, MutexGuard, PoisonError, thread};
 
 /// Jobs on their way to the writer.
 #[derive(Debug)]
@@ -111,7 +109,7 @@ impl<T> Queue<T> {
         while waiting.jobs.len() < expected && idle_turns < 2 {
             let before = waiting.jobs.len();
             drop(waiting);
-            std::thread::yield_now();
+            thread::yield_now();
             waiting = self.lock();
             idle_turns = if waiting.jobs.len() > before {
                 0
@@ -125,6 +123,12 @@ impl<T> Queue<T> {
         drop(waiting);
         self.room.notify(usize::MAX);
         true
+    }
+
+    /// Puts a job behind all that wait, also where there is no room and where the queue is
+    /// closed. It is for the one who takes the jobs, and takes again after it.
+    pub(crate) fn put_back(&self, job: T) {
+        self.lock().jobs.push(job);
     }
 
     /// How many jobs wait.
@@ -188,11 +192,27 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_is_put_back_comes_after_the_others_also_at_the_end() {
+        let queue = Queue::new(10);
+        block_on(queue.push(1, 10)).unwrap();
+        queue.put_back(2);
+        queue.close();
+        let mut jobs = Vec::new();
+        assert!(queue.take(&mut jobs, 0));
+        assert_eq!(jobs, [1, 2]);
+        queue.put_back(3);
+        jobs.clear();
+        assert!(queue.take(&mut jobs, 0));
+        assert_eq!(jobs, [3]);
+        assert!(!queue.take(&mut Vec::new(), 0));
+    }
+
+    #[test]
     fn a_sleeping_writer_is_woken() {
         let queue = Arc::new(Queue::new(10));
         let writer = {
             let queue = Arc::clone(&queue);
-            std::thread::spawn(move || {
+            thread::spawn(move || {
                 let (mut jobs, mut all) = (Vec::new(), Vec::new());
                 while queue.take(&mut jobs, 2) {
                     all.append(&mut jobs);

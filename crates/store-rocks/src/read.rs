@@ -21,6 +21,9 @@ pub(crate) struct View<'a> {
     pub(crate) db: &'a Db,
     pub(crate) columns: Columns<'a>,
     pub(crate) watermark: Position,
+    /// Whether rows of read models may have been folded from more than the watermark
+    /// promises. Such rows are not shown.
+    pub(crate) rows_ahead: bool,
 }
 
 /// How much of a page is taken.

@@ -15,14 +15,13 @@ use rocksdb::{ColumnFamily, WriteBatch};
 
 use crate::columns::{self, Columns};
 use crate::db::Db;
-use crate::error::{OpenError, RebuildError, StoreFailure, corrupt};
+use crate::error::{RebuildError, corrupt};
 use crate::open::{self, Purpose, synced};
 use crate::options::Options;
 use crate::read::View;
 use crate::rows::{self, Counts};
 use crate::tree::OpenTree;
 use crate::verify::{Records, Runs};
-use crate::watermark_file::WatermarkFile;
 use crate::{chunk, keys};
 
 /// Bytes of one write.
@@ -64,7 +63,7 @@ pub(crate) fn rebuild(
     progress: &mut dyn FnMut(RebuildStep, Position),
 ) -> Result<RebuildReport, RebuildError> {
     let (_, db) = open::open_locked(path, options, Purpose::Rebuild)?;
-    let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
+    let file = open::watermark_file(&db)?;
     let last = check_records(&db, &mut |position| {
         progress(RebuildStep::Checking, position)
     })?;
@@ -83,7 +82,11 @@ pub(crate) fn rebuild(
     rebuilding.records(&mut |position| progress(RebuildStep::Making, position))?;
     rebuilding.surplus_batches()?;
     rebuilding.end()?;
-    Ok(rebuilding.report)
+    let report = rebuilding.report;
+    if let Some(durability) = &db.durability {
+        durability.opened();
+    }
+    Ok(report)
 }
 
 /// Goes through all chunks, and stops at the first one that is not as it should be.
@@ -191,6 +194,12 @@ impl Rebuilding<'_> {
             meta,
             ..
         } = self.columns;
+        // A reader that comes upon this has, or had, indexes in view that are not whole.
+        let before = self.db.get(meta, keys::META_REBUILT)?;
+        let before = before.and_then(|value| keys::number(&value)).unwrap_or(0);
+        let begun = before.saturating_add(1);
+        self.write
+            .put_cf(meta, keys::META_REBUILT, begun.to_be_bytes());
         self.write.put_cf(meta, keys::META_REBUILDING, []);
         self.flush()?;
         for column in [streams, types, tree] {
@@ -283,6 +292,7 @@ impl Rebuilding<'_> {
             db: self.db,
             columns: self.columns,
             watermark: Position(self.report.records),
+            rows_ahead: false,
         };
         let records = Records::new(&view);
         let mut iterator = self.db.iterate_once(self.columns.batches);
@@ -347,6 +357,6 @@ impl Rebuilding<'_> {
     fn flush(&mut self) -> Result<(), RebuildError> {
         let write = std::mem::take(&mut self.write);
         let written = self.db.rocks.write_opt(write, &synced(true));
-        written.map_err(|error| StoreFailure::rocks(&self.db.path, &error).into())
+        written.map_err(|error| self.db.write_failure(&error).into())
     }
 }

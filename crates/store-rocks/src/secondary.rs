@@ -1,7 +1,9 @@
 //! A reader beside a live writer: a RocksDB secondary that follows the file
 //! WATERMARK and serves nothing above it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -10,11 +12,12 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, lost};
+use crate::examine::{self, Written};
 use crate::log::Inner;
-use crate::open;
 use crate::options::Options;
 use crate::slot::Slot;
 use crate::watermark_file::WatermarkFile;
+use crate::{identity, keys, open};
 
 /// How often a reader that waits looks at WATERMARK.
 const POLL: Duration = Duration::from_millis(50);
@@ -43,6 +46,29 @@ pub(crate) struct Follower {
     polling: Mutex<bool>,
     /// Whether the view is to stay as it is.
     stands_still: AtomicBool,
+    /// Where the files end, if that is behind what is served and no writer is there to
+    /// publish it; 0 otherwise.
+    unpublished: AtomicU64,
+    /// Odd while the view is being brought forward. It changes under `catching_up`.
+    moves: AtomicU64,
+    /// The indexes as the view has them. It changes under `catching_up`.
+    indexes: Mutex<Indexes>,
+}
+
+/// Whether the indexes in view are whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Indexes {
+    /// How often it was begun to make them anew.
+    begun: u64,
+    /// Whether that has not come to its end.
+    is_rebuilding: bool,
+}
+
+/// The view as a read found it when it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Began {
+    moves: u64,
+    indexes: Indexes,
 }
 
 /// What whoever catches up knows of earlier attempts.
@@ -76,13 +102,72 @@ impl Follower {
             catching_up: Mutex::default(),
             polling: Mutex::default(),
             stands_still: AtomicBool::new(false),
+            unpublished: AtomicU64::new(0),
+            moves: AtomicU64::new(0),
+            indexes: Mutex::default(),
+        }
+    }
+
+    /// What a read that begins now must be compared with when it ends.
+    pub(crate) fn began(&self) -> Began {
+        Began {
+            moves: self.moves.load(Ordering::SeqCst),
+            indexes: self.indexes(),
+        }
+    }
+
+    /// Whether the indexes were whole all the time since a read began.
+    ///
+    /// RocksDB brings the view forward under the reads that are going on, write by write: a
+    /// read may meet indexes that the writer was making anew, also where that was done
+    /// long before.
+    pub(crate) fn confirm(&self, began: Began) -> Result<(), ReadError> {
+        let stood_still = began.moves.is_multiple_of(2);
+        if stood_still && self.moves.load(Ordering::SeqCst) == began.moves {
+            return Ok(());
+        }
+        // What moves the view now must have come to its end, to know what it came upon.
+        let _turn = self.turn();
+        match self.indexes() == began.indexes && !began.indexes.is_rebuilding {
+            true => Ok(()),
+            false => Err(StoreFailure::Rebuilding.into()),
+        }
+    }
+
+    fn indexes(&self) -> Indexes {
+        *self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Catches up once, and takes notice of what became of the indexes.
+    fn move_to_newest(&self, db: &Db) -> Result<Position, CatchUp> {
+        self.moves.fetch_add(1, Ordering::SeqCst);
+        let moved = catch_up(db).and_then(|seen| {
+            let indexes = Indexes::of(db).map_err(CatchUp::Failed)?;
+            *self.indexes.lock().unwrap_or_else(PoisonError::into_inner) = indexes;
+            match indexes.is_rebuilding {
+                true => Err(CatchUp::Rebuilding),
+                false => Ok(seen),
+            }
+        });
+        self.moves.fetch_add(1, Ordering::SeqCst);
+        moved
+    }
+
+    /// Why a log could not be opened for reading.
+    pub(crate) fn beginning(&self, path: &Path, error: ReadError) -> OpenError {
+        match self.indexes().is_rebuilding {
+            true => beside_rebuild(OpenError::RebuildInterrupted {
+                path: path.to_owned(),
+            }),
+            false => open::unreadable(path, error),
         }
     }
 
     /// Catches up with the writer, if it has moved; what is served now, and the
     /// database that has it in view.
     pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
-        if !self.stands_still.load(Ordering::Acquire) && self.published()?.is_some() {
+        let stands_still = self.stands_still.load(Ordering::Acquire);
+        if !stands_still && (self.indexes().is_rebuilding || self.published()?.is_some()) {
             self.advance()?;
         }
         // In this order: a database is in its place before it is served from.
@@ -96,8 +181,11 @@ impl Follower {
             return Ok(());
         }
         // Somebody else may have caught up while this one waited.
-        let Some(published) = self.published()? else {
-            return Ok(());
+        let published = match self.published()? {
+            Some(published) => published,
+            // Nothing is new, but what is in view cannot be served.
+            None if self.indexes().is_rebuilding => self.served.get(),
+            None => return Ok(()),
         };
         let seen = self.see(published, &mut turn)?;
         // Read again: rows of a read model that came with this view were folded
@@ -116,6 +204,8 @@ impl Follower {
             match self.catch_up(attempt, turn) {
                 Ok(seen) if seen >= published || attempt >= ATTEMPTS => return Ok(seen),
                 Err(ReadError::Closed) => return Err(ReadError::Closed),
+                // It takes longer than is waited for here.
+                Err(error) if self.indexes().is_rebuilding => return Err(error),
                 Err(error) if attempt >= ATTEMPTS => return Err(error),
                 _ => std::thread::sleep(BETWEEN_ATTEMPTS),
             }
@@ -130,10 +220,44 @@ impl Follower {
         for _ in 0..BEGINNINGS {
             seen = self.refresh()?.1;
             if seen >= promised {
+                self.look_behind()?;
                 return Ok(seen);
             }
         }
         Err(corrupt(lost(promised, seen)))
+    }
+
+    /// Looks whether the files hold more than was published, with no writer there to publish
+    /// it: the machine stopped, or a writer was killed. It may have been acknowledged, and it
+    /// may be in the memory of the operating system only; the next writer finds out.
+    fn look_behind(&self) -> Result<(), ReadError> {
+        let db = self.db.get()?;
+        let last = db.last_position()?;
+        for _ in 0..ATTEMPTS {
+            if self.read_file()?.is_none_or(|published| published >= last) {
+                return Ok(());
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+        }
+        // Asked for only here: it is the writer's own lock that is looked at.
+        if examine::written(&db.path) == Written::Now || self.published()?.is_some() {
+            return Ok(());
+        }
+        let served = self.served.get();
+        self.unpublished.store(last.0, Ordering::Release);
+        tracing::warn!(
+            "the log's files go on to position {last}, but it is not known whether what is behind \
+             {served} is durable, so it is not shown; open the log once for writing, which makes \
+             it durable: `annals apply /dev/null`"
+        );
+        Ok(())
+    }
+
+    /// Where the files end, if it is not known whether what is behind the watermark is
+    /// durable and no writer is there to find out.
+    pub(crate) fn unpublished(&self) -> Option<Position> {
+        let last = Position(self.unpublished.load(Ordering::Acquire));
+        (last > self.served.get()).then_some(last)
     }
 
     fn turn(&self) -> MutexGuard<'_, Attempted> {
@@ -149,7 +273,7 @@ impl Follower {
     /// later attempt with it. So the database is opened anew where it fails twice.
     fn catch_up(&self, attempt: u32, turn: &mut Attempted) -> Result<Position, ReadError> {
         let db = self.db.get()?;
-        let error = match catch_up(&db) {
+        let error = match self.move_to_newest(&db) {
             Err(CatchUp::Failed(error)) if attempt > 1 => error,
             seen => return seen.map_err(CatchUp::into_error),
         };
@@ -175,7 +299,7 @@ impl Follower {
     fn open_anew(&self, db: &Db) -> Result<Position, AnewError> {
         let (options, log_id) = &self.opening;
         let anew = open::open_secondary(&db.path, options, *log_id, Arc::clone(&db.released))?;
-        let seen = catch_up(&anew).map_err(CatchUp::into_error)?;
+        let seen = self.move_to_newest(&anew).map_err(CatchUp::into_error)?;
         let served = self.served.get();
         if seen < served {
             return Err(corrupt(lost(served, seen)).into());
@@ -286,6 +410,8 @@ enum CatchUp {
     Failed(ReadError),
     /// The writer changed its tables all the time.
     Restless,
+    /// The indexes are being made anew.
+    Rebuilding,
 }
 
 impl CatchUp {
@@ -293,7 +419,32 @@ impl CatchUp {
         match self {
             CatchUp::Failed(error) => error,
             CatchUp::Restless => StoreFailure::Restless.into(),
+            CatchUp::Rebuilding => StoreFailure::Rebuilding.into(),
         }
+    }
+}
+
+impl Indexes {
+    fn of(db: &Db) -> Result<Indexes, ReadError> {
+        let meta = db.columns()?.meta;
+        let begun = db.get(meta, keys::META_REBUILT)?;
+        Ok(Indexes {
+            begun: begun.and_then(|value| keys::number(&value)).unwrap_or(0),
+            is_rebuilding: db.get(meta, keys::META_REBUILDING)?.is_some(),
+        })
+    }
+}
+
+/// Tells indexes that somebody is making anew now from those that were left in the middle of
+/// it: whoever makes them holds the lock.
+pub(crate) fn beside_rebuild(error: OpenError) -> OpenError {
+    let OpenError::RebuildInterrupted { path } = error else {
+        return error;
+    };
+    let file = File::open(path.join(identity::NAME));
+    match file.map(|file| file.try_lock_shared()) {
+        Ok(Err(TryLockError::WouldBlock)) => OpenError::Rebuilding { path },
+        _ => OpenError::RebuildInterrupted { path },
     }
 }
 

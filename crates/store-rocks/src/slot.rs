@@ -1,10 +1,12 @@
 //! Where the handles of a log find its database.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use annals_event_log::ReadError;
 
-use crate::db::{Db, Latch};
+use crate::db::Db;
+use crate::latch::Latch;
+use crate::sync::{PoisonError, RwLock};
 
 /// The open database; nothing once the log is closed. A reader's is opened anew
 /// where RocksDB can no longer follow the writer, see [`crate::secondary`].

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, referenced_blobs};
+use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, check_references};
 use annals_event_log::{
     AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
     Prepared, ReadError, Record, StreamName, Version,
@@ -66,8 +66,12 @@ pub(crate) struct Staging<'a> {
     /// None where the tree is not kept.
     tree: Option<OpenTree>,
     batches: HashMap<BatchId, BatchRow>,
-    blobs: HashSet<Digest>,
+    /// Blobs that are staged, with their lengths.
+    blobs: HashMap<Digest, u64>,
     scratch: Vec<u8>,
+    /// Blobs that go when the redaction under way is over; none, where there is none. They
+    /// are not there any more for who refers to them.
+    going: Option<HashSet<Digest>>,
 }
 
 impl<'a> Staging<'a> {
@@ -87,8 +91,9 @@ impl<'a> Staging<'a> {
             chunk: OpenChunk::default(),
             tree,
             batches: HashMap::new(),
-            blobs: HashSet::new(),
+            blobs: HashMap::new(),
             scratch: Vec::new(),
+            going: None,
         }
     }
 
@@ -160,8 +165,8 @@ impl<'a> Staging<'a> {
             return Ok(appended);
         }
         let batch = prepared.batch;
-        for digest in &prepared.required_blobs {
-            self.require_blob(*digest)?;
+        for reference in &prepared.required_blobs {
+            reference.check(self.blob_size(reference.digest)?)?;
         }
         self.check_expectations(&prepared.expectations)?;
         let first = self.tail.last.next();
@@ -191,12 +196,9 @@ impl<'a> Staging<'a> {
         };
         let appended = Appended::new(first.position(), last.position());
         let rows = self.check_copy(records)?;
-        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
-        for digest in referenced_blobs(records) {
-            if !supplied.contains(&digest) {
-                self.require_blob(digest)?;
-            }
-        }
+        check_references(records, blobs, |digest| -> Result<_, Refusal> {
+            Ok(self.blob_size(digest)?)
+        })?;
         self.stage_blobs(blobs)?;
         for record in records {
             self.stage_record(record)?;
@@ -262,29 +264,57 @@ impl<'a> Staging<'a> {
         }
     }
 
-    fn has_blob(&self, digest: Digest) -> Result<bool, ReadError> {
-        Ok(self.blobs.contains(&digest) || self.db.get(self.columns.blobs, &digest.0)?.is_some())
+    /// The length of a blob that is stored or staged. RocksDB says it only together with
+    /// the content, which it would have to find for us anyhow.
+    fn blob_size(&self, digest: Digest) -> Result<Option<u64>, ReadError> {
+        if let Some(size) = self.blobs.get(&digest) {
+            return Ok(Some(*size));
+        }
+        if self.going().is_some_and(|going| going.contains(&digest)) {
+            return Ok(None);
+        }
+        self.stored_blob_size(digest)
     }
 
-    fn require_blob(&self, digest: Digest) -> Result<(), Refusal> {
-        if self.has_blob(digest)? {
-            Ok(())
-        } else {
-            Err(AppendError::UnknownBlob { digest }.into())
-        }
+    fn stored_blob_size(&self, digest: Digest) -> Result<Option<u64>, ReadError> {
+        let stored = self.db.get(self.columns.blobs, &digest.0)?;
+        Ok(stored.map(|content| content.len() as u64))
+    }
+
+    /// The blobs of the redaction that is under way, but for those that were brought along
+    /// again since.
+    pub(crate) fn going(&self) -> Option<&HashSet<Digest>> {
+        self.going.as_ref()
+    }
+
+    /// A redaction is under way that ends with the deletion of these blobs.
+    pub(crate) fn begin_removal(&mut self, blobs: &[Digest]) {
+        self.going = Some(blobs.iter().copied().collect());
+    }
+
+    /// It is over.
+    pub(crate) fn end_removal(&mut self) {
+        self.going = None;
     }
 
     fn stage_blobs(&mut self, blobs: &[Blob]) -> Result<(), ReadError> {
         for blob in blobs {
-            let digest = blob.digest();
-            if self.has_blob(digest)? {
+            let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
+            if self.blob_size(digest)?.is_some() {
+                continue;
+            }
+            let came_back = self
+                .going
+                .as_mut()
+                .is_some_and(|going| going.remove(&digest));
+            if came_back && self.stored_blob_size(digest)?.is_some() {
                 continue;
             }
             self.write
                 .put_cf(self.columns.blobs, digest.0, blob.bytes());
-            self.blobs.insert(digest);
+            self.blobs.insert(digest, size);
             self.tail.counts.blobs += 1;
-            self.tail.counts.blob_bytes += blob.bytes().len() as u64;
+            self.tail.counts.blob_bytes += size;
         }
         Ok(())
     }

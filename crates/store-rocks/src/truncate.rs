@@ -1,30 +1,32 @@
-//! Removing the end of a write-ahead log that cannot be read.
+//! Removing what cannot be read of the write-ahead log.
 //!
 //! A group that was being written when the machine stopped is forgiven where it is just
-//! torn. Where its bytes are there but wrong, opening refuses: a damage looks the same,
-//! whether or not anybody was told of the group. WATERMARK tells the two apart. What it
-//! promises is never removed; what lies above it may go, once the files are copied aside.
+//! torn. Where its bytes are there but wrong, opening refuses: damage looks the same,
+//! whether or not the group was acknowledged. What tells the two apart:
+//!
+//! - Nothing that WATERMARK promises is ever removed. It is at most a moment old
+//!   ([`crate::watermark_file::LAG`]) where the machine stopped, and exact where the log was closed.
+//! - A group is written only after the one before it was synced. So a damage with a whole
+//!   write behind it ([`crate::wal`]) is not where writing stopped, and is left alone; unless
+//!   every record from the first to the last is there without what is damaged: then that held
+//!   rows of read models only, which are dropped and folded again from the log.
+//!
+//! The directory is copied aside first, tables as links, and can be put back.
 
-use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::{EventLog, Position};
-use rocksdb::DB;
+use rocksdb::{DB, WriteBatch};
 
 use crate::columns::{self, Role};
 use crate::error::OpenError;
 use crate::identity;
 use crate::log::RocksLog;
-use crate::open::{open_still, unreadable};
+use crate::open::{open_still, synced, unreadable};
 use crate::options::Options;
 use crate::watermark_file::{self, WatermarkFile};
-
-/// What the folder is called that the files are copied to: the log's name, this, and a
-/// number.
-pub(crate) const ASIDE: &str = ".tail-";
-/// Folders of that name that there may be.
-const MOST_ASIDE: u32 = 1_000;
+use crate::{aside, continuity, keys, wal};
 
 /// What a truncation found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +44,11 @@ pub struct TruncateReport {
 pub struct RemovedTail {
     /// What was wrong with it.
     pub damage: String,
-    /// The folder with copies of the write-ahead logs as they were.
+    /// The folder with the log as it was; [`RocksLog::put_back`] puts it back.
     pub aside: PathBuf,
 }
 
-/// Why the end of a log was not removed. Nothing was removed.
+/// Why what cannot be read of a log was not removed. Unless it says otherwise, nothing was.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TruncateError {
@@ -55,7 +57,7 @@ pub enum TruncateError {
     Open(#[from] OpenError),
     /// WATERMARK is missing or damaged.
     #[error(
-        "nobody knows what was acknowledged: the file {} of {path} is missing or damaged. Restore the \
+        "it is unknown what was acknowledged: the file {} of {path} is missing or damaged. Restore the \
          log from a backup", watermark_file::NAME, path = .path.display()
     )]
     AcknowledgedUnknown {
@@ -79,8 +81,33 @@ pub enum TruncateError {
         /// What is wrong behind it; none, where the records are just missing.
         damage: Option<String>,
     },
-    /// The write-ahead logs could not be copied aside.
-    #[error("the write-ahead logs cannot be copied to {path}: {source}. Nothing was removed", path = .path.display())]
+    /// Something whole is behind the damage: it is not where writing stopped.
+    #[error(
+        "the write-ahead log of {path} is damaged behind position {last} ({damage}), and what was written \
+         later is whole: acknowledged records are missing in between. Nothing was removed; restore the log from a \
+         backup", path = .path.display()
+    )]
+    WholeBehind {
+        /// The log's directory.
+        path: PathBuf,
+        /// Where the log can be read up to.
+        last: Position,
+        /// What is wrong behind it.
+        damage: String,
+    },
+    /// It failed after the removal had begun.
+    #[error(
+        "the removal was begun and failed: {source}. The log as it was is in {aside}; `annals doctor --put-back \
+         {aside}` puts it back", aside = .aside.display()
+    )]
+    Interrupted {
+        /// The folder with the log as it was.
+        aside: PathBuf,
+        /// What failed.
+        source: OpenError,
+    },
+    /// The log could not be copied aside.
+    #[error("the log cannot be copied to {path}: {source}. Nothing was removed", path = .path.display())]
     Aside {
         /// Where they were to go.
         path: PathBuf,
@@ -93,7 +120,9 @@ impl TruncateError {
     /// Whether the same call may succeed later without anything being mended.
     pub fn is_retryable(&self) -> bool {
         match self {
-            TruncateError::Open(error) => error.is_retryable(),
+            TruncateError::Open(error) | TruncateError::Interrupted { source: error, .. } => {
+                error.is_retryable()
+            }
             TruncateError::Aside { source, .. } => source.kind() == io::ErrorKind::StorageFull,
             _ => false,
         }
@@ -105,28 +134,74 @@ pub(crate) enum End {
     /// Everything can be read.
     Sound(Position),
     /// Behind this position something cannot.
-    Damaged { last: Position, damage: String },
+    Damaged {
+        last: Position,
+        damage: String,
+        behind: Behind,
+    },
 }
 
-/// Looks at the end of a log that nobody writes to, and alters nothing.
+/// What is whole behind a damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Behind {
+    /// Nothing: the damage is where writing stopped.
+    Nothing,
+    /// More of the log, up to this position, and no record is missing: what is damaged held
+    /// rows of read models only.
+    Everything(Position),
+    /// Something that was written later, and records between are missing.
+    Something,
+}
+
+/// Looks at the end of a log that no process has open for writing, and alters nothing.
 pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
-    match last_position(path, Role::Reader) {
-        Ok(last) => Ok(End::Sound(last)),
-        Err(OpenError::Corrupt { reason, .. }) => {
-            let last = last_position(path, Role::Truncator)?;
-            let damage = reason.trim_end_matches("; restore it from a backup");
-            Ok(End::Damaged {
-                last,
-                damage: damage.to_owned(),
-            })
-        }
-        Err(error) => Err(error),
-    }
+    let damage = match last_position(path, Role::Reader) {
+        Ok(last) => return Ok(End::Sound(last)),
+        Err(OpenError::Corrupt { reason, .. }) => reason,
+        Err(error) => return Err(error),
+    };
+    let last = position_before(path)?;
+    let damage = damage.trim_end_matches("; restore it from a backup");
+    Ok(End::Damaged {
+        last,
+        damage: damage.to_owned(),
+        behind: behind(path)?,
+    })
 }
 
+/// The last position; an error where something is missing before it.
 fn last_position(path: &Path, role: Role) -> Result<Position, OpenError> {
     let db = open_still(path, role)?;
+    let read = || {
+        let last = db.last_position()?;
+        continuity::check(&db, last)?;
+        Ok(last)
+    };
+    read().map_err(|error| unreadable(path, error))
+}
+
+/// The last position before the damage.
+fn position_before(path: &Path) -> Result<Position, OpenError> {
+    let db = open_still(path, Role::Truncator)?;
     db.last_position().map_err(|error| unreadable(path, error))
+}
+
+/// What is whole behind the damage of a log.
+fn behind(path: &Path) -> Result<Behind, OpenError> {
+    let scanned = wal::scan(path).map_err(|error| OpenError::io(path, error))?;
+    let Some(whole) = scanned.whole_behind else {
+        return Ok(Behind::Nothing);
+    };
+    let db = open_still(path, Role::Salvager)?;
+    // RocksDB gives up more than the damage itself.
+    if db.rocks.latest_sequence_number() < whole {
+        return Ok(Behind::Something);
+    }
+    drop(db);
+    Ok(match last_position(path, Role::Salvager) {
+        Ok(last) => Behind::Everything(last),
+        Err(_) => Behind::Something,
+    })
 }
 
 pub(crate) fn truncate_tail(
@@ -142,7 +217,7 @@ pub(crate) fn truncate_tail(
         last,
         damage,
     };
-    let (last, damage) = match look(path)? {
+    let (last, damage, behind) = match look(path)? {
         End::Sound(last) if last < acknowledged => return Err(lost(last, None)),
         End::Sound(last) => {
             return Ok(TruncateReport {
@@ -151,23 +226,38 @@ pub(crate) fn truncate_tail(
                 removed: None,
             });
         }
-        End::Damaged { last, damage } => (last, damage),
+        End::Damaged {
+            last,
+            damage,
+            behind,
+        } => (last, damage, behind),
+    };
+    let (last, role) = match behind {
+        Behind::Nothing => (last, Role::Truncator),
+        Behind::Everything(last) => (last, Role::Salvager),
+        Behind::Something => {
+            let path = path.to_owned();
+            return Err(TruncateError::WholeBehind { path, last, damage });
+        }
     };
     if last < acknowledged {
         return Err(lost(last, Some(damage)));
     }
-    let aside = set_aside(path)?;
-    remove(path, options, last)?;
-    drop(lock);
-    // The proof that it opens as any log does.
-    let log = RocksLog::open(path, options)?;
-    let last = log.watermark();
-    drop(log);
-    Ok(TruncateReport {
-        last,
-        acknowledged,
-        removed: Some(RemovedTail { damage, aside }),
-    })
+    let aside = aside::put(path, last)?;
+    let done = remove(path, options, role).and_then(|()| {
+        drop(lock);
+        // The proof that it opens as any log does.
+        let log = RocksLog::open(path, options)?;
+        Ok(log.watermark())
+    });
+    match done {
+        Ok(last) => Ok(TruncateReport {
+            last,
+            acknowledged,
+            removed: Some(RemovedTail { damage, aside }),
+        }),
+        Err(source) => Err(TruncateError::Interrupted { aside, source }),
+    }
 }
 
 /// What WATERMARK says.
@@ -184,59 +274,22 @@ fn acknowledged(path: &Path) -> Result<Position, TruncateError> {
     }
 }
 
-/// Opens the log up to the damage, writes all that into tables, and closes it. RocksDB
+/// Opens the log without what is damaged, writes all of it into tables, and closes it. RocksDB
 /// deletes the write-ahead logs then.
-fn remove(path: &Path, options: &Options, last: Position) -> Result<(), TruncateError> {
+fn remove(path: &Path, options: &Options, role: Role) -> Result<(), OpenError> {
     let rocks = |error| OpenError::rocks(path, error);
-    let db_options = columns::database_options(options, Role::Truncator);
+    let db_options = columns::database_options(options, role);
     let descriptors = columns::descriptors(options);
     let db = DB::open_cf_descriptors(&db_options, path, descriptors).map_err(rocks)?;
+    if let Some(models) = db.cf_handle(columns::MODELS) {
+        // Some of their rows may be among what was damaged; they are folded again.
+        let mut write = WriteBatch::default();
+        write.delete_range_cf(models, [].as_slice(), keys::BEYOND_MODELS.as_slice());
+        db.write_opt(write, &synced(true)).map_err(rocks)?;
+    }
     columns::ALL
         .iter()
         .filter_map(|name| db.cf_handle(name))
         .try_for_each(|column| db.flush_cf(column))
-        .map_err(rocks)?;
-    tracing::info!(%last, "the end of the write-ahead log was removed");
-    Ok(())
-}
-
-/// Copies the write-ahead logs into a new folder beside the log.
-fn set_aside(path: &Path) -> Result<PathBuf, TruncateError> {
-    let failed = |at: &Path, source| TruncateError::Aside {
-        path: at.to_owned(),
-        source,
-    };
-    let directory = path.canonicalize().map_err(|error| failed(path, error))?;
-    let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    for number in 1..=MOST_ASIDE {
-        let aside = directory.with_file_name(format!("{name}{ASIDE}{number}"));
-        match fs::create_dir(&aside) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(&aside, error)),
-            Ok(()) => {
-                return match copy_logs(&directory, &aside) {
-                    Ok(()) => Ok(aside),
-                    Err(error) => {
-                        let _ = fs::remove_dir_all(&aside);
-                        Err(failed(&aside, error))
-                    }
-                };
-            }
-        }
-    }
-    let full = io::Error::other("there are too many such folders; remove some");
-    Err(failed(&directory, full))
-}
-
-fn copy_logs(from: &Path, to: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if Path::new(&name).extension() == Some("log".as_ref()) {
-            let copy = to.join(&name);
-            fs::copy(entry.path(), &copy)?;
-            File::open(&copy)?.sync_all()?;
-        }
-    }
-    identity::sync_directory(to)
+        .map_err(rocks)
 }

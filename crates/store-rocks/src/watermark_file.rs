@@ -1,25 +1,41 @@
 //! The file WATERMARK: up to where the log is durable, for readers in other
-//! processes.
+//! processes and for tools that look at a log that does not open.
 //!
 //! ```text
 //! WATERMARK = u64 position, big-endian
 //!             8 bytes: the first ones of SHA-256 over those of the position
+//!             then, where the log was closed by a writer that had synced all of it:
+//!             u64 number of the newest write-ahead log
+//!             u64 its length in bytes
+//!             8 bytes: the first ones of SHA-256 over the position and these two numbers
 //! ```
 //!
-//! The writer overwrites it in place after each group, without a sync: it says
-//! nothing that the synced records do not say, and a writer that opens the log
-//! writes it anew. The check bytes let a reader notice a half-written value.
+//! The writer overwrites the position in place after each group, without waiting for a
+//! sync: readers on this machine see it at once. A thread of its own syncs the file at most
+//! [`LAG`] later, and closing the log syncs it before it returns, so that after a power cut
+//! it is never older than that. The check bytes let a reader notice a half-written value.
+//!
+//! The second half is the *closing mark*. It is valid for exactly this position, newest
+//! write-ahead log and length, so each later opening, which begins another write-ahead log,
+//! makes it invalid by itself.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use annals_event_log::{Digest, Position};
 
 /// The file's name.
 pub(crate) const NAME: &str = "WATERMARK";
 const BYTES: usize = 16;
+/// Bytes of the position and of the closing mark together.
+const MARKED_BYTES: usize = BYTES + 24;
+/// How long a position may wait for its sync.
+pub(crate) const LAG: Duration = Duration::from_millis(100);
 /// A value is half-written for less than a microsecond.
 const ATTEMPTS: usize = 100;
 
@@ -27,8 +43,18 @@ const ATTEMPTS: usize = 100;
 #[derive(Debug)]
 pub(crate) struct WatermarkFile(File);
 
-fn check_bytes(position: [u8; 8]) -> [u8; 8] {
-    let digest = Digest::of(&position).0;
+/// How the write-ahead logs of a log stood when it was closed: all of them were synced, by
+/// the process that wrote them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// The number of the newest one.
+    pub(crate) number: u64,
+    /// Its length.
+    pub(crate) bytes: u64,
+}
+
+fn check_bytes(numbers: &[u8]) -> [u8; 8] {
+    let digest = Digest::of(numbers).0;
     let mut check = [0; 8];
     check.copy_from_slice(&digest[..8]);
     check
@@ -36,7 +62,7 @@ fn check_bytes(position: [u8; 8]) -> [u8; 8] {
 
 fn decode(content: &[u8; BYTES]) -> Option<Position> {
     let (position, check) = content.split_first_chunk::<8>()?;
-    (check == check_bytes(*position)).then(|| Position(u64::from_be_bytes(*position)))
+    (check == check_bytes(position)).then(|| Position(u64::from_be_bytes(*position)))
 }
 
 impl WatermarkFile {
@@ -80,13 +106,142 @@ impl WatermarkFile {
         let position = position.0.to_be_bytes();
         let mut content = [0; BYTES];
         content[..8].copy_from_slice(&position);
-        content[8..].copy_from_slice(&check_bytes(position));
+        content[8..].copy_from_slice(&check_bytes(&position));
         self.0.write_all_at(&content, 0)
     }
 
-    /// Brings it to the disk; only for a log that is being created or copied.
+    /// The closing mark, where there is a valid one.
+    pub(crate) fn closed(&self) -> io::Result<Option<Closed>> {
+        let mut content = [0; MARKED_BYTES];
+        match self.0.read_exact_at(&mut content, 0) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let (position, mark) = content.split_at(BYTES);
+        let (position, _) = position.split_at(8);
+        let (numbers, check) = mark.split_at(16);
+        let covered = [position, numbers].concat();
+        let (numbers, _) = numbers.as_chunks::<8>();
+        let [number, bytes] = numbers else {
+            return Ok(None);
+        };
+        let closed = Closed {
+            number: u64::from_be_bytes(*number),
+            bytes: u64::from_be_bytes(*bytes),
+        };
+        Ok((check == check_bytes(&covered)).then_some(closed))
+    }
+
+    /// Writes the closing mark behind the position, which stays as it is.
+    pub(crate) fn close(&self, position: Position, closed: Closed) -> io::Result<()> {
+        let position = position.0.to_be_bytes();
+        let numbers = [closed.number.to_be_bytes(), closed.bytes.to_be_bytes()].concat();
+        let covered = [position.as_slice(), &numbers].concat();
+        let mark = [numbers.as_slice(), &check_bytes(&covered)].concat();
+        self.0.write_all_at(&mark, BYTES as u64)
+    }
+
+    /// Brings its content to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+
+    /// Brings its content and its size to the disk, for a file that was just created.
+    pub(crate) fn sync_new(&self) -> io::Result<()> {
         self.0.sync_all()
+    }
+}
+
+/// Syncs the file a moment after it was written, on a thread of its own, so that no append
+/// waits for that.
+#[derive(Debug)]
+pub(crate) struct Syncer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Something was written since the last sync began.
+    written: bool,
+    ended: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Syncer {
+    /// Starts the thread.
+    pub(crate) fn start(file: Arc<WatermarkFile>) -> io::Result<Syncer> {
+        let shared = Arc::new(Shared {
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let theirs = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("annals-watermark".into());
+        let thread = thread.spawn(move || sync_until_ended(&file, &theirs))?;
+        Ok(Syncer {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// Says that the file was written.
+    pub(crate) fn written(&self) {
+        let mut state = self.shared.lock();
+        // It is awake, or will look before it sleeps, where this was said before.
+        if !std::mem::replace(&mut state.written, true) {
+            drop(state);
+            self.shared.changed.notify_one();
+        }
+    }
+}
+
+impl Drop for Syncer {
+    /// Ends the thread. What was written last is for the closing of the log to sync.
+    fn drop(&mut self) {
+        self.shared.lock().ended = true;
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn sync_until_ended(file: &WatermarkFile, shared: &Shared) {
+    let mut state = shared.lock();
+    loop {
+        let waiting = shared
+            .changed
+            .wait_while(state, |state| !state.written && !state.ended);
+        state = waiting.unwrap_or_else(PoisonError::into_inner);
+        if state.ended {
+            return;
+        }
+        // Whatever is written meanwhile goes with the same sync.
+        let waiting = shared
+            .changed
+            .wait_timeout_while(state, LAG, |state| !state.ended);
+        state = waiting.unwrap_or_else(PoisonError::into_inner).0;
+        if state.ended {
+            return;
+        }
+        state.written = false;
+        drop(state);
+        if let Err(error) = file.sync() {
+            tracing::warn!(%error, "WATERMARK cannot be synced; after a power cut it may be old");
+        }
+        state = shared.lock();
     }
 }
 
@@ -109,5 +264,49 @@ mod tests {
         }
         writer.0.write_all_at(&[1; 4], 0).unwrap();
         assert_eq!(reader.read().unwrap(), None, "half of another value");
+    }
+
+    #[test]
+    fn the_closing_mark_holds_for_its_own_position_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = WatermarkFile::open_for_writing(directory.path()).unwrap();
+        assert_eq!(file.closed().unwrap(), None, "an empty file");
+        file.write(Position(7)).unwrap();
+        assert_eq!(file.closed().unwrap(), None, "no mark yet");
+        let closed = Closed {
+            number: 12,
+            bytes: 345,
+        };
+        file.close(Position(7), closed).unwrap();
+        assert_eq!(file.closed().unwrap(), Some(closed));
+        assert_eq!(file.read().unwrap(), Some(Position(7)));
+        file.write(Position(8)).unwrap();
+        assert_eq!(file.closed().unwrap(), None, "written to since");
+        file.close(Position(8), closed).unwrap();
+        for at in 0..MARKED_BYTES as u64 {
+            let mut byte = [0];
+            file.0.read_exact_at(&mut byte, at).unwrap();
+            file.0.write_all_at(&[byte[0] ^ 1], at).unwrap();
+            // Check bytes of the position are for its readers; the mark has its own.
+            if !(8..16).contains(&at) {
+                assert_eq!(file.closed().unwrap(), None, "byte {at} is wrong");
+            }
+            file.0.write_all_at(&byte, at).unwrap();
+        }
+        assert_eq!(file.closed().unwrap(), Some(closed));
+    }
+
+    #[test]
+    fn what_was_written_is_synced_a_moment_later_and_the_thread_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = Arc::new(WatermarkFile::open_for_writing(directory.path()).unwrap());
+        let syncer = Syncer::start(Arc::clone(&file)).unwrap();
+        file.write(Position(1)).unwrap();
+        syncer.written();
+        while syncer.shared.lock().written {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        drop(syncer);
+        assert_eq!(Arc::strong_count(&file), 1, "the thread is gone");
     }
 }

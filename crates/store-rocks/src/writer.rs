@@ -8,23 +8,24 @@
 //! Everything in that group, in the queue and later is answered `Unavailable`
 //! until the log is reopened, which finds out.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, OnceLock};
 
 use annals_event_log::store_support::RequestDigest;
 use annals_event_log::{
     AppendError, Appended, Blob, Position, Prepared, ReadError, Record, Watermark,
 };
 use chrono::Utc;
-use futures::channel::oneshot;
 use rocksdb::WriteBatch;
 
-use crate::db::{Db, Latch, OnDrop};
+use crate::db::Db;
 use crate::error::StoreFailure;
+use crate::latch::{Latch, OnDrop};
 use crate::queue::Queue;
 use crate::staging::{Refusal, Staging, Tail};
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Mutex, PoisonError, oneshot};
 use crate::tree::OpenTree;
-use crate::watermark_file::WatermarkFile;
+use crate::watermark_file::{Syncer, WatermarkFile};
 
 /// Bytes at which a group ends, even if more is waiting.
 const GROUP_BYTES: usize = 64 * 1024 * 1024;
@@ -76,7 +77,7 @@ impl Work {
 
 /// What the writer does between two groups, alone. Where the log has failed it is
 /// told so instead.
-type Alone = Box<dyn FnOnce(Result<&mut Groups<'_>, StoreFailure>) + Send>;
+pub(crate) type Alone = Box<dyn FnOnce(Result<&mut Groups<'_>, StoreFailure>) + Send>;
 
 /// What waits for the writer.
 pub(crate) enum Job {
@@ -107,7 +108,8 @@ pub(crate) struct End {
 /// What the thread publishes its progress to.
 pub(crate) struct Publish {
     pub(crate) watermark: Arc<Watermark>,
-    pub(crate) file: WatermarkFile,
+    pub(crate) file: Arc<WatermarkFile>,
+    pub(crate) syncer: Syncer,
 }
 
 impl Writer {
@@ -124,12 +126,13 @@ impl Writer {
         let ended = Arc::new(Latch::default());
         let guard = Guard {
             queue: Arc::clone(&queue),
+            failed: Arc::clone(&failure),
+            all_done: false,
             _ended: OnDrop(Arc::clone(&ended)),
         };
-        let failed = Arc::clone(&failure);
-        let thread = std::thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("annals-writer".into())
-            .spawn(move || run(guard, db, end, publish, disk, failed))?;
+            .spawn(move || run(guard, db, end, publish, disk))?;
         Ok(Writer {
             queue,
             failure,
@@ -146,11 +149,11 @@ impl Writer {
         self.queue
             .push(Job::Grouped(work, answer), bytes)
             .await
-            .map_err(|_| AppendError::Closed)?;
+            .map_err(|_| self.refusal())?;
         // Who took the job answers it, unless its thread is lost.
         answered
             .await
-            .unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+            .unwrap_or_else(|_| Err(self.thread_lost().into()))
     }
 
     /// Has work done between two groups, and waits for the answer. Dropping the
@@ -165,20 +168,52 @@ impl Writer {
         T: Send + 'static,
         E: From<AppendError> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
-        let job: Alone = Box::new(move |groups| {
+        let work = move |groups: Result<&mut Groups<'_>, StoreFailure>,
+                         answer: oneshot::Sender<_>| {
             let done = match groups {
                 Ok(groups) => work(groups),
                 Err(failure) => Err(AppendError::from(failure).into()),
             };
             // A caller that is gone has dropped its future; that is allowed.
             let _ = answer.send(done);
-        });
+        };
+        self.hand_over(bytes, work).await
+    }
+
+    /// The same of work that answers by itself, then or later ([`Groups::put_back`]).
+    pub(crate) async fn hand_over<T, E>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(Result<&mut Groups<'_>, StoreFailure>, oneshot::Sender<Result<T, E>>)
+        + Send
+        + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<AppendError> + Send + 'static,
+    {
+        let (answer, answered) = oneshot::channel();
+        let job: Alone = Box::new(move |groups| work(groups, answer));
         let pushed = self.queue.push(Job::Alone(job), bytes).await;
-        pushed.map_err(|_| AppendError::Closed)?;
+        pushed.map_err(|_| self.refusal())?;
         answered
             .await
-            .unwrap_or_else(|_| Err(AppendError::from(StoreFailure::ThreadLost).into()))
+            .unwrap_or_else(|_| Err(AppendError::from(self.thread_lost()).into()))
+    }
+
+    /// The thread has dropped a job. It may not have come to say so itself.
+    fn thread_lost(&self) -> StoreFailure {
+        let _ = self.failure.set(StoreFailure::ThreadLost);
+        StoreFailure::ThreadLost
+    }
+
+    /// Why the queue takes nothing more.
+    fn refusal(&self) -> AppendError {
+        match self.failure() {
+            // Nobody has closed it.
+            Some(StoreFailure::ThreadLost) => StoreFailure::ThreadLost.into(),
+            _ => AppendError::Closed,
+        }
     }
 
     /// Jobs that the thread has not taken yet.
@@ -210,7 +245,7 @@ impl Writer {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         // A waker may drop the last handle of a log on the writer's own thread.
-        if let Some(thread) = thread.filter(|t| t.thread().id() != std::thread::current().id()) {
+        if let Some(thread) = thread.filter(|t| t.thread().id() != thread::current().id()) {
             let _ = thread.join();
         }
     }
@@ -219,25 +254,24 @@ impl Writer {
 /// Closes the queue when the thread ends, however it ends.
 struct Guard {
     queue: Arc<Queue<Job>>,
+    failed: Arc<OnceLock<StoreFailure>>,
+    /// Whether the thread ends because the queue is closed and empty.
+    all_done: bool,
     _ended: OnDrop,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        if !self.all_done {
+            let _ = self.failed.set(StoreFailure::ThreadLost);
+        }
         self.queue.close();
         // Whoever is still in the queue learns that the thread is lost.
         self.queue.take(&mut Vec::new(), 0);
     }
 }
 
-fn run(
-    guard: Guard,
-    db: Arc<Db>,
-    end: End,
-    publish: Publish,
-    disk: Disk,
-    failed: Arc<OnceLock<StoreFailure>>,
-) {
+fn run(mut guard: Guard, db: Arc<Db>, end: End, publish: Publish, disk: Disk) {
     let columns = match db.columns() {
         Ok(columns) => columns,
         Err(error) => {
@@ -251,7 +285,8 @@ fn run(
         staging,
         publish,
         disk,
-        failed,
+        failed: Arc::clone(&guard.failed),
+        queue: Arc::clone(&guard.queue),
         answers: Vec::new(),
         spent: Vec::new(),
     };
@@ -260,6 +295,7 @@ fn run(
         taken = jobs.len();
         groups.run(&mut jobs);
     }
+    guard.all_done = true;
     groups.end();
     drop(groups);
     // The database goes before the signal that it was given back.
@@ -274,6 +310,7 @@ pub(crate) struct Groups<'a> {
     publish: Publish,
     disk: Disk,
     failed: Arc<OnceLock<StoreFailure>>,
+    queue: Arc<Queue<Job>>,
     answers: Vec<(oneshot::Sender<Answer>, Answer)>,
     /// Work that is done: given back to the memory after its callers went on.
     spent: Vec<Work>,
@@ -325,6 +362,12 @@ impl Groups<'_> {
         self.staging.begin(Utc::now());
     }
 
+    /// Has more work done between two groups, behind all that waits. It is done before the
+    /// log closes.
+    pub(crate) fn put_back(&self, job: Alone) {
+        self.queue.put_back(Job::Alone(job));
+    }
+
     /// Writes something outside of a group; after a failure the log accepts nothing
     /// more.
     pub(crate) fn write_alone(&mut self, write: WriteBatch) -> Result<(), StoreFailure> {
@@ -368,15 +411,18 @@ impl Groups<'_> {
         if let Err(error) = self.publish.file.write(last) {
             tracing::warn!(%error, "WATERMARK cannot be written; readers in other processes lag");
         }
+        self.publish.syncer.written();
         self.publish.watermark.advance(last);
     }
 
     fn fail(&mut self, failure: StoreFailure) {
         tracing::error!(error = %failure, "the log accepts nothing more until it is reopened");
+        // First, so that no caller is told of it and then finds the log in order.
+        let _ = self.failed.set(failure.clone());
+        self.db.failed();
         for (caller, _) in self.answers.drain(..) {
             let _ = caller.send(Err(failure.clone().into()));
         }
-        let _ = self.failed.set(failure);
     }
 
     fn end(&mut self) {

@@ -137,7 +137,7 @@ impl About {
                 }
             }
             Program::Log => {
-                let created = values.iter().filter(|line| line["event_type"] == "intent.created");
+                let created = values.iter().filter(|line| line["event_type"] == "intent.submitted");
                 let streams = created.filter_map(|line| line["stream"].as_str());
                 let ids = streams.filter_map(|stream| stream.strip_prefix("intent-"));
                 objects(ids, history);

@@ -149,7 +149,9 @@ fn check(path: &Path) -> Position {
     let log = RocksLog::open_or_create(path, &Options::default()).expect("it opens again");
     let catalogue = Catalogue::new();
     let model = block_on(catalogue.model(&log)).expect("a model");
-    let checkpoint = block_on(log.checkpoint(&model)).expect("a checkpoint");
+    let checkpoint = block_on(log.checkpoint(&model))
+        .expect("a checkpoint")
+        .position;
     assert!(checkpoint <= log.watermark());
     let rows = dump(&log, &model);
     assert_eq!(rows, made_of(&log, checkpoint), "{model} at {checkpoint}");

@@ -9,7 +9,7 @@ use chrono::Utc;
 use uuid::Uuid;
 
 use super::search::Search;
-use super::{Found, RedactRequest, RedactionError, Target};
+use super::{Found, RedactRequest, RedactionError, Stretch, Target};
 use crate::Annals;
 use crate::prepared::Prepared;
 
@@ -43,17 +43,22 @@ impl Plan {
     pub(super) async fn make(
         annals: &Annals,
         targets: &[Target],
+        stretch: Stretch,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Plan, RedactionError> {
         annals.reach().await?;
         let mut search = Search::new(annals, targets);
+        let (first, seen) = match stretch {
+            Stretch::All => (Position(1), annals.log.watermark()),
+            Stretch::Between(first, last) => (first, last),
+        };
         let mut plan = Plan {
-            seen: annals.log.watermark(),
+            seen,
             ..Plan::default()
         };
         let named = search.named(plan.seen).await?;
         if search.needs_all() {
-            search.all(&mut plan, progress).await?;
+            search.all(&mut plan, first, progress).await?;
         } else {
             for record in &named {
                 search.record(record, &mut plan).await?;

@@ -90,13 +90,14 @@ impl<'a> Search<'a> {
         !self.patterns.is_empty() || !self.references.is_empty()
     }
 
-    /// Looks through all records.
+    /// Looks through all records from one on.
     pub(super) async fn all(
         &mut self,
         plan: &mut Plan,
+        first: Position,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<(), RedactionError> {
-        let mut next = Some(1);
+        let mut next = Some(first.0);
         while let Some(from) = next.filter(|next| *next <= plan.seen.0) {
             let page = self.annals.log.read(Query::all(Position(from)).limit(PAGE));
             let page = page.await?;

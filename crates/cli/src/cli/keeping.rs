@@ -68,9 +68,10 @@ the tree, the catalogue, the settings, the disk, and what interrupted work left.
 that does not open, too, and alters nothing. `annals verify` checks every record.
 
 --truncate-tail is for a log whose end is damaged behind everything that was acknowledged, as a power
-cut can leave it. The files are copied aside first. It refuses where an acknowledged record would be
-lost. What was acknowledged is what the file WATERMARK says; after a power cut that can be a little
-less than what was, so the copies are worth keeping until the clients are known to be content.
+cut can leave it. It refuses where an acknowledged record would be lost: where the file WATERMARK
+promises more (after a power cut it can be a tenth of a second old), and where something that was
+written later is whole. The log as it was is put into a folder beside it first; --put-back FOLDER puts
+that in the log's place again, unless something was appended since.
 
 The exit status is 0 if there is no problem, 3 if something is corrupt, 1 otherwise.
 
@@ -78,6 +79,7 @@ Examples:
   annals doctor
   annals doctor --deep               also looks for content that no record refers to
   annals doctor --truncate-tail
+  annals doctor --put-back .annals.tail-1
   annals doctor --json")]
 pub(crate) struct Doctor {
     /// Also look for content that no record refers to, which reads the whole log
@@ -86,6 +88,9 @@ pub(crate) struct Doctor {
     /// Remove the end of the log that cannot be read, if nothing of it was acknowledged
     #[arg(long)]
     pub(crate) truncate_tail: bool,
+    /// Put the log back that --truncate-tail put into this folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["truncate_tail", "deep"])]
+    pub(crate) put_back: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -37,15 +37,14 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     }
     let annals = context.writer()?;
     let redacted = redact(args, &annals).await;
-    let RedactReport {
-        found, recorded, ..
-    } = match redacted {
+    let report = match redacted {
         Ok(report) => report,
         Err(error) => {
             annals.close().await;
             return Err(error);
         }
     };
+    let recorded = report.recorded;
     // What was removed is said also where its bytes could not be given up.
     let bytes = give_up(&annals, recorded, args.fast);
     annals.close().await;
@@ -54,9 +53,10 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     }
     let done = Done::Recorded {
         recorded,
+        unsearched: report.unsearched,
         bytes: *bytes.as_ref().unwrap_or(&Bytes::Left),
     };
-    show(&mut context.output, &found, &done)?;
+    show(&mut context.output, &report.found, &done)?;
     bytes.map(drop)
 }
 
@@ -165,6 +165,8 @@ enum Done {
     Nothing,
     Recorded {
         recorded: Option<(Position, Position)>,
+        /// Where content with the pattern may be left that came meanwhile.
+        unsearched: Option<(Position, Position)>,
         bytes: Bytes,
     },
 }
@@ -210,13 +212,23 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
     output.line("other events may say the same in other pieces: --pattern finds every one")?;
     match done {
         Done::Nothing => output.line("nothing was changed"),
-        Done::Recorded { recorded, bytes } => {
+        Done::Recorded {
+            recorded,
+            unsearched,
+            bytes,
+        } => {
             if let Some((first, last)) = recorded {
                 let events = match first == last {
                     true => format!("event {first}"),
                     false => format!("events {first} to {last}"),
                 };
                 output.line(&format!("recorded as {events}"))?;
+            }
+            if let Some((from, to)) = unsearched {
+                output.line(&format!(
+                    "content with the pattern came all the time: events {from} to {to} were not looked through. Run \
+                     the same command again"
+                ))?;
             }
             say_bytes(output, *bytes)
         }
@@ -256,17 +268,23 @@ fn to_json(found: &Found, done: &Done) -> serde_json::Value {
         .objects
         .iter()
         .map(|(kind, id)| json!({ "kind": kind.to_string(), "id": id }));
-    let (dry_run, recorded, bytes) = match done {
-        Done::Nothing => (true, None, None),
-        Done::Recorded { recorded, bytes } => (false, *recorded, Some(*bytes)),
+    let (dry_run, recorded, unsearched, bytes) = match done {
+        Done::Nothing => (true, None, None, None),
+        Done::Recorded {
+            recorded,
+            unsearched,
+            bytes,
+        } => (false, *recorded, *unsearched, Some(*bytes)),
     };
+    let range = |(first, last): (Position, Position)| json!({ "first": first.0, "last": last.0 });
     json!({
         "dry_run": dry_run,
         "events": events.collect::<Vec<_>>(),
         "blobs": digests(&found.blobs),
         "shared_blobs": digests(&found.shared),
         "objects": objects.collect::<Vec<_>>(),
-        "recorded": recorded.map(|(first, last)| json!({ "first": first.0, "last": last.0 })),
+        "recorded": recorded.map(range),
+        "unsearched": unsearched.map(range),
         "rewritten": bytes.map(|bytes| bytes == Bytes::Gone),
     })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use annals::OpenError;
 use annals::event_log::{Digest, ReadError};
-use annals::store_rocks::{BackupError, TruncateError};
+use annals::store_rocks::{BackupError, PutBackError, TruncateError};
 use annals_dialects::verbatim::{VerbatimExportError, VerbatimImportError};
 
 use super::{is_corrupt_log, is_corrupt_read, is_corrupt_store};
@@ -42,6 +42,8 @@ pub(crate) enum KeepingError {
     Unwell { problems: u64, corrupt: bool },
     #[error(transparent)]
     Truncate(#[from] TruncateError),
+    #[error(transparent)]
+    PutBack(#[from] PutBackError),
     #[error("the log holds no content {what:?}: {hint}")]
     NoContent { what: String, hint: &'static str },
     #[error("several contents begin with {what}: {}. Give more digits", list(.digests))]
@@ -81,10 +83,14 @@ impl KeepingError {
             KeepingError::Unwell { corrupt, .. } => *corrupt,
             KeepingError::Truncate(error) => match error {
                 TruncateError::AcknowledgedLost { .. }
+                | TruncateError::WholeBehind { .. }
                 | TruncateError::AcknowledgedUnknown { .. } => true,
-                TruncateError::Open(error) => is_corrupt_store(error),
+                TruncateError::Open(error) | TruncateError::Interrupted { source: error, .. } => {
+                    is_corrupt_store(error)
+                }
                 _ => false,
             },
+            KeepingError::PutBack(PutBackError::Open(error)) => is_corrupt_store(error),
             _ => false,
         }
     }
@@ -100,7 +106,9 @@ impl KeepingError {
             KeepingError::Import(Import::CutOff { .. }) => "cut_off",
             KeepingError::Export(VerbatimExportError::BeyondEnd { .. }) => "beyond_end",
             KeepingError::Unwell { .. } => "problems",
-            KeepingError::Truncate(TruncateError::AcknowledgedLost { .. }) => "acknowledged_lost",
+            KeepingError::Truncate(
+                TruncateError::AcknowledgedLost { .. } | TruncateError::WholeBehind { .. },
+            ) => "acknowledged_lost",
             _ if self.is_corrupt() => "corrupt",
             KeepingError::Import(_) => "import_failed",
             KeepingError::Export(_) => "export_failed",
@@ -112,6 +120,7 @@ impl KeepingError {
             | KeepingError::SeveralContents { .. } => "ambiguous",
             KeepingError::NoText { .. } => "no_text",
             KeepingError::Truncate(_) => "truncate_failed",
+            KeepingError::PutBack(_) => "put_back_failed",
             _ => "restore_failed",
         }
     }

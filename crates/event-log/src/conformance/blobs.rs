@@ -1,12 +1,14 @@
 //! Blobs: stored once, with the events that refer to them or not at all.
 
 use futures::executor::block_on;
+use uuid::Uuid;
 
 use super::Harness;
 use super::support::{
-    all, assert_unchanged, batch, batch_to, event, expecting, must_append, whole,
+    all, assert_unchanged, batch, batch_to, event, expecting, must_append, occurred_at, record_at,
+    whole,
 };
-use crate::{Append, AppendError, Blob, Content, Digest, Expected, NewEvent};
+use crate::{Append, AppendError, Appended, Blob, Content, Digest, Expected, NewEvent};
 
 /// An event whose content is that blob.
 fn referring(blob: &Blob) -> NewEvent {
@@ -131,6 +133,107 @@ pub fn an_unknown_blob_is_refused(harness: &dyn Harness) {
             other => panic!("an unknown blob is expected, not {other:?}"),
         }
         assert_unchanged(&*log, &before, "an unknown blob");
+    }
+}
+
+/// What an event says of the length of a blob is true, wherever the blob comes from: it
+/// comes with the append, is stored, or came with the append right before.
+pub fn a_false_size_is_refused(harness: &dyn Harness) {
+    let log = harness.open();
+    let (stored, new) = (Blob::new(vec![1; 5_000]), Blob::new(vec![2; 5_000]));
+    let bring = |blob: &Blob, events: Vec<NewEvent>| Append {
+        blobs: vec![blob.clone()],
+        ..batch(events)
+    };
+    must_append(&*log, bring(&stored, vec![referring(&stored)]));
+    let log = harness.reopen(log);
+    let before = whole(&*log);
+    for size in [0, 4_999, 5_001, u64::MAX] {
+        for event in [lying(&stored, size), attaching_with(&stored, size)] {
+            let content = event.content.clone();
+            // Alone, behind a piece that is right, and with the content brought along.
+            let honest = referring(&stored);
+            let appends = [
+                batch(vec![event.clone()]),
+                batch(vec![honest, event.clone()]),
+                bring(&stored, vec![event]),
+            ];
+            for append in appends {
+                refused_size(block_on(log.append(append)), &stored, size);
+                assert_unchanged(&*log, &before, &format!("{content:?}"));
+            }
+        }
+        let append = bring(&new, vec![referring(&new), lying(&new, size)]);
+        refused_size(block_on(log.append(append)), &new, size);
+        assert_unchanged(&*log, &before, "a new blob");
+        assert_eq!(block_on(log.blob(new.digest())).unwrap(), None);
+    }
+    // What was refused is no hindrance to what is right.
+    must_append(&*log, batch(vec![referring(&stored), attaching(&stored)]));
+    must_append(&*log, bring(&new, vec![referring(&new)]));
+}
+
+/// The same for records that are copied.
+pub fn a_false_size_is_not_copied(harness: &dyn Harness) {
+    let log = harness.open();
+    let blob = Blob::new(vec![1; 5_000]);
+    let at = |event: NewEvent, position: u64| {
+        let place = (position, position);
+        record_at(event, Uuid::new_v4(), place, occurred_at())
+    };
+    let empty = whole(&*log);
+    let first = at(lying(&blob, 4_999), 1);
+    let refused = block_on(log.append_records(vec![first], vec![blob.clone()]));
+    refused_size(refused, &blob, 4_999);
+    assert_unchanged(&*log, &empty, "a copy with its blob");
+    assert_eq!(block_on(log.blob(blob.digest())).unwrap(), None);
+    let first = at(referring(&blob), 1);
+    block_on(log.append_records(vec![first], vec![blob.clone()])).expect("it is right");
+    let one = whole(&*log);
+    let more = vec![at(referring(&blob), 2), at(lying(&blob, 5_001), 3)];
+    refused_size(block_on(log.append_records(more, Vec::new())), &blob, 5_001);
+    assert_unchanged(&*log, &one, "a copy whose blob is stored");
+}
+
+/// An event that says a length of a blob that may not be its length.
+fn lying(blob: &Blob, size: u64) -> NewEvent {
+    let content = Content::Blob {
+        salt: [6; 16],
+        digest: blob.digest(),
+        size,
+    };
+    NewEvent {
+        content: vec![content],
+        ..event("blob-1")
+    }
+}
+
+fn attaching_with(blob: &Blob, size: u64) -> NewEvent {
+    let content = Content::Attachment {
+        salt: [6; 16],
+        digest: blob.digest(),
+        size,
+    };
+    NewEvent {
+        content: vec![content],
+        ..event("blob-1")
+    }
+}
+
+fn refused_size(answer: Result<Appended, AppendError>, blob: &Blob, size: u64) {
+    match answer {
+        Err(
+            error @ AppendError::BlobSize {
+                digest,
+                said,
+                actual,
+            },
+        ) => {
+            let length = blob.bytes().len() as u64;
+            assert_eq!((digest, said, actual), (blob.digest(), size, length));
+            assert!(!error.is_retryable());
+        }
+        other => panic!("a false size is expected to be refused, not {other:?}"),
     }
 }
 

@@ -259,10 +259,11 @@ pub fn a_blob_of_another_length_is_refused(harness: &dyn Harness) {
         blobs: vec![blob],
         ..batch(vec![with_content(vec![lying])])
     };
-    let refused = block_on(log.append(append));
-    assert!(
-        matches!(refused, Err(AppendError::Invalid { .. })),
-        "{refused:?}"
-    );
+    match block_on(log.append(append)) {
+        Err(AppendError::BlobSize { said, actual, .. }) => {
+            assert_eq!((said, actual), (4_999, 5_000));
+        }
+        other => panic!("a refusal is expected, not {other:?}"),
+    }
     assert!(all(&*log).is_empty());
 }

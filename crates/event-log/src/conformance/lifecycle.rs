@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::Harness;
 use super::support::{
-    all, assert_dense, assert_unchanged, batch, batch_to, event, expecting, inline, must_append,
-    name, patiently, poll_once, whole,
+    all, assert_dense, assert_unchanged, at, batch, batch_to, event, expecting, inline,
+    must_append, name, patiently, poll_once, whole,
 };
 use crate::{
     Append, AppendError, Blob, CommitError, Content, Digest, Expected, NewEvent, Position, Query,
@@ -47,7 +47,7 @@ pub fn reopening_gives_the_same_log(harness: &dyn Harness) {
         );
     }
     let row = (Bytes::from("key"), Some(Bytes::from("value")));
-    block_on(log.commit("model", Position(0), vec![row], Position(60))).unwrap();
+    block_on(log.commit("model", at(0), vec![row], Position(60))).unwrap();
     let before = whole(&*log);
     let mut log = log;
     for _ in 0..3 {
@@ -58,7 +58,7 @@ pub fn reopening_gives_the_same_log(harness: &dyn Harness) {
         assert_eq!(block_on(log.head(&name("shared-1"))).unwrap(), Version(40));
         let stored = block_on(log.blob(blob.digest())).unwrap();
         assert!(stored.as_ref() == Some(blob.bytes()));
-        assert_eq!(block_on(log.checkpoint("model")).unwrap(), Position(60));
+        assert_eq!(block_on(log.checkpoint("model")).unwrap(), at(60));
         assert_eq!(
             block_on(log.get("model", b"key")).unwrap(),
             Some(Bytes::from("value"))
@@ -118,7 +118,7 @@ pub fn a_closed_log_does_nothing(harness: &dyn Harness) {
     let stream = name("a-1");
     let rows = vec![(Bytes::from("key"), None)];
     let commits = [
-        block_on(log.commit("model", Position(0), rows, Position(1))),
+        block_on(log.commit("model", at(0), rows, Position(1))),
         block_on(log.drop_model("model")),
     ];
     for refused in commits {

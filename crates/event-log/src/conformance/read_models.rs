@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures::executor::block_on;
 
 use super::Harness;
-use super::support::{Done, batch_to, must_append};
+use super::support::{Done, at, batch_to, must_append};
 use crate::{CommitError, EventLog, Position, Row, Rows};
 
 const MODEL: &str = "catalogue.v1_a";
@@ -29,11 +29,11 @@ fn commit(
     rows: Rows,
     checkpoint: u64,
 ) -> Result<(), CommitError> {
-    block_on(log.commit(MODEL, Position(expected), rows, Position(checkpoint)))
+    block_on(log.commit(MODEL, at(expected), rows, Position(checkpoint)))
 }
 
 fn checkpoint(log: &dyn EventLog, model: &str) -> u64 {
-    block_on(log.checkpoint(model)).unwrap().0
+    block_on(log.checkpoint(model)).unwrap().position.0
 }
 
 fn get(log: &dyn EventLog, key: &str) -> Option<Bytes> {
@@ -75,13 +75,7 @@ pub fn rows_and_checkpoint_move_together(harness: &dyn Harness) {
     // Another model has rows and a checkpoint of its own.
     assert_eq!(checkpoint(&*log, "catalogue.v1_"), 0);
     assert_eq!(block_on(log.get("catalogue.v1_", b"a")).unwrap(), None);
-    block_on(log.commit(
-        "catalogue.v1_",
-        Position(0),
-        vec![put("a", "x")],
-        Position(1),
-    ))
-    .unwrap();
+    block_on(log.commit("catalogue.v1_", at(0), vec![put("a", "x")], Position(1))).unwrap();
     assert_eq!(get(&*log, "a").as_deref(), Some(&b"2"[..]));
 }
 
@@ -184,7 +178,7 @@ pub fn a_refused_commit_changes_nothing(harness: &dyn Harness) {
     }
     let too_long = "m".repeat(101);
     for bad in ["", "A", "a-b", "a/b", "a b", "a\0", "é", &too_long] {
-        let refused = block_on(log.commit(bad, Position(0), changes(), Position(1)));
+        let refused = block_on(log.commit(bad, at(0), changes(), Position(1)));
         assert!(
             matches!(refused, Err(CommitError::InvalidName { .. })),
             "{bad:?}: {refused:?}"
@@ -209,7 +203,7 @@ pub fn a_refused_commit_changes_nothing(harness: &dyn Harness) {
         [(Bytes::from("a"), Bytes::from("1"))]
     );
     let longest = "m".repeat(100);
-    block_on(log.commit(&longest, Position(0), changes(), Position(1))).unwrap();
+    block_on(log.commit(&longest, at(0), changes(), Position(1))).unwrap();
     assert_eq!(checkpoint(&*log, &longest), 1);
 }
 
@@ -293,7 +287,7 @@ pub fn rows_are_scanned_in_order(harness: &dyn Harness) {
         .collect();
     commit(&*log, 0, rows, 1).unwrap();
     for other in ["catalogue.v1_", "catalogue.v1_a0", "catalogue.v1_a."] {
-        block_on(log.commit(other, Position(0), vec![put("a", "other")], Position(1))).unwrap();
+        block_on(log.commit(other, at(0), vec![put("a", "other")], Position(1))).unwrap();
     }
     let mut sorted = keys;
     sorted.sort_unstable();
@@ -367,13 +361,7 @@ pub fn many_rows_are_got_at_once(harness: &dyn Harness) {
     let rows = vec![put("a", "1"), put("b", ""), put("c", "3")];
     commit(&*log, 0, rows, 1).unwrap();
     commit(&*log, 1, vec![put("a", "2"), delete("c")], 2).unwrap();
-    block_on(log.commit(
-        "catalogue.v1_",
-        Position(0),
-        vec![put("d", "x")],
-        Position(1),
-    ))
-    .unwrap();
+    block_on(log.commit("catalogue.v1_", at(0), vec![put("d", "x")], Position(1))).unwrap();
     assert_eq!(get(&[]), Vec::<Option<Bytes>>::new());
     let asked = ["d", "b", "a", "c", "b", ""];
     let wanted = [None, value(""), value("2"), None, value(""), None];
@@ -393,7 +381,7 @@ pub fn a_dropped_model_is_gone(harness: &dyn Harness) {
     for model in [&others[..], &[MODEL]].concat() {
         block_on(log.commit(
             model,
-            Position(0),
+            at(0),
             vec![put("a", "1"), put("b", "2")],
             Position(2),
         ))

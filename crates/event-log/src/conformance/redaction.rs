@@ -4,10 +4,10 @@ use bytes::Bytes;
 use futures::executor::block_on;
 
 use super::Harness;
-use super::support::{all, assert_unchanged, batch, event, inline, must_append, whole};
+use super::support::{all, assert_unchanged, at, batch, event, inline, must_append, whole};
 use crate::{
-    Append, AppendError, Appended, BatchStatus, Blob, Content, Digest, EventLog, NewEvent,
-    PiecesOf, Position, RedactError, Redaction, limits, tree,
+    Append, AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, Epoch,
+    EventLog, NewEvent, PiecesOf, Position, RedactError, Redaction, Rows, limits, tree,
 };
 
 const SECRET: &[u8] = b"the secret";
@@ -150,6 +150,14 @@ pub fn a_redaction_that_does_not_fit_changes_nothing(harness: &dyn Harness) {
         twice,
         RedactError::Append(AppendError::Invalid { .. })
     ));
+    let mut naming_it = redaction(&*log, &[(4, &[0, 1])], &[blob.digest()]);
+    naming_it.append.events[0].content.push(naming(&blob));
+    for blobs in [Vec::new(), vec![blob.clone()]] {
+        naming_it.append.blobs = blobs;
+        let error = refused(naming_it.clone());
+        let invalid = matches!(error, RedactError::Append(AppendError::Invalid { .. }));
+        assert!(invalid, "{error}");
+    }
     assert_unchanged(&*log, &before, "the refusals");
     assert!(block_on(log.blob(blob.digest())).unwrap().is_some());
 }
@@ -198,7 +206,7 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
         Bytes::from_static(b"title"),
         Some(Bytes::from_static(SECRET)),
     )];
-    block_on(log.commit("titles", Position::START, rows, Position(3))).unwrap();
+    block_on(log.commit("titles", at(0), rows, Position(3))).unwrap();
     let other = must_append(&*log, batch(vec![event("other-1")]));
     let status = |append: &Append, request: &[u8]| block_on(log.batch(append.batch, request));
     assert_eq!(
@@ -207,12 +215,75 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
     );
     must_redact(&*log, redaction(&*log, &[(2, &[1])], &[]));
     assert_eq!(block_on(log.get("titles", b"title")).unwrap(), None);
-    assert_eq!(block_on(log.checkpoint("titles")).unwrap(), Position::START);
+    let checkpoint = block_on(log.checkpoint("titles")).unwrap();
+    assert_eq!(checkpoint.position, Position::START);
     assert_eq!(
         status(&secret, b"another request").unwrap(),
         BatchStatus::Known(Appended::new(Position(2), Position(3)).again())
     );
     assert_eq!(other.first, Position(4));
+}
+
+/// Rows are folded from content that was read some time before they are committed: if it was
+/// removed in between, they must not bring it back, whatever they expect of their model.
+pub fn rows_folded_before_a_redaction_are_refused(harness: &dyn Harness) {
+    let (log, _) = told(harness);
+    let few: Rows = vec![(Bytes::from("title"), Some(Bytes::from_static(SECRET)))];
+    // So many that a store may write them in another way.
+    let row = |n: u32| (Bytes::copy_from_slice(&n.to_be_bytes()), few[0].1.clone());
+    let many: Rows = (0..30_000).map(row).collect();
+    let checkpoint = |log: &dyn EventLog, model| block_on(log.checkpoint(model)).unwrap();
+    let commit = |log: &dyn EventLog, model, expected, rows: &Rows| {
+        block_on(log.commit(model, expected, rows.clone(), Position(3)))
+    };
+    commit(&*log, "older", at(0), &few).unwrap();
+    let before = ["new", "older", "empty"].map(|model| (model, checkpoint(&*log, model)));
+    assert_eq!(before.map(|(_, at)| at.position.0), [0, 3, 0]);
+    must_redact(&*log, redaction(&*log, &[(2, &[1, 2])], &[]));
+    let refuse_all = |log: &dyn EventLog| {
+        for (model, expected) in before {
+            for rows in [&few, &many, &Vec::new()] {
+                let refused = commit(log, model, expected, rows).expect_err("content was removed");
+                assert!(refused.is_retryable(), "{refused}");
+                match refused {
+                    CommitError::Epoch {
+                        model: named,
+                        expected,
+                        actual,
+                    } => {
+                        assert_eq!(named, model);
+                        assert!(expected == Epoch::NONE && actual > expected, "{actual}");
+                    }
+                    other => panic!("{model}: {other}"),
+                }
+                assert_eq!(block_on(log.scan(model, b"", None, 9)).unwrap(), []);
+                assert_eq!(checkpoint(log, model).position, Position::START);
+            }
+        }
+    };
+    refuse_all(&*log);
+    let log = harness.reopen(log);
+    refuse_all(&*log);
+    // What is folded from now on is taken, until content is removed again.
+    let now = checkpoint(&*log, "new");
+    commit(&*log, "new", now, &Vec::new()).unwrap();
+    commit(&*log, "new", now.at(Position(3)), &many).unwrap();
+    let now = checkpoint(&*log, "empty");
+    must_redact(&*log, redaction(&*log, &[(3, &[0])], &[]));
+    let refused = commit(&*log, "empty", now, &few);
+    assert!(
+        matches!(refused, Err(CommitError::Epoch { .. })),
+        "{refused:?}"
+    );
+    let newest = checkpoint(&*log, "empty");
+    assert!(newest.epoch > now.epoch);
+    // A redaction that is refused, or repeated, removes nothing more.
+    let asked = redaction(&*log, &[(1, &[0])], &[]);
+    must_redact(&*log, asked.clone());
+    let newest = checkpoint(&*log, "empty");
+    must_redact(&*log, asked);
+    block_on(log.redact(redaction(&*log, &[(1, &[9])], &[]))).expect_err("no such piece");
+    commit(&*log, "empty", newest, &few).unwrap();
 }
 
 /// What was removed stays removed, and writing goes on.

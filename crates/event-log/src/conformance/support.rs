@@ -17,7 +17,8 @@ use uuid::Uuid;
 
 use crate::{
     Actor, Append, Appended, BatchId, Content, Direction, EventLog, Expectation, Expected,
-    NewEvent, Position, Prepared, Query, Record, Stats, StreamHead, StreamName, Version,
+    ModelCheckpoint, NewEvent, Position, Prepared, Query, Record, Stats, StreamHead, StreamName,
+    Version,
 };
 
 /// How long anything may take before it counts as hanging.
@@ -162,6 +163,11 @@ pub(super) fn assert_unchanged(log: &dyn EventLog, before: &Whole, what: &str) {
         after.records == before.records,
         "the records changed after {what}"
     );
+}
+
+/// Where a model stands in a log that nothing was ever removed from.
+pub(super) fn at(position: u64) -> ModelCheckpoint {
+    ModelCheckpoint::default().at(Position(position))
 }
 
 /// Fails unless positions and versions count from 1 without a gap.

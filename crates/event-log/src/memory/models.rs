@@ -5,13 +5,14 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 
-use crate::store_support::{check_model_name, clamp_limit};
-use crate::{CommitError, Position, Row, Rows};
+use crate::store_support::{check_checkpoint, check_model_name, clamp_limit};
+use crate::{CommitError, Epoch, ModelCheckpoint, Position, Row, Rows};
 
 /// All read models, by name.
 #[derive(Debug, Default)]
 pub(super) struct Models {
     models: HashMap<String, Model>,
+    epoch: Epoch,
 }
 
 #[derive(Debug, Default)]
@@ -21,29 +22,32 @@ struct Model {
 }
 
 impl Models {
-    pub(super) fn checkpoint(&self, model: &str) -> Position {
-        self.models
-            .get(model)
-            .map_or(Position::START, |model| model.checkpoint)
+    /// None, of a log from which this event says that content was removed.
+    pub(super) fn after_redaction(said: Position) -> Models {
+        Models {
+            models: HashMap::new(),
+            epoch: Epoch(said.0),
+        }
+    }
+
+    pub(super) fn checkpoint(&self, model: &str) -> ModelCheckpoint {
+        let model = self.models.get(model);
+        ModelCheckpoint {
+            position: model.map_or(Position::START, |model| model.checkpoint),
+            epoch: self.epoch,
+        }
     }
 
     pub(super) fn commit(
         &mut self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
         checkpoint: Position,
         watermark: Position,
     ) -> Result<(), CommitError> {
         check_model_name(model)?;
-        let actual = self.checkpoint(model);
-        if actual != expected {
-            return Err(CommitError::Checkpoint {
-                model: model.to_owned(),
-                expected,
-                actual,
-            });
-        }
+        check_checkpoint(model, expected, self.checkpoint(model))?;
         if checkpoint > watermark {
             return Err(CommitError::BeyondWatermark {
                 checkpoint,

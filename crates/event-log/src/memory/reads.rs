@@ -75,11 +75,11 @@ impl State {
         // Names with one prefix stand together: the first one that is not below
         // it begins them, the first one without it ends them.
         let start = match after {
-            Some(after) if after.as_str() >= prefix => Bound::Excluded(after.clone()),
-            _ => Bound::Included(StreamName::trusted(prefix)),
+            Some(after) if after.as_str() >= prefix => Bound::Excluded(after.as_str()),
+            _ => Bound::Included(prefix),
         };
         self.streams
-            .range((start, Bound::Unbounded))
+            .range::<str, _>((start, Bound::Unbounded))
             .take_while(|(name, _)| name.as_str().starts_with(prefix))
             .take(clamp_limit(limit))
             .map(|(name, positions)| StreamHead {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
 use crate::store_support::{
-    BatchRow, CopyCheck, RequestDigest, clamp_limit, random_salt, referenced_blobs,
+    BatchRow, CopyCheck, RequestDigest, check_references, clamp_limit, random_salt,
 };
 use crate::tree::{Frontier, LEVELS, STEP, leaf};
 use crate::{
@@ -97,6 +97,10 @@ impl State {
         self.blobs.get(&digest).cloned()
     }
 
+    fn blob_size(&self, digest: Digest) -> Option<u64> {
+        self.blobs.get(&digest).map(|bytes| bytes.len() as u64)
+    }
+
     /// Makes one append, or changes nothing.
     pub(super) fn append(&mut self, prepared: Prepared) -> Result<Appended, AppendError> {
         let Prepared {
@@ -112,11 +116,8 @@ impl State {
             BatchStatus::Mismatch => return Err(AppendError::IdempotencyMismatch { batch }),
             BatchStatus::Unknown => {}
         }
-        if let Some(digest) = required_blobs
-            .into_iter()
-            .find(|d| !self.blobs.contains_key(d))
-        {
-            return Err(AppendError::UnknownBlob { digest });
+        for reference in required_blobs {
+            reference.check(self.blob_size(reference.digest))?;
         }
         self.check_expectations(expectations)?;
         let records = self.stamp_all(events, batch)?;
@@ -247,11 +248,7 @@ impl State {
         };
         let appended = Appended::new(first.position(), last.position());
         let rows = self.check_copy(&records)?;
-        let supplied: HashSet<Digest> = blobs.iter().map(Blob::digest).collect();
-        let known = |digest: &Digest| supplied.contains(digest) || self.blobs.contains_key(digest);
-        if let Some(digest) = referenced_blobs(&records).into_iter().find(|d| !known(d)) {
-            return Err(AppendError::UnknownBlob { digest });
-        }
+        check_references::<AppendError>(&records, &blobs, |digest| Ok(self.blob_size(digest)))?;
         self.store(records, blobs);
         self.batches.extend(rows);
         Ok(appended)

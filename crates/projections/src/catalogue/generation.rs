@@ -14,7 +14,7 @@
 //! models: they are made from the log by whoever writes first, and those of
 //! older formats are dropped.
 
-use annals_event_log::{CommitError, EventLog, Position};
+use annals_event_log::{CommitError, EventLog, ModelCheckpoint, Position};
 use bytes::Bytes;
 
 use super::CatalogueError;
@@ -69,7 +69,9 @@ async fn current_of(log: &dyn EventLog, pointer: &str) -> Result<Generation, Cat
 }
 
 /// The current generation and the checkpoint of its rows.
-pub(super) async fn begin(log: &dyn EventLog) -> Result<(Generation, Position), CatalogueError> {
+pub(super) async fn begin(
+    log: &dyn EventLog,
+) -> Result<(Generation, ModelCheckpoint), CatalogueError> {
     for _ in 0..ATTEMPTS {
         let generation = current(log).await?;
         let checkpoint = log.checkpoint(&generation.model()).await?;
@@ -80,16 +82,18 @@ pub(super) async fn begin(log: &dyn EventLog) -> Result<(Generation, Position), 
     Err(CatalogueError::Moving { attempts: ATTEMPTS })
 }
 
-/// Makes a generation the current one, whose rows are those of `position`.
+/// Makes a generation the current one, whose rows are those of `rows_at`. Where content was
+/// removed since they were folded, they are gone, and nothing may name them.
 pub(super) async fn make_current(
     log: &dyn EventLog,
     generation: Generation,
-    position: Position,
+    rows_at: ModelCheckpoint,
 ) -> Result<(), CatalogueError> {
-    let expected = log.checkpoint(POINTER).await?;
+    let current = log.checkpoint(POINTER).await?.position;
     let value = Bytes::copy_from_slice(&generation.0.to_be_bytes());
     let rows = vec![(Bytes::from_static(CURRENT), Some(value))];
-    log.commit(POINTER, expected, rows, position.max(expected))
+    let position = rows_at.position.max(current);
+    log.commit(POINTER, rows_at.at(current), rows, position)
         .await?;
     Ok(())
 }
@@ -122,7 +126,7 @@ pub(super) async fn drop_older_formats(log: &dyn EventLog) -> Result<(), Catalog
         models.push((*pointer).to_owned());
     }
     for model in models {
-        if log.checkpoint(&model).await? > Position::START {
+        if log.checkpoint(&model).await?.position > Position::START {
             log.drop_model(&model).await?;
         }
     }

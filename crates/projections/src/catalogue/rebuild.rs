@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use annals_domain::redaction::Redacted;
-use annals_event_log::{EventLog, Position, Query, Record, Rows};
+use annals_event_log::{EventLog, ModelCheckpoint, Position, Query, Record, Rows};
 use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
 
@@ -71,6 +71,8 @@ pub(super) struct Building<'a> {
     model: String,
     /// Bytes in memory after which rows are written.
     batch_bytes: usize,
+    /// Where the model was when this began, before anything was read.
+    start: ModelCheckpoint,
     folded: Position,
     /// The end of the log when it was begun.
     since: Position,
@@ -97,13 +99,13 @@ impl Catalogue {
         let current = generation::current(log).await?;
         generation::drop_leftovers(log, current).await?;
         let new = current.next();
-        let mut building = Building::new(log, new.model(), BATCH_BYTES, progress);
+        let mut building = Building::begin(log, new.model(), BATCH_BYTES, progress).await?;
         building.build_to(log.watermark()).await?;
         // What came meanwhile, while nobody else folds or writes.
         let _folding = self.folding.lock().await;
         building.build_to(log.watermark()).await?;
-        let Building { folded, rows, .. } = building;
-        self.put_in_place(log, current, new, (folded, since))
+        let (folded, rows) = (building.folded, building.rows);
+        self.put_in_place(log, current, new, (building.rows_at(), since))
             .await?;
         Ok(Rebuilt {
             events: folded.0,
@@ -116,10 +118,10 @@ impl Catalogue {
         log: &dyn EventLog,
         current: Generation,
         new: Generation,
-        (position, since): (Position, Position),
+        (rows_at, since): (ModelCheckpoint, Position),
     ) -> Result<(), CatalogueError> {
-        generation::make_current(log, new, position).await?;
-        self.state().start(new, position, since);
+        generation::make_current(log, new, rows_at).await?;
+        self.state().start(new, rows_at, since);
         generation::drop_rows(log, current).await?;
         generation::drop_older_formats(log).await
     }
@@ -127,22 +129,29 @@ impl Catalogue {
 
 impl<'a> Building<'a> {
     /// Nothing is folded yet, and the model has no rows.
-    pub(super) fn new(
+    pub(super) async fn begin(
         log: &'a dyn EventLog,
         model: String,
         batch_bytes: usize,
         progress: &'a mut (dyn FnMut(Position) + Send),
-    ) -> Building<'a> {
-        Building {
+    ) -> Result<Building<'a>, CatalogueError> {
+        let start = log.checkpoint(&model).await?;
+        Ok(Building {
             log,
             model,
             batch_bytes,
-            folded: Position::START,
+            start,
+            folded: start.position,
             since: log.watermark(),
             rows: 0,
             taken: Taken::new(),
             progress,
-        }
+        })
+    }
+
+    /// Where the rows are, once all that is folded is written.
+    pub(super) fn rows_at(&self) -> ModelCheckpoint {
+        self.start.at(self.folded)
     }
 
     /// Up to where the log is folded.
@@ -165,7 +174,7 @@ impl<'a> Building<'a> {
                 writing: layer.as_ref(),
                 batch_bytes: self.batch_bytes,
             };
-            let write = write(self.log, &self.model, writing.take());
+            let write = write(self.log, &self.model, self.start, writing.take());
             let fold = fold(&before, &mut pages, &mut *self.progress);
             let (written, batch) = join(write, fold).await;
             self.rows += written?;
@@ -229,6 +238,7 @@ async fn fold(
 async fn write(
     log: &dyn EventLog,
     model: &str,
+    start: ModelCheckpoint,
     batch: Option<Batch>,
 ) -> Result<u64, CatalogueError> {
     let Some(batch) = batch else {
@@ -237,7 +247,8 @@ async fn write(
     let Batch { changed, layer, .. } = batch;
     let rows = aside(move || layer::in_order(&layer, changed)).await??;
     let count = rows.len() as u64;
-    log.commit(model, batch.from, rows, batch.to).await?;
+    log.commit(model, start.at(batch.from), rows, batch.to)
+        .await?;
     Ok(count)
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use annals_event_log::{Direction, EventLog, Position, Row, store_support};
+use annals_event_log::{Direction, EventLog, ModelCheckpoint, Row, store_support};
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -20,7 +20,7 @@ pub(super) struct Sight<'a> {
     pub(super) log: &'a dyn EventLog,
     pub(super) model: Arc<str>,
     pub(super) layer: Arc<Layer>,
-    pub(super) rows_at: Position,
+    pub(super) rows_at: ModelCheckpoint,
 }
 
 impl Sight<'_> {

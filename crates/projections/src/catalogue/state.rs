@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals_event_log::{EventLog, Position};
+use annals_event_log::{EventLog, ModelCheckpoint, Position};
 
 use super::generation::Generation;
 use super::layer::{Layer, Loaded};
@@ -21,8 +21,8 @@ pub(super) struct State {
 #[derive(Debug)]
 struct Begun {
     model: Arc<str>,
-    /// The checkpoint of the rows, as it was last seen.
-    rows_at: Position,
+    /// The checkpoint of the rows, as it was last seen. Everything was read under its epoch.
+    rows_at: ModelCheckpoint,
     /// Up to where the log is folded.
     folded: Position,
     /// The end of the log when folding began: what was removed up to here was gone
@@ -36,7 +36,7 @@ struct Begun {
 /// What is to be committed.
 pub(super) struct Pending {
     pub(super) model: Arc<str>,
-    pub(super) expected: Position,
+    pub(super) expected: ModelCheckpoint,
     pub(super) layer: Arc<Layer>,
     pub(super) checkpoint: Position,
 }
@@ -52,11 +52,16 @@ impl State {
 
     /// Folding begins where the rows of a generation end; the log ended at `since`
     /// then, or later.
-    pub(super) fn start(&mut self, generation: Generation, checkpoint: Position, since: Position) {
+    pub(super) fn start(
+        &mut self,
+        generation: Generation,
+        checkpoint: ModelCheckpoint,
+        since: Position,
+    ) {
         self.begun = Some(Begun {
             model: generation.model().into(),
             rows_at: checkpoint,
-            folded: checkpoint,
+            folded: checkpoint.position,
             since,
             layer: Arc::default(),
         });
@@ -76,7 +81,12 @@ impl State {
 
     /// Begins anew where the rows end, if that is further on or in another
     /// generation.
-    pub(super) fn trim(&mut self, generation: Generation, checkpoint: Position, since: Position) {
+    pub(super) fn trim(
+        &mut self,
+        generation: Generation,
+        checkpoint: ModelCheckpoint,
+        since: Position,
+    ) {
         let moved =
             |begun: &Begun| checkpoint != begun.rows_at || *begun.model != *generation.model();
         if self.begun.as_ref().is_some_and(moved) {
@@ -110,7 +120,7 @@ impl State {
 
     pub(super) fn is_over(&self, rows: usize, records: u64) -> bool {
         self.begun.as_ref().is_some_and(|begun| {
-            let behind = begun.folded.0.saturating_sub(begun.rows_at.0);
+            let behind = begun.folded.0.saturating_sub(begun.rows_at.position.0);
             begun.layer.changes() > rows || behind > records
         })
     }
@@ -118,7 +128,7 @@ impl State {
     /// What is to be committed, if there is anything and it can be.
     pub(super) fn pending(&self) -> Option<Pending> {
         let begun = self.begun.as_ref()?;
-        let behind = begun.folded > begun.rows_at && !self.read_only;
+        let behind = begun.folded > begun.rows_at.position && !self.read_only;
         behind.then(|| Pending {
             model: Arc::clone(&begun.model),
             expected: begun.rows_at,
@@ -128,9 +138,9 @@ impl State {
     }
 
     /// Everything is in the rows now.
-    pub(super) fn written(&mut self, checkpoint: Position) {
+    pub(super) fn written(&mut self, position: Position) {
         if let Some(begun) = &mut self.begun {
-            begun.rows_at = checkpoint;
+            begun.rows_at.position = position;
             begun.layer = Arc::default();
         }
     }
@@ -140,21 +150,31 @@ impl State {
         self.read_only = true;
     }
 
-    /// Another writer moved the rows' checkpoint to `actual`.
+    /// Another writer moved the rows' checkpoint to this position, under the same epoch.
+    pub(super) fn rows_are_at(&mut self, position: Position) {
+        if let Some(begun) = &self.begun {
+            let actual = begun.rows_at.at(position);
+            self.rows_moved(actual);
+        }
+    }
+
+    /// Another writer moved the rows' checkpoint to `actual`, or content was removed.
     ///
     /// If the rows are ahead of us, they have all that the overlay has. If they
     /// are between, the overlay is right over them too: it has the newest form
     /// of every row that changed since. If they went back, or are gone, because
-    /// they were made anew, all begins again.
-    pub(super) fn rows_moved(&mut self, actual: Position) {
+    /// they were made anew, all begins again. So it does under another epoch: what was folded
+    /// may have what was removed.
+    pub(super) fn rows_moved(&mut self, actual: ModelCheckpoint) {
         let Some(begun) = &mut self.begun else {
             return;
         };
-        if actual < begun.rows_at {
+        let is_other = actual.epoch != begun.rows_at.epoch;
+        if is_other || actual.position < begun.rows_at.position {
             self.begun = None;
-        } else if actual >= begun.folded {
+        } else if actual.position >= begun.folded {
             begun.layer = Arc::default();
-            begun.folded = actual;
+            begun.folded = actual.position;
             begun.rows_at = actual;
         } else {
             begun.rows_at = actual;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod removed;
 mod rows;
 mod sessions;
 mod work_items;
@@ -12,7 +13,9 @@ use annals_domain::pipeline::EvictionPolicy;
 use annals_domain::pipeline::{Created, Event};
 use annals_domain::{AnyEvent, Emitted, Kind, Pieces, StreamKind, StreamRef};
 use annals_event_log::memory::MemoryLog;
-use annals_event_log::{Blob, Blobs, Content, EventLog, Position, Query, ReadModels, Record};
+use annals_event_log::{
+    Blob, Blobs, Content, EventLog, ModelCheckpoint, Position, Query, ReadModels, Record,
+};
 use bytes::Bytes;
 use futures::executor::block_on;
 use futures::future::join_all;
@@ -310,7 +313,10 @@ fn every_kind_is_found_in_the_overlay_and_in_the_rows() {
             assert_eq!(block_on(catalogue.catch_up(&story.log)).unwrap(), head);
             assert_eq!(found(), expected, "{kind}, in the overlay");
             block_on(catalogue.flush(&story.log)).unwrap();
-            assert_eq!(block_on(story.log.checkpoint(MODEL)).unwrap(), head);
+            assert_eq!(
+                block_on(story.log.checkpoint(MODEL)).unwrap().position,
+                head
+            );
             assert_eq!(found(), expected, "{kind}, in the rows");
             let other = Catalogue::new();
             let found = block_on(other.find(&story.log, object)).unwrap();
@@ -351,7 +357,13 @@ fn another_generation_takes_the_place_of_the_rows() {
     let before = dump(&log, MODEL);
     // What an interrupted attempt left is not in the way.
     let left = vec![(Bytes::from("left"), Some(Bytes::from("over")))];
-    block_on(log.commit("catalogue.5.2", Position::START, left, Position(3))).unwrap();
+    block_on(log.commit(
+        "catalogue.5.2",
+        ModelCheckpoint::default(),
+        left,
+        Position(3),
+    ))
+    .unwrap();
     for older in [
         "directory.1",
         "catalogue.1.1",
@@ -359,7 +371,7 @@ fn another_generation_takes_the_place_of_the_rows() {
         "catalogue.3.1",
         "catalogue.4.1",
     ] {
-        block_on(log.commit(older, Position::START, Vec::new(), Position(3))).unwrap();
+        block_on(log.commit(older, ModelCheckpoint::default(), Vec::new(), Position(3))).unwrap();
     }
     let reader = up_to_date(&log);
     let mut told = Vec::new();
@@ -378,7 +390,10 @@ fn another_generation_takes_the_place_of_the_rows() {
         "catalogue.4.1",
     ] {
         assert_eq!(dump(&log, dropped), [], "{dropped}");
-        assert_eq!(block_on(log.checkpoint(dropped)).unwrap(), Position::START);
+        assert_eq!(
+            block_on(log.checkpoint(dropped)).unwrap().position,
+            Position::START
+        );
     }
     // Whoever read the rows that were dropped finds the new ones.
     assert!(block_on(reader.find(&log, id(1))).unwrap().is_some());
@@ -516,7 +531,7 @@ fn a_log_open_for_reading_is_answered_from_the_overlay() {
     assert_eq!(log.commits.load(Ordering::Relaxed), 1, "it was tried once");
     block_on(catalogue.flush(&log)).unwrap();
     assert_eq!(
-        block_on(story.log.checkpoint(MODEL)).unwrap(),
+        block_on(story.log.checkpoint(MODEL)).unwrap().position,
         Position::START
     );
     for number in [1, 4_097, 5_000] {
@@ -533,7 +548,7 @@ fn a_large_overlay_is_written_by_itself() {
     let mut story = Story::new();
     create(&mut story, 1..=2_000);
     let catalogue = up_to_date(&story.log);
-    let checkpoint = |log: &MemoryLog| block_on(log.checkpoint(MODEL)).unwrap().0;
+    let checkpoint = |log: &MemoryLog| block_on(log.checkpoint(MODEL)).unwrap().position.0;
     assert_eq!(checkpoint(&story.log), 0);
     create(&mut story, 2_001..=6_000);
     block_on(catalogue.catch_up(&story.log)).unwrap();
@@ -601,7 +616,10 @@ fn two_catalogues_on_one_log_agree() {
     create(&mut story, 23..=24);
     block_on(one.catch_up(&story.log)).unwrap();
     block_on(one.flush(&story.log)).unwrap();
-    assert_eq!(block_on(story.log.checkpoint(MODEL)).unwrap(), Position(24));
+    assert_eq!(
+        block_on(story.log.checkpoint(MODEL)).unwrap().position,
+        Position(24)
+    );
     for number in 1..=24 {
         assert!(
             find(&Catalogue::new(), &story.log, number).is_some(),
@@ -679,7 +697,7 @@ fn concurrent_calls_are_safe() {
         }
     });
     assert_eq!(
-        block_on(story.log.checkpoint(MODEL)).unwrap(),
+        block_on(story.log.checkpoint(MODEL)).unwrap().position,
         Position(3_000)
     );
 }

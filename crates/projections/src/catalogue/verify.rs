@@ -128,8 +128,9 @@ impl Catalogue {
     ) -> Result<CatalogueReport, CatalogueError> {
         // Nobody puts other rows in their place meanwhile.
         let _rebuilding = self.rebuilding.lock().await;
-        let mut building = Building::new(anew, ANEW.to_owned(), BATCH_BYTES, progress);
+        let mut building = Building::begin(anew, ANEW.to_owned(), BATCH_BYTES, progress).await?;
         let (_, checkpoint) = generation::begin(log).await?;
+        let checkpoint = checkpoint.position;
         let end = log.watermark();
         if checkpoint > end {
             return Ok(CatalogueReport {
@@ -142,7 +143,8 @@ impl Catalogue {
         for _ in 0..ATTEMPTS {
             // Nor does this handle write any while they are read.
             let _folding = self.folding.lock().await;
-            let (generation, checkpoint) = generation::begin(log).await?;
+            let begun = generation::begin(log).await?;
+            let (generation, checkpoint) = (begun.0, begun.1.position);
             if checkpoint < building.folded() {
                 break;
             }
@@ -153,7 +155,7 @@ impl Catalogue {
             };
             pointer(log, checkpoint, &mut report).await?;
             rows_of(log, &generation.model(), anew, &mut report).await?;
-            if generation::begin(log).await? == (generation, checkpoint) {
+            if generation::begin(log).await? == begun {
                 return Ok(report);
             }
         }
@@ -167,7 +169,7 @@ async fn pointer(
     checkpoint: Position,
     report: &mut CatalogueReport,
 ) -> Result<(), CatalogueError> {
-    let since = log.checkpoint(generation::POINTER).await?;
+    let since = log.checkpoint(generation::POINTER).await?.position;
     let rows = log.scan(generation::POINTER, b"", None, 2).await?;
     let is_there = rows.iter().any(|(key, _)| key == generation::CURRENT);
     let mut find = |reason: String| report.find(CatalogueFault::Pointer { reason });

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError, Redaction, Row,
-    Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
+    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -67,7 +67,7 @@ impl Blobs for Watched<'_> {
 
 impl ReadModels for Watched<'_> {
     hand_on! {
-        checkpoint(&self; model: 'm &'m str) -> Result<Position, ReadError>;
+        checkpoint(&self; model: 'm &'m str) -> Result<ModelCheckpoint, ReadError>;
         get(&self; model: 'm &'m str; key: 'k &'k [u8]) -> Result<Option<Bytes>, ReadError>;
         drop_model(&self; model: 'm &'m str) -> Result<(), CommitError>;
     }
@@ -124,9 +124,9 @@ impl ReadModels for Watched<'_> {
     fn commit<'s, 'm, 'f>(
         &'s self,
         model: &'m str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Answer<'f, Result<(), CommitError>>
     where
         's: 'f,
@@ -137,7 +137,7 @@ impl ReadModels for Watched<'_> {
         if self.read_only.load(Ordering::Relaxed) {
             return Box::pin(async { Err(CommitError::ReadOnly) });
         }
-        self.log.commit(model, expected, rows, checkpoint)
+        self.log.commit(model, expected, rows, position)
     }
 }
 

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use annals_event_log::{AppendError, Digest, Position, ReadError};
 use rocksdb::statistics::Ticker;
 
 use super::RocksLog;
+use crate::aside::{self, PutBackError, PutBackReport};
 use crate::backup::{self, BackupReport};
 use crate::blobs::{self, StoredBlob};
 use crate::collect::Orphans;
@@ -23,6 +25,9 @@ use crate::truncate::{self, TruncateError, TruncateReport};
 use crate::verify::{self, VerifyReport};
 use crate::writer::Groups;
 use crate::{collect, columns, redaction};
+
+/// How often it is looked whether a redaction is over.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 impl RocksLog {
     /// Copies the log, as it stands now, to `dest`, which must not exist or be
@@ -74,12 +79,26 @@ impl RocksLog {
         &self,
         look: impl FnOnce(&View<'_>) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
-        let (db, watermark) = self.inner.refresh()?;
-        look(&View {
+        let sight = self.inner.sight();
+        let (db, watermark) = sight.refresh(self.inner.db()?)?;
+        let began = sight.began();
+        let looked = look(&View {
             db: &db,
             columns: db.columns()?,
             watermark,
-        })
+            rows_ahead: self.unpublished().is_some(),
+        });
+        sight.confirm(began)?;
+        looked
+    }
+
+    /// For a reader: where the files of the log end, if that is behind the watermark and no
+    /// writer is there that will publish it. That happens where the machine stopped or a
+    /// writer was killed. It is not known whether these last records are durable, so they
+    /// are not served, and neither are rows that were folded from them. Opening the log for
+    /// writing makes them durable. `None` for a writer.
+    pub fn unpublished(&self) -> Option<Position> {
+        self.inner.sight().unpublished()
     }
 
     /// Makes anew what follows from the records of a log: the indexes of streams, event
@@ -88,7 +107,9 @@ impl RocksLog {
     /// and the blobs are only read. Where it is interrupted, the log is refused with
     /// [`OpenError::RebuildInterrupted`](crate::OpenError::RebuildInterrupted) until this
     /// was called again and came to its end.
-    /// Whoever has the log open for reading meanwhile must open it again. Blocks.
+    /// A log that is open for reading meanwhile answers
+    /// [`StoreFailure::Rebuilding`](crate::StoreFailure::Rebuilding) once it sees it, until it is
+    /// done. Blocks.
     ///
     /// # Errors
     /// [`RebuildError`]; nothing was altered where it is that records cannot be read or
@@ -114,7 +135,8 @@ impl RocksLog {
     }
 
     /// Gives up the bytes of everything that was removed: rewrites the files that may
-    /// hold them. Appending and reading go on meanwhile. Where it is interrupted, the
+    /// hold them. Appending and reading go on meanwhile. A redaction that is under way is
+    /// waited for. Where this is interrupted, the
     /// next opening for writing completes it. Blocks.
     ///
     /// # Errors
@@ -125,7 +147,13 @@ impl RocksLog {
             .purging
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        purge::purge(self.writable()?.as_ref(), &self.inner.turns)
+        loop {
+            match purge::purge(self.writable()?.as_ref(), &self.inner.turns) {
+                // One that is under way comes to its end, or fails with the log.
+                Err(PurgeError::Unfinished) => std::thread::sleep(BETWEEN_LOOKS),
+                done => return done,
+            }
+        }
     }
 
     /// Lets the bytes of a redaction, whose last event has this position, lie in the files
@@ -173,6 +201,7 @@ impl RocksLog {
             db: &db,
             columns: db.columns()?,
             watermark,
+            rows_ahead: false,
         };
         let mut blobs = collect::after(&view, after)?;
         let Some((last, _)) = blobs.last_key_value() else {
@@ -239,6 +268,7 @@ impl RocksLog {
                 db: &db,
                 columns: db.columns()?,
                 watermark,
+                rows_ahead: false,
             },
             from,
             limit,
@@ -251,13 +281,23 @@ impl RocksLog {
         examine::examine(path)
     }
 
-    /// Removes the end of a write-ahead log that cannot be read, where nothing of it was
-    /// acknowledged; the log opens then. Nobody may have the log open for writing. Blocks.
+    /// Removes what cannot be read of the write-ahead log, where nothing of it was
+    /// acknowledged; the log opens then. The log as it was is kept beside it. No process may
+    /// have the log open for writing. Blocks.
     ///
     /// # Errors
-    /// [`TruncateError`]; nothing is removed then.
+    /// [`TruncateError`]; nothing is removed then, unless it says so.
     pub fn truncate_tail(path: &Path, options: &Options) -> Result<TruncateReport, TruncateError> {
         truncate::truncate_tail(path, options)
+    }
+
+    /// Puts a log back that [`RocksLog::truncate_tail`] put aside, in the place of what became
+    /// of it, which is kept beside it. Neither may be open. Blocks.
+    ///
+    /// # Errors
+    /// [`PutBackError`], for example where something was appended since.
+    pub fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBackError> {
+        aside::put_back(path, aside)
     }
 
     /// Rewrites all tables in their smallest form. Blocks.

@@ -5,20 +5,21 @@ use std::sync::Arc;
 use annals_event_log::store_support::distinct_blobs;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EncodedEvent, EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
-    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EncodedEvent, EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
+    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::channel::oneshot;
 use uuid::Uuid;
 
 use super::{RocksLog, Sight, prepare, run};
 use crate::db::directory_bytes;
-use crate::error::corrupt;
+use crate::error::{StoreFailure, corrupt};
 use crate::models::{self, Commit};
 use crate::open::Access;
 use crate::read::{self, View};
-use crate::redaction::Removal;
+use crate::redaction::{Removal, Waiting};
 use crate::writer::{Groups, Work};
 use crate::{index, streams, tree};
 
@@ -70,15 +71,23 @@ impl EventLog for RocksLog {
         };
         redaction.check()?;
         let removal = Removal::from(&redaction);
-        let (mut prepared, request) = prepare(&self.inner, redaction.append).await?;
-        let turns = Arc::clone(&self.inner.turns);
+        let (prepared, request) = prepare(&self.inner, redaction.append).await?;
         let bytes = prepared.events.iter().map(EncodedEvent::len).sum();
-        let work = move |groups: &mut Groups<'_>| {
-            // No rows of the models that go are committed meanwhile.
-            let _turn = turns.take();
-            groups.redact(&mut prepared, request, removal)
+        let turns = Arc::clone(&self.inner.turns);
+        let check = move |view: &View<'_>| -> Result<Waiting, RedactError> {
+            let removal = removal.check_published(view, &prepared)?;
+            Ok(Waiting {
+                prepared,
+                request,
+                removal,
+                turns,
+            })
         };
-        writer.alone(bytes, work).await
+        let waiting = run(&self.inner, check).await?;
+        let begin = |groups: Result<&mut Groups<'_>, StoreFailure>, answer: oneshot::Sender<_>| {
+            waiting.begin(groups, answer);
+        };
+        writer.hand_over(bytes, begin).await
     }
 
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
@@ -188,7 +197,7 @@ impl Blobs for RocksLog {
 
 #[async_trait]
 impl ReadModels for RocksLog {
-    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
         let model = model.to_owned();
         run(&self.inner, move |view| models::checkpoint(view, &model)).await
     }
@@ -196,16 +205,16 @@ impl ReadModels for RocksLog {
     async fn commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Result<(), CommitError> {
         self.may_commit()?;
         let commit = Commit {
             model: model.to_owned(),
             expected,
             rows,
-            checkpoint,
+            position,
         };
         let turns = Arc::clone(&self.inner.turns);
         run(&self.inner, move |view| {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use annals_event_log::{Digest, ReadError};
 
 use super::chunks::Outline;
-use super::{Fault, Verifier};
+use super::{Fault, Verifier, index};
 
 /// Blobs that are remembered: some 50 bytes each. Where a log has more of them, those that
 /// are not remembered are looked up for each reference.
@@ -30,6 +30,8 @@ pub(super) struct KnownBlobs {
     pub(super) bytes: u64,
     /// Whether one was not as it should be.
     pub(super) is_faulty: bool,
+    /// What the log counted before they were read, if that can be read.
+    counted: Option<(u64, u64)>,
 }
 
 impl KnownBlobs {
@@ -51,6 +53,7 @@ impl KnownBlobs {
 impl Verifier<'_> {
     /// Reads all blobs, whether or not anything refers to them.
     pub(super) fn stored_blobs(&mut self) -> Result<(), ReadError> {
+        self.blobs.counted = self.counted_blobs();
         let mut iterator = self.view.db.iterate_once(self.view.columns.blobs);
         iterator.seek_to_first();
         while let Some((key, value)) = iterator.item() {
@@ -76,6 +79,17 @@ impl Verifier<'_> {
             self.unreadable(error)?;
         }
         Ok(())
+    }
+
+    fn counted_blobs(&self) -> Option<(u64, u64)> {
+        let counts = index::counts(self.view.db, &self.view.columns).ok()?;
+        Some((counts.blobs, counts.blob_bytes))
+    }
+
+    /// Whether the blobs can be compared with what the log counts: a writer may have deleted
+    /// some while they were read, without a record that says so.
+    pub(super) fn are_blobs_still(&self) -> bool {
+        self.blobs.counted == self.counted_blobs()
     }
 
     fn faulty_blob(&mut self, digest: Digest, fault: Fault) {

@@ -4,7 +4,7 @@ use annals_event_log::ReadError;
 use uuid::Uuid;
 
 use super::{Fault, Verifier, index};
-use crate::redaction::Pending;
+use crate::redaction::{Pending, decode_records};
 use crate::rows::{self, Counts};
 use crate::{columns, identity, keys};
 
@@ -31,7 +31,11 @@ impl Verifier<'_> {
                 keys::META_CREATED_AT => rows::is_created_at(log_id, value),
                 // These are compared with what was counted and hashed.
                 keys::META_TREE | keys::META_COUNTS => true,
+                keys::META_EPOCH | keys::META_REBUILT => keys::number(value).is_some(),
                 keys::META_REDACTION => Pending::decode(value).is_some(),
+                part if keys::redaction_part_number(part).is_some() => {
+                    decode_records(value).is_some()
+                }
                 _ => false,
             };
             if !is_right {
@@ -79,6 +83,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let is_sound = self.report.is_sound();
+        let are_blobs_known = !self.blobs.is_faulty && self.are_blobs_still();
         let found = Counts {
             position: self.view.watermark.0,
             streams: self.report.streams,
@@ -91,12 +96,12 @@ impl Verifier<'_> {
             ("records", counts.position, found.position, true),
             ("streams", counts.streams, found.streams, is_sound),
             ("batches", counts.batches, found.batches, is_sound),
-            ("blobs", counts.blobs, found.blobs, !self.blobs.is_faulty),
+            ("blobs", counts.blobs, found.blobs, are_blobs_known),
             (
                 "bytes of blobs",
                 counts.blob_bytes,
                 found.blob_bytes,
-                !self.blobs.is_faulty,
+                are_blobs_known,
             ),
         ];
         for (what, counted, found, is_known) in compared {

@@ -8,7 +8,9 @@ use annals_store_rocks::{BackupError, RocksLog};
 use bytes::Bytes;
 use futures::executor::block_on;
 
-use crate::support::{all, append, batch, close, event_with_blob, fingerprint, new_log, options};
+use crate::support::{
+    all, append, at, batch, close, event_with_blob, fingerprint, new_log, options,
+};
 
 /// Writes without a pause while `take` makes backups; each must hold all that
 /// was acknowledged before it, and verify.
@@ -84,7 +86,7 @@ fn a_backup_holds_everything_and_leaves_the_log_as_it_was() {
         Bytes::from_static(b"key"),
         Some(Bytes::from_static(b"value")),
     );
-    block_on(log.commit("model", Position(0), vec![row], Position(501))).unwrap();
+    block_on(log.commit("model", at(0), vec![row], Position(501))).unwrap();
     let dest = home.path().join("deep/copy");
     let report = log.backup(&dest).expect("a backup");
     assert_eq!(
@@ -102,7 +104,10 @@ fn a_backup_holds_everything_and_leaves_the_log_as_it_was() {
         block_on(reader.blob(digest)).unwrap().as_ref(),
         Some(blob.bytes())
     );
-    assert_eq!(block_on(reader.checkpoint("model")).unwrap(), Position(501));
+    assert_eq!(
+        block_on(reader.checkpoint("model")).unwrap().position,
+        Position(501)
+    );
     assert_eq!(
         block_on(reader.get("model", b"key")).unwrap().as_deref(),
         Some(&b"value"[..])

@@ -19,7 +19,7 @@ use rocksdb::{DB, IteratorMode};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::support::{batch, close, copy_of, event, options, raw};
+use crate::support::{at, batch, close, copy_of, event, options, raw};
 
 /// All column families that hold something.
 const FAMILIES: [&str; 8] = [
@@ -168,7 +168,7 @@ pub fn made(plan: &Plan) -> (TempDir, RocksLog) {
     let row = |n: u8| (Bytes::from(vec![n; 3]), Some(Bytes::from(vec![n; 5])));
     let rows = (0..plan.rows).map(row).collect();
     let end = log.watermark();
-    block_on(log.commit("test.model", Position::START, rows, end)).unwrap();
+    block_on(log.commit("test.model", at(0), rows, end)).unwrap();
     (home, log)
 }
 
@@ -320,7 +320,10 @@ proptest! {
                 let words = b"annals log, format 1\n".len();
                 flipped[..words] == content[..words]
             };
-            prop_assert_eq!(matches!(found, Found::Refused(_)), !is_same, "{} {:?}", name, found);
+            // A closing mark that does not fit is none: the next writer takes no short cut.
+            let is_mark = name == "WATERMARK" && flipped[..16] == content[..16];
+            let refused = !is_same && !is_mark;
+            prop_assert_eq!(matches!(found, Found::Refused(_)), refused, "{} {:?}", name, found);
         }
     }
 

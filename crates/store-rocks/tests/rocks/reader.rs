@@ -11,7 +11,7 @@ use annals_store_rocks::{OpenError, RocksLog};
 use futures::executor::block_on;
 
 use crate::support::{
-    all, append, batch, close, event, event_with_blob, fingerprint, new_log, options, tables,
+    all, append, at, batch, close, event, event_with_blob, fingerprint, new_log, options, tables,
 };
 
 #[test]
@@ -168,7 +168,7 @@ fn a_reader_writes_nothing() {
     assert!(matches!(refused, Err(AppendError::ReadOnly)), "{refused:?}");
     let refused = block_on(reader.append_records(all(&reader), Vec::new()));
     assert!(matches!(refused, Err(AppendError::ReadOnly)), "{refused:?}");
-    let refused = block_on(reader.commit("m", Position(0), Vec::new(), Position(1)));
+    let refused = block_on(reader.commit("m", at(0), Vec::new(), Position(1)));
     assert!(matches!(refused, Err(CommitError::ReadOnly)), "{refused:?}");
     let refused = block_on(reader.drop_model("m"));
     assert!(matches!(refused, Err(CommitError::ReadOnly)), "{refused:?}");

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use annals_event_log::{BatchStatus, EventLog, Position};
+use annals_event_log::{BatchStatus, EventLog, Position, Query, ReadError, Version};
 use annals_store_rocks::{OpenError, RebuildError, RebuildReport, RebuildStep, RocksLog};
 use futures::executor::block_on;
 use proptest::prelude::*;
@@ -110,7 +111,10 @@ proptest! {
         prop_assert_eq!(&after[1], &before[1], "types");
         prop_assert_eq!(hashes(&after[3]), hashes(&before[3]), "tree");
         prop_assert_eq!(entries(&db, "records"), records);
-        prop_assert_eq!(entries(&db, "meta"), meta);
+        let mut now = entries(&db, "meta");
+        let begun = now.remove(&b"rebuilt"[..]);
+        prop_assert_eq!(begun, Some(1_u64.to_be_bytes().to_vec()));
+        prop_assert_eq!(now, meta);
         // Whatever row was not damaged is kept; of the others the request is lost.
         let mut lost = 0;
         for (key, row) in &before[2] {
@@ -205,6 +209,115 @@ fn a_log_is_refused_until_its_indexes_are_whole_again() {
     }
     rebuild(&path).unwrap();
     assert_sound(&path);
+}
+
+/// What a reader answers while the indexes are made anew: all of a stream, or that it must
+/// try again. Never a part of it.
+fn whole_or_retry(reader: &RocksLog, count: usize) -> bool {
+    let stream = "run-1".parse().unwrap();
+    let page = block_on(reader.read(Query::stream(stream, Version(1)).limit(10_000)));
+    let streams = block_on(reader.streams("", None, 10));
+    let retry = |error: ReadError| {
+        let words = error.to_string();
+        assert!(
+            error.is_retryable() && words.contains("made anew"),
+            "{words}"
+        );
+        false
+    };
+    let is_whole = match page {
+        Ok(page) => {
+            assert!(
+                page.records.len() >= count,
+                "{} of {count}",
+                page.records.len()
+            );
+            true
+        }
+        Err(error) => retry(error),
+    };
+    is_whole
+        && match streams {
+            Ok(streams) => {
+                assert_eq!(streams.len(), 1);
+                true
+            }
+            Err(error) => retry(error),
+        }
+}
+
+#[test]
+fn readers_beside_a_rebuild_serve_nothing_from_emptied_indexes() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 40);
+    let current = RocksLog::open_reader(&path, &options()).unwrap();
+    let behind = RocksLog::open_reader(&path, &options()).unwrap();
+    assert!(whole_or_retry(&behind, 40));
+    append(&log, "run-1", 40);
+    close(log);
+    assert!(whole_or_retry(&current, 80));
+    let mut asked = 0;
+    RocksLog::rebuild_indexes(&path, &options(), &mut |step, _| {
+        if step == RebuildStep::Checking || asked > 0 {
+            return;
+        }
+        asked += 1;
+        // It has all that was published in view, and need not look at what is going on.
+        assert!(whole_or_retry(&current, 80), "the view stays as it was");
+        // This one must bring its view forward to see what was appended, or counts.
+        assert!(!whole_or_retry(&behind, 80));
+        block_on(behind.stats()).expect_err("the counts are gone");
+        assert!(!whole_or_retry(&behind, 80));
+        let refused = RocksLog::open_reader(&path, &options()).unwrap_err();
+        let words = refused.to_string();
+        assert!(matches!(refused, OpenError::Rebuilding { .. }), "{words}");
+        assert!(refused.is_retryable());
+        // Once it has seen it, the other one says so, too.
+        block_on(current.stats()).expect_err("the counts are gone");
+        assert!(!whole_or_retry(&current, 80));
+    })
+    .unwrap();
+    assert_eq!(asked, 1);
+    for reader in [current, behind] {
+        assert!(whole_or_retry(&reader, 80), "it is done");
+        let report = reader.verify(&mut |_| {}).unwrap();
+        assert!(report.is_sound(), "{:#?}", report.findings);
+        close(reader);
+    }
+}
+
+/// A reader may come upon a rebuild that was done long ago, in the middle of a read.
+#[test]
+fn reads_that_a_rebuild_passes_under_are_whole_or_say_so() {
+    const ROUNDS: usize = 6;
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 2_000);
+    close(log);
+    let reader = RocksLog::open_reader(&path, &options()).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reading = || {
+            let mut whole = 0;
+            while !done.load(Ordering::Acquire) {
+                whole += usize::from(whole_or_retry(&reader, 2_000));
+            }
+            whole
+        };
+        let readers: Vec<_> = (0..3).map(|_| scope.spawn(reading)).collect();
+        for _ in 0..ROUNDS {
+            rebuild(&path).unwrap();
+            let log = RocksLog::open(&path, &options()).unwrap();
+            append(&log, "run-1", 3);
+            close(log);
+            // Seen by all before the next round.
+            while block_on(reader.head(&"run-1".parse().unwrap())).is_err() {}
+        }
+        done.store(true, Ordering::Release);
+        for reader in readers {
+            assert!(reader.join().unwrap() > 0);
+        }
+    });
+    assert!(whole_or_retry(&reader, 2_000 + 3 * ROUNDS));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::executor::block_on;
 
 use crate::support::{
-    all, append, batch, close, copy_of, event, event_with_blob, fingerprint, options, raw,
+    all, append, at, batch, close, copy_of, event, event_with_blob, fingerprint, options, raw,
 };
 
 /// What must go, in a record, a blob, rows and the request of a batch.
@@ -93,7 +93,7 @@ fn filled(path: &Path) -> (RocksLog, Digest) {
         let key = Bytes::from(format!("row {n:05} {SECRET}"));
         (key, Some(Bytes::from_static(SECRET.as_bytes())))
     });
-    block_on(log.commit("titles", Position(0), many.collect(), Position(2))).unwrap();
+    block_on(log.commit("titles", at(0), many.collect(), Position(2))).unwrap();
     log.compact();
     let mut request = batch(vec![with(&[SECRET])], Vec::new());
     request.request = Bytes::from_static(SECRET.as_bytes());
@@ -102,7 +102,7 @@ fn filled(path: &Path) -> (RocksLog, Digest) {
         Bytes::from_static(b"new"),
         Some(Bytes::from_static(SECRET.as_bytes())),
     )];
-    block_on(log.commit("titles", Position(2), row, Position(3))).unwrap();
+    block_on(log.commit("titles", at(2), row, Position(3))).unwrap();
     append(&log, "run-1", 500);
     (log, digest)
 }

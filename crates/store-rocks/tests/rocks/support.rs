@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::{
-    Actor, Append, Appended, Blob, Content, Digest, EventLog, NewEvent, Position, Query, Record,
+    Actor, Append, Appended, Blob, Content, Digest, EventLog, ModelCheckpoint, NewEvent, Position,
+    Query, Record,
 };
 use annals_store_rocks::{Options, RocksLog};
 use bytes::Bytes;
@@ -92,6 +93,11 @@ pub fn batch(events: Vec<NewEvent>, blobs: Vec<Blob>) -> Append {
 pub fn append(log: &RocksLog, stream: &str, count: usize) -> Appended {
     let events = (0..count).map(|_| event(stream)).collect();
     block_on(log.append(batch(events, Vec::new()))).expect("the append is accepted")
+}
+
+/// Where a read model stands in a log that nothing was ever removed from.
+pub fn at(position: u64) -> ModelCheckpoint {
+    ModelCheckpoint::default().at(Position(position))
 }
 
 /// The whole log.

@@ -4,11 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{Digest, EventLog, Position};
-use annals_store_rocks::{OpenError, RocksLog, Tail, TruncateError, Written};
+use annals_event_log::{Digest, EventLog, Position, ReadModels};
+use annals_store_rocks::{Behind, OpenError, PutBackError, RocksLog, Tail, TruncateError, Written};
+use futures::executor::block_on;
 use tempfile::TempDir;
 
-use crate::support::{all, append, close, fingerprint, new_log, options};
+use crate::support::{all, append, at, close, fingerprint, new_log, options};
 
 /// The write-ahead log that holds the last appends.
 fn wal(path: &Path) -> PathBuf {
@@ -66,8 +67,12 @@ fn a_damaged_end_that_nobody_was_told_of_is_removed() {
     assert_eq!(examined.acknowledged, Some(Position(30)));
     assert_eq!(examined.written, Written::No);
     match &examined.tail {
-        Tail::Damaged { last, damage } => {
-            assert_eq!(*last, Position(30));
+        Tail::Damaged {
+            last,
+            damage,
+            behind,
+        } => {
+            assert_eq!((*last, *behind), (Position(30), Behind::Nothing));
             assert!(damage.contains("checksum"), "{damage}");
         }
         tail => panic!("{tail:?}"),
@@ -113,27 +118,159 @@ fn groups_before_the_damage_are_kept_though_nobody_was_told_of_them() {
 /// Whatever would lose an acknowledged record is refused, and alters no byte.
 #[test]
 fn what_was_acknowledged_is_never_removed() {
-    // In the last group that was acknowledged, and in one before it.
-    for (group, last) in [(2, 30), (1, 10)] {
+    let (_home, path, ends) = three_appends();
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let before = fingerprint(path.parent().unwrap());
+    match RocksLog::truncate_tail(&path, &options()) {
+        Err(
+            error @ TruncateError::AcknowledgedLost {
+                acknowledged: Position(60),
+                damage: Some(_),
+                ..
+            },
+        ) => {
+            let text = error.to_string();
+            assert!(text.contains("up to 30 "), "{text}");
+            assert!(!error.is_retryable());
+        }
+        other => panic!("a refusal is expected, not {other:?}"),
+    }
+    assert_eq!(fingerprint(path.parent().unwrap()), before);
+}
+
+/// A power cut can leave WATERMARK older than what was acknowledged. A group is written only
+/// when the one before it was synced, so where one is whole behind the damage, what is damaged
+/// was acknowledged, whatever WATERMARK says.
+#[test]
+fn a_damage_with_something_whole_behind_it_is_left_alone_though_watermark_is_old() {
+    for acknowledged in [0, 10, 60] {
         let (_home, path, ends) = three_appends();
-        flip(&wal(&path), (ends[group - 1] + ends[group]) / 2);
+        publish(&path, acknowledged);
+        flip(&wal(&path), (ends[0] + ends[1]) / 2);
         let before = fingerprint(path.parent().unwrap());
+        match RocksLog::examine(&path).tail {
+            Tail::Damaged { last, behind, .. } => {
+                assert_eq!((last, behind), (Position(10), Behind::Something));
+            }
+            tail => panic!("{tail:?}"),
+        }
         match RocksLog::truncate_tail(&path, &options()) {
-            Err(
-                error @ TruncateError::AcknowledgedLost {
-                    acknowledged: Position(60),
-                    damage: Some(_),
-                    ..
-                },
-            ) => {
-                let text = error.to_string();
-                assert!(text.contains(&format!("up to {last} ")), "{text}");
-                assert!(!error.is_retryable());
+            Err(error @ TruncateError::WholeBehind { last, .. }) => {
+                assert_eq!(last, Position(10));
+                assert!(error.to_string().contains("restore the log from a backup"));
             }
             other => panic!("a refusal is expected, not {other:?}"),
         }
         assert_eq!(fingerprint(path.parent().unwrap()), before);
     }
+}
+
+/// A log as a kill leaves it: 10 records, a row of so many bytes that is damaged then, and 200
+/// records.
+fn with_a_damaged_row(bytes: usize) -> (TempDir, PathBuf) {
+    let (home, written, log) = new_log();
+    append(&log, "run-1", 10);
+    let length = || fs::metadata(wal(&written)).unwrap().len() as usize;
+    let begin = length();
+    let rows = vec![("a".into(), Some(vec![7; bytes].into()))];
+    block_on(log.commit("m", at(0), rows, Position(10))).unwrap();
+    append(&log, "run-1", 200);
+    let path = home.path().join("copy");
+    fs::create_dir(&path).unwrap();
+    for entry in fs::read_dir(&written).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), path.join(entry.file_name())).unwrap();
+    }
+    close(log);
+    flip(&wal(&path), begin + bytes / 2);
+    let error = RocksLog::open(&path, &options()).expect_err("it cannot be read");
+    assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+    (home, path)
+}
+
+fn damaged_behind(path: &Path) -> (Position, Behind) {
+    match RocksLog::examine(path).tail {
+        Tail::Damaged { last, behind, .. } => (last, behind),
+        tail => panic!("{tail:?}"),
+    }
+}
+
+/// Rows of a read model are written without a sync, so in logs of older programs they may be
+/// damaged with acknowledged groups behind them. No record is missing without them.
+#[test]
+fn damaged_rows_are_dropped_where_every_record_is_there() {
+    // Over the end of a block of the write-ahead log, so that RocksDB gives up nothing else.
+    let (_home, path) = with_a_damaged_row(50_000);
+    let all_there = Behind::Everything(Position(210));
+    assert_eq!(damaged_behind(&path), (Position(10), all_there));
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed");
+    assert_eq!(report.last, Position(210));
+    let log = RocksLog::open(&path, &options()).unwrap();
+    assert_eq!(all(&log).len(), 210);
+    assert_eq!(block_on(log.checkpoint("m")).unwrap().position, Position(0));
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+}
+
+/// RocksDB gives up all of a block behind a damage in it. A record that would go with it is
+/// seen, and nothing is removed.
+#[test]
+fn what_is_whole_in_the_same_block_is_not_removed_with_the_damage() {
+    let (_home, path) = with_a_damaged_row(1_000);
+    let before = fingerprint(&path);
+    assert_eq!(damaged_behind(&path), (Position(10), Behind::Something));
+    let refused = RocksLog::truncate_tail(&path, &options());
+    assert!(
+        matches!(refused, Err(TruncateError::WholeBehind { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(fingerprint(&path), before);
+}
+
+#[test]
+fn what_was_put_aside_is_put_back_unless_something_was_appended() {
+    let (home, path, ends) = three_appends();
+    publish(&path, 30);
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let before = fingerprint(&path);
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed");
+    let aside = report.removed.expect("something was removed").aside;
+
+    let report = RocksLog::put_back(&path, &aside).expect("it is put back");
+    assert_eq!(fingerprint(&path), before, "as it was, byte for byte");
+    let replaced = report.replaced.expect("the shorter log is kept");
+    let log = RocksLog::open(&replaced, &options()).expect("it opens");
+    assert_eq!(all(&log).len(), 30);
+    close(log);
+
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed again");
+    let aside = report.removed.expect("something was removed").aside;
+    let log = RocksLog::open(&path, &options()).unwrap();
+    let busy = RocksLog::put_back(&path, &aside);
+    assert!(
+        matches!(busy, Err(PutBackError::Open(OpenError::Locked { .. }))),
+        "{busy:?}"
+    );
+    append(&log, "run-1", 1);
+    close(log);
+    let before = fingerprint(home.path());
+    let refused = RocksLog::put_back(&path, &aside);
+    assert!(
+        matches!(
+            refused,
+            Err(PutBackError::Appended {
+                last: Position(31),
+                ended: Position(30),
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+    let not_aside = RocksLog::put_back(&path, &replaced);
+    assert!(
+        matches!(not_aside, Err(PutBackError::NotAside { .. })),
+        "{not_aside:?}"
+    );
+    assert_eq!(fingerprint(home.path()), before, "nothing was altered");
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! Verification: a sound log is sound, and each kind of damage is found and named.
 
-use annals_event_log::{Digest, EventLog, Position, Query, ReadError, ReadModels, Version};
+use annals_event_log::{
+    Content, Digest, EventLog, NewEvent, Position, Prepared, Query, ReadError, ReadModels, Version,
+};
 use annals_store_rocks::{Fault, Finding, OpenError, RocksLog, VerifyReport};
 use bytes::Bytes;
+use chrono::DateTime;
 use futures::executor::block_on;
 use rocksdb::DB;
 
 use crate::support::{
-    append, batch, close, copy_of, damage, event, event_with_blob, new_log, options, raw, tables,
+    append, at, batch, close, copy_of, damage, event, event_with_blob, new_log, options, raw,
+    tables,
 };
 
 /// What is in the log of these tests.
@@ -289,7 +293,7 @@ fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
     let (with_blob, blob) = event_with_blob("run-blob", &[1; 5_000]);
     block_on(log.append(batch(vec![with_blob], vec![blob]))).unwrap();
     let row = (Bytes::from("key"), Some(Bytes::from("row")));
-    block_on(log.commit("model", Position::START, vec![row], Position(1))).unwrap();
+    block_on(log.commit("model", at(0), vec![row], Position(1))).unwrap();
     log.compact();
     close(log);
     let mut verified = 0;
@@ -412,7 +416,7 @@ fn a_reader_that_stands_still_sees_nothing_of_what_comes() {
 fn a_log_in_a_temporary_folder_goes_with_its_last_handle() {
     let log = RocksLog::temporary(&options()).unwrap();
     let row = (Bytes::from("key"), Some(Bytes::from("row")));
-    block_on(log.commit("model", Position::START, vec![row], Position::START)).unwrap();
+    block_on(log.commit("model", at(0), vec![row], Position::START)).unwrap();
     let row = block_on(log.get("model", b"key")).unwrap();
     assert_eq!(row.as_deref(), Some(&b"row"[..]));
     close(log.clone());
@@ -451,6 +455,44 @@ fn what_the_log_says_of_itself_is_checked() {
     });
     let fault = &only(&report).fault;
     assert!(matches!(fault, Fault::ChangedBlob { .. }), "{fault}");
+}
+
+/// As a program wrote it that did not compare what an event says of a blob with the blob.
+#[test]
+fn a_false_size_of_a_blob_is_found() {
+    let (_home, path, log) = new_log();
+    let (honest, blob) = event_with_blob("run-blob", &[1; 5_000]);
+    let digest = blob.digest();
+    block_on(log.append(batch(vec![honest.clone()], vec![blob]))).unwrap();
+    close(log);
+    let (said, salt) = (4_999, [3; 16]);
+    let lying = NewEvent {
+        content: vec![Content::Blob {
+            salt,
+            digest,
+            size: said,
+        }],
+        ..honest
+    };
+    let mut prepared = Prepared::new(batch(vec![lying], Vec::new())).unwrap();
+    let now = DateTime::from_timestamp(1_700_000_000, 0).unwrap();
+    let record = prepared.events[0].stamp(Position(1), Version(1), now);
+    let length = u32::try_from(record.len()).unwrap().to_be_bytes();
+    let chunk = [&[1], &length[..], record].concat();
+    let db = raw(&path);
+    let records = db.cf_handle("records").unwrap();
+    db.put_cf(records, 1_u64.to_be_bytes(), chunk).unwrap();
+    drop(db);
+    let log = RocksLog::open_reader(&path, &options()).unwrap();
+    let report = log.verify(&mut |_| {}).unwrap();
+    let expected = Fault::BlobSize {
+        digest,
+        said,
+        found: 5_000,
+    };
+    let named = |finding: &&Finding| finding.fault == expected;
+    let found = report.findings.iter().find(named);
+    assert_eq!(found.and_then(|found| found.position), Some(Position(1)));
 }
 
 #[test]

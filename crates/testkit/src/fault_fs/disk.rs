@@ -111,7 +111,7 @@ impl Disk {
         }
     }
 
-    /// The state, whoever panicked with it: each change of it is whole.
+    /// The state, also after a panic of a thread that had it: each change of it is whole.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -138,6 +138,16 @@ impl Disk {
         drop(state);
         self.power_changed.notify_all();
         report
+    }
+
+    /// Takes the power, and makes the state what it was once, with what was not synced.
+    pub(super) fn restore(&self, snapshot: &Tree) {
+        let mut state = self.state();
+        state.powered = false;
+        state.tree = state.tree.as_of(snapshot);
+        state.handles.clear();
+        drop(state);
+        self.power_changed.notify_all();
     }
 
     pub(super) fn is_powered(&self) -> bool {
@@ -211,6 +221,7 @@ impl Disk {
                     operation,
                     path: state.path(subject),
                     thread,
+                    disk: self,
                 };
                 let epoch = state.epoch;
                 drop(state); // other operations go on while the function runs

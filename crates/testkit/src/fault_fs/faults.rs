@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use fuser::Errno;
 
+use super::disk::Disk;
+
 /// One thing that is to go wrong: the `nth` operation of a kind.
 ///
 /// ```
@@ -55,10 +57,9 @@ impl PathPattern {
 
 /// What a process asks of the file system.
 ///
-/// The kernel splits a large `write` at 1 MiB (a few times that on some systems), and a
-/// write at once is one operation below it. `open` with `O_TRUNC` is an
-/// [`Open`](Operation::Open) and a [`Truncate`](Operation::Truncate). `sync` and
-/// `syncfs` do not reach file systems over FUSE: they make nothing durable here.
+/// The kernel splits a large `write` or `read` into operations of 1 MiB. `open` with
+/// `O_TRUNC` is an [`Open`](Operation::Open) and a [`Truncate`](Operation::Truncate). A
+/// write to a file that is open with `O_SYNC` or `O_DSYNC` is one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -154,21 +155,25 @@ pub enum When {
 ///
 /// A process that is killed there ends when the operation does. So send the signal
 /// ([`Child::kill`](std::process::Child::kill)) and return; wait for the process
-/// outside. The function may use the [`FaultFs`](super::FaultFs) and files elsewhere,
-/// and must not open files below the mount point. If it panics, the operation answers
-/// EIO.
+/// outside. The function must not use files below the mount point, which may wait for
+/// this operation. It should not own the [`FaultFs`](super::FaultFs), which owns it while it is
+/// armed: [`Event::power_off`] is there for it. If it panics, the operation answers EIO. Up
+/// to seven operations can wait so while others go on.
 #[derive(Clone)]
-pub struct Hook(Arc<dyn Fn(&Event) + Send + Sync>);
+pub struct Hook(Option<Arc<Function>>);
+
+type Function = dyn Fn(&Event<'_>) + Send + Sync;
 
 impl Hook {
     /// Calls `function`.
-    pub fn new(function: impl Fn(&Event) + Send + Sync + 'static) -> Hook {
-        Hook(Arc::new(function))
+    pub fn new(function: impl Fn(&Event<'_>) + Send + Sync + 'static) -> Hook {
+        Hook(Some(Arc::new(function)))
     }
 
     /// Whether it returned.
-    pub(super) fn call(&self, event: &Event) -> bool {
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (self.0)(event))).is_ok()
+    pub(super) fn call(&self, event: &Event<'_>) -> bool {
+        let Some(function) = &self.0 else { return true };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| function(event))).is_ok()
     }
 }
 
@@ -179,15 +184,24 @@ impl fmt::Debug for Hook {
 }
 
 /// An operation, as a hook is told of it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[non_exhaustive]
-pub struct Event {
+pub struct Event<'a> {
     /// What is asked for.
     pub operation: Operation,
     /// Of what, from the root of the file system.
     pub path: PathBuf,
     /// The thread that asks, as the kernel numbers it.
     pub thread: u32,
+    pub(super) disk: &'a Disk,
+}
+
+impl Event<'_> {
+    /// Cuts the power, as [`FaultFs::power_off`](super::FaultFs::power_off) does: the operation
+    /// is not done, and answers EIO.
+    pub fn power_off(&self) {
+        self.disk.power_off();
+    }
 }
 
 /// How many operations of each kind a file system has seen since it was mounted.
@@ -271,7 +285,11 @@ impl Faults {
         let armed = self.armed.get_mut(due?)?;
         let effect = armed.fault.then.clone();
         if !std::mem::replace(&mut armed.fired, true) {
-            self.fired.push(armed.fault.clone());
+            let mut fired = armed.fault.clone();
+            if let Effect::Hook(hook) = &mut fired.then {
+                hook.0 = None; // what the function owns is not kept
+            }
+            self.fired.push(fired);
         }
         if !matches!(effect, Effect::KeepFailing(_)) {
             self.armed.remove(due?);

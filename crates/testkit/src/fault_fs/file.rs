@@ -9,7 +9,7 @@ use super::content::{Content, PAGE, parts};
 /// `visible` is the page cache: what every process reads. `durable` is the disk
 /// as the last sync left it. `pending` leads from the second to the first and is
 /// empty after a sync; `dirty` are the pages that it touched.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct File {
     visible: Content,
     durable: Content,

@@ -18,7 +18,8 @@ use super::content::PAGE;
 use super::disk::{Disk, Handle, Manner, State, Subject};
 use super::faults::Operation;
 use super::file::File;
-use super::tree::{Attributes, Directory, Inode, Node};
+use super::requests;
+use super::tree::{Directory, Inode, Node};
 
 /// How long the kernel may believe what it was told.
 const NEVER: Duration = Duration::ZERO;
@@ -26,7 +27,6 @@ const NEVER: Duration = Duration::ZERO;
 /// No page cache, and no call for each `close`.
 const OPENED: FopenFlags = FopenFlags::FOPEN_DIRECT_IO.union(FopenFlags::FOPEN_NOFLUSH);
 
-const KEEP_SIZE: i32 = 1;
 const NOREPLACE: u32 = 1;
 const EXCHANGE: u32 = 2;
 
@@ -34,37 +34,6 @@ const EXCHANGE: u32 = 2;
 pub(super) struct Kernel(pub(super) Arc<Disk>);
 
 impl Kernel {
-    fn attributes(state: &State, ino: u64) -> Result<FileAttr, Errno> {
-        let inode = state.tree.inode(ino)?;
-        let (kind, size, pages) = match &inode.node {
-            Node::File(file) => (
-                FileType::RegularFile,
-                file.visible().size(),
-                file.visible().pages(),
-            ),
-            Node::Directory(_) => (FileType::Directory, PAGE, 1),
-            Node::Symlink(to) => (FileType::Symlink, to.as_os_str().len() as u64, 0),
-            Node::Special(kind) => (*kind, 0, 0),
-        };
-        Ok(FileAttr {
-            ino: INodeNo(ino),
-            size,
-            blocks: pages * (PAGE / 512),
-            atime: inode.times.accessed,
-            mtime: inode.times.modified,
-            ctime: inode.times.changed,
-            crtime: SystemTime::UNIX_EPOCH,
-            kind,
-            perm: inode.attributes.mode,
-            nlink: links(state, inode),
-            uid: inode.attributes.uid,
-            gid: inode.attributes.gid,
-            rdev: 0,
-            blksize: PAGE as u32,
-            flags: 0,
-        })
-    }
-
     fn entry(reply: ReplyEntry, made: Result<FileAttr, Errno>) {
         match made {
             Ok(attributes) => reply.entry(&NEVER, &attributes, Generation(0)),
@@ -79,6 +48,17 @@ impl Kernel {
         }
     }
 
+    /// Does one operation for the process that asks.
+    fn operate<T>(
+        &self,
+        request: &Request,
+        operation: Operation,
+        subject: Subject<'_>,
+        act: impl FnOnce(&mut State, Manner) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.0.operate(request.pid(), operation, subject, act)
+    }
+
     /// Makes a node under a name.
     fn make(
         &self,
@@ -88,14 +68,13 @@ impl Kernel {
         node: Node,
         mode: u32,
     ) -> Result<FileAttr, Errno> {
-        let attributes = owned(request, mode);
+        let attributes = requests::owned(request, mode);
         let subject = Subject::Name(parent.0, name);
-        self.0
-            .operate(request.pid(), operation, subject, |state, manner| {
-                whole(manner)?;
-                let ino = state.tree.make(call, (parent.0, name), node, attributes)?;
-                Self::attributes(state, ino)
-            })
+        self.operate(request, operation, subject, |state, manner| {
+            requests::whole(manner)?;
+            let ino = state.tree.make(call, (parent.0, name), node, attributes)?;
+            requests::attributes(state, ino)
+        })
     }
 
     /// Truncates, or changes what else there is of an inode.
@@ -106,12 +85,12 @@ impl Kernel {
         change: impl FnOnce(&mut Inode),
     ) -> Result<(), Errno> {
         let subject = Subject::Inode(ino);
-        self.0.operate(
-            request.pid(),
+        self.operate(
+            request,
             Operation::SetAttributes,
             subject,
             |state, manner| {
-                whole(manner)?;
+                requests::whole(manner)?;
                 let inode = state.tree.inode_mut(ino)?;
                 change(inode);
                 inode.times.changed = SystemTime::now();
@@ -121,70 +100,9 @@ impl Kernel {
     }
 }
 
-fn owned(request: &Request, mode: u32) -> Attributes {
-    Attributes {
-        mode: (mode & 0o7777) as u16,
-        uid: request.uid(),
-        gid: request.gid(),
-    }
-}
-
-fn links(state: &State, inode: &Inode) -> u32 {
-    let Node::Directory(directory) = &inode.node else {
-        return inode.links;
-    };
-    let children = directory.visible.values();
-    2 + children
-        .filter(|child| state.tree.directory(**child).is_ok())
-        .count() as u32
-}
-
-/// For operations that are done wholly or not at all.
-fn whole(manner: Manner) -> Result<(), Errno> {
-    if manner == Manner::Properly {
-        Ok(())
-    } else {
-        Err(Errno::EIO)
-    }
-}
-
-fn time(time: TimeOrNow) -> SystemTime {
-    match time {
-        TimeOrNow::SpecificTime(time) => time,
-        TimeOrNow::Now => SystemTime::now(),
-    }
-}
-
-fn write(
-    state: &mut State,
-    (ino, at): (u64, u64),
-    bytes: &[u8],
-    flags: OpenFlags,
-    manner: Manner,
-) -> Result<usize, Errno> {
-    if let Some(error) = state.faults.full.remove(&ino) {
-        return Err(error);
-    }
-    let bytes = match manner {
-        Manner::Properly => bytes,
-        Manner::Partly { bytes: 0, then } => return Err(then),
-        Manner::Partly { bytes: some, then } => {
-            state.faults.full.insert(ino, then);
-            bytes.get(..some).unwrap_or(bytes)
-        }
-        Manner::Forgetting | Manner::NotAtAll => return Err(Errno::EIO),
-    };
-    let written = state.tree.write(ino, at, bytes)?;
-    let flags = OFlags::from_bits_retain(flags.0 as u32);
-    if flags.intersects(OFlags::DSYNC | OFlags::SYNC) {
-        state.tree.sync_file(ino, !flags.contains(OFlags::SYNC))?;
-    }
-    Ok(written)
-}
-
 impl Filesystem for Kernel {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Whatever of these a kernel lacks costs speed, or mmap, and nothing else.
+        // A kernel that lacks them is slower, or has no shared mappings here.
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
         let _ = config.add_capabilities(InitFlags::FUSE_PARALLEL_DIROPS);
         Ok(())
@@ -195,13 +113,13 @@ impl Filesystem for Kernel {
             reply,
             self.0.look(|state| {
                 let ino = state.tree.lookup(parent.0, name)?;
-                Self::attributes(state, ino)
+                requests::attributes(state, ino)
             }),
         );
     }
 
     fn getattr(&self, _request: &Request, ino: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        match self.0.look(|state| Self::attributes(state, ino.0)) {
+        match self.0.look(|state| requests::attributes(state, ino.0)) {
             Ok(attributes) => reply.attr(&NEVER, &attributes),
             Err(error) => reply.error(error),
         }
@@ -227,15 +145,10 @@ impl Filesystem for Kernel {
     ) {
         let truncated = size.map_or(Ok(()), |size| {
             let subject = Subject::Inode(ino.0);
-            self.0.operate(
-                request.pid(),
-                Operation::Truncate,
-                subject,
-                |state, manner| {
-                    whole(manner)?;
-                    state.tree.resize(ino.0, size)
-                },
-            )
+            self.operate(request, Operation::Truncate, subject, |state, manner| {
+                requests::whole(manner)?;
+                state.tree.resize(ino.0, size)
+            })
         });
         let changes = mode.is_some() || uid.is_some() || gid.is_some();
         let touches = size.is_none() && (accessed.is_some() || modified.is_some());
@@ -247,11 +160,11 @@ impl Filesystem for Kernel {
                     attributes.uid = uid.unwrap_or(attributes.uid);
                     attributes.gid = gid.unwrap_or(attributes.gid);
                     let times = &mut inode.times;
-                    times.accessed = accessed.map_or(times.accessed, time);
-                    times.modified = modified.map_or(times.modified, time);
+                    times.accessed = accessed.map_or(times.accessed, requests::time);
+                    times.modified = modified.map_or(times.modified, requests::time);
                 })?;
             }
-            self.0.look(|state| Self::attributes(state, ino.0))
+            self.0.look(|state| requests::attributes(state, ino.0))
         });
         match done {
             Ok(attributes) => reply.attr(&NEVER, &attributes),
@@ -337,29 +250,19 @@ impl Filesystem for Kernel {
 
     fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         let subject = Subject::Name(parent.0, name);
-        let done = self.0.operate(
-            request.pid(),
-            Operation::Unlink,
-            subject,
-            |state, manner| {
-                whole(manner)?;
-                state.tree.unlink(parent.0, name)
-            },
-        );
+        let done = self.operate(request, Operation::Unlink, subject, |state, manner| {
+            requests::whole(manner)?;
+            state.tree.unlink(parent.0, name)
+        });
         Self::empty(reply, done);
     }
 
     fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         let subject = Subject::Name(parent.0, name);
-        let done = self.0.operate(
-            request.pid(),
-            Operation::RemoveDir,
-            subject,
-            |state, manner| {
-                whole(manner)?;
-                state.tree.remove_directory(parent.0, name)
-            },
-        );
+        let done = self.operate(request, Operation::RemoveDir, subject, |state, manner| {
+            requests::whole(manner)?;
+            state.tree.remove_directory(parent.0, name)
+        });
         Self::empty(reply, done);
     }
 
@@ -375,20 +278,15 @@ impl Filesystem for Kernel {
     ) {
         let (from, to) = ((parent.0, name), (to_parent.0, to_name));
         let subject = Subject::Name(to_parent.0, to_name);
-        let done = self.0.operate(
-            request.pid(),
-            Operation::Rename,
-            subject,
-            |state, manner| {
-                whole(manner)?;
-                match flags.bits() {
-                    0 => state.tree.rename(from, to, false),
-                    NOREPLACE => state.tree.rename(from, to, true),
-                    EXCHANGE => state.tree.exchange(from, to),
-                    _ => Err(Errno::EINVAL),
-                }
-            },
-        );
+        let done = self.operate(request, Operation::Rename, subject, |state, manner| {
+            requests::whole(manner)?;
+            match flags.bits() {
+                0 => state.tree.rename(from, to, false),
+                NOREPLACE => state.tree.rename(from, to, true),
+                EXCHANGE => state.tree.exchange(from, to),
+                _ => Err(Errno::EINVAL),
+            }
+        });
         Self::empty(reply, done);
     }
 
@@ -401,28 +299,19 @@ impl Filesystem for Kernel {
         reply: ReplyEntry,
     ) {
         let subject = Subject::Name(parent.0, name);
-        let done = self
-            .0
-            .operate(request.pid(), Operation::Link, subject, |state, manner| {
-                whole(manner)?;
-                state.tree.link(ino.0, parent.0, name)?;
-                Self::attributes(state, ino.0)
-            });
+        let done = self.operate(request, Operation::Link, subject, |state, manner| {
+            requests::whole(manner)?;
+            state.tree.link(ino.0, parent.0, name)?;
+            requests::attributes(state, ino.0)
+        });
         Self::entry(reply, done);
     }
 
     fn open(&self, request: &Request, ino: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
         let subject = Subject::Inode(ino.0);
-        let done = self
-            .0
-            .operate(request.pid(), Operation::Open, subject, |state, manner| {
-                whole(manner)?;
-                let inode = state.tree.inode(ino.0)?;
-                if (inode.links, inode.opens) == (0, 0) {
-                    return Err(Errno::ESTALE);
-                }
-                Ok(state.open(Handle::File(ino.0)))
-            });
+        let done = self.operate(request, Operation::Open, subject, |state, manner| {
+            requests::open(state, ino.0, manner)
+        });
         match done {
             Ok(handle) => reply.opened(FileHandle(handle), OPENED),
             Err(error) => reply.error(error),
@@ -440,29 +329,12 @@ impl Filesystem for Kernel {
         reply: ReplyCreate,
     ) {
         let exclusive = OFlags::from_bits_retain(flags as u32).contains(OFlags::EXCL);
-        let attributes = owned(request, mode);
+        let attributes = requests::owned(request, mode);
         let subject = Subject::Name(parent.0, name);
-        let done = self.0.operate(
-            request.pid(),
-            Operation::Create,
-            subject,
-            |state, manner| {
-                whole(manner)?;
-                let ino = match state.tree.lookup(parent.0, name) {
-                    Ok(_) if exclusive => return Err(Errno::EEXIST),
-                    // Another process was quicker than the kernel's own look.
-                    Ok(ino) => state.tree.file(ino).map(|_| ino)?,
-                    Err(_) => {
-                        let node = Node::File(File::default());
-                        state
-                            .tree
-                            .make("create", (parent.0, name), node, attributes)?
-                    }
-                };
-                let handle = state.open(Handle::File(ino));
-                Ok((Self::attributes(state, ino)?, handle))
-            },
-        );
+        let done = self.operate(request, Operation::Create, subject, |state, manner| {
+            requests::whole(manner)?;
+            requests::create(state, (parent.0, name), attributes, exclusive)
+        });
         match done {
             Ok((attributes, handle)) => {
                 reply.created(
@@ -489,17 +361,15 @@ impl Filesystem for Kernel {
         reply: ReplyData,
     ) {
         let subject = Subject::Inode(ino.0);
-        let done = self
-            .0
-            .operate(request.pid(), Operation::Read, subject, |state, manner| {
-                whole(manner)?;
-                state.check(handle.0)?;
-                Ok(state
-                    .tree
-                    .file(ino.0)?
-                    .visible()
-                    .read(offset, u64::from(size)))
-            });
+        let done = self.operate(request, Operation::Read, subject, |state, manner| {
+            requests::whole(manner)?;
+            state.check(handle.0)?;
+            Ok(state
+                .tree
+                .file(ino.0)?
+                .visible()
+                .read(offset, u64::from(size)))
+        });
         match done {
             Ok(bytes) => reply.data(&bytes),
             Err(error) => reply.error(error),
@@ -519,12 +389,10 @@ impl Filesystem for Kernel {
         reply: ReplyWrite,
     ) {
         let subject = Subject::Inode(ino.0);
-        let done = self
-            .0
-            .operate(request.pid(), Operation::Write, subject, |state, manner| {
-                state.check(handle.0)?;
-                write(state, (ino.0, offset), data, flags, manner)
-            });
+        let done = self.operate(request, Operation::Write, subject, |state, manner| {
+            state.check(handle.0)?;
+            requests::write(state, (ino.0, offset), data, flags, manner)
+        });
         match done {
             Ok(written) => reply.written(written as u32),
             Err(error) => reply.error(error),
@@ -565,35 +433,23 @@ impl Filesystem for Kernel {
         reply: ReplyEmpty,
     ) {
         let subject = Subject::Inode(ino.0);
-        let done = self
-            .0
-            .operate(request.pid(), Operation::Sync, subject, |state, manner| {
-                state.check(handle.0)?;
-                match manner {
-                    Manner::Properly => state.tree.sync_file(ino.0, only_data),
-                    Manner::NotAtAll => Ok(()),
-                    Manner::Forgetting => {
-                        state.tree.file_mut(ino.0)?.forget();
-                        Err(Errno::EIO)
-                    }
-                    Manner::Partly { then, .. } => Err(then),
-                }
-            });
+        let done = self.operate(request, Operation::Sync, subject, |state, manner| {
+            state.check(handle.0)?;
+            requests::sync_file(state, ino.0, only_data, manner)
+        });
         Self::empty(reply, done);
     }
 
     fn opendir(&self, request: &Request, ino: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
         let subject = Subject::Inode(ino.0);
-        let done = self
-            .0
-            .operate(request.pid(), Operation::List, subject, |state, manner| {
-                whole(manner)?;
-                state.tree.directory(ino.0)?;
-                Ok(state.open(Handle::Directory {
-                    ino: ino.0,
-                    names: Vec::new(),
-                }))
-            });
+        let done = self.operate(request, Operation::List, subject, |state, manner| {
+            requests::whole(manner)?;
+            state.tree.directory(ino.0)?;
+            Ok(state.open(Handle::Directory {
+                ino: ino.0,
+                names: Vec::new(),
+            }))
+        });
         match done {
             Ok(handle) => reply.opened(FileHandle(handle), FopenFlags::empty()),
             Err(error) => reply.error(error),
@@ -611,7 +467,7 @@ impl Filesystem for Kernel {
         let listed = self.0.look(|state| {
             state.check(handle.0)?;
             if offset == 0 {
-                let listing = list(state, ino.0)?;
+                let listing = requests::list(state, ino.0)?;
                 if let Some(Handle::Directory { names, .. }) = state.handles.get_mut(&handle.0) {
                     *names = listing;
                 }
@@ -653,20 +509,10 @@ impl Filesystem for Kernel {
         reply: ReplyEmpty,
     ) {
         let subject = Subject::Inode(ino.0);
-        let done = self.0.operate(
-            request.pid(),
-            Operation::SyncDir,
-            subject,
-            |state, manner| {
-                state.check(handle.0)?;
-                match manner {
-                    Manner::Properly => state.tree.sync_directory(ino.0),
-                    Manner::NotAtAll => Ok(()),
-                    Manner::Forgetting => Err(Errno::EIO),
-                    Manner::Partly { then, .. } => Err(then),
-                }
-            },
-        );
+        let done = self.operate(request, Operation::SyncDir, subject, |state, manner| {
+            state.check(handle.0)?;
+            requests::sync_directory(state, ino.0, manner)
+        });
         Self::empty(reply, done);
     }
 
@@ -716,39 +562,11 @@ impl Filesystem for Kernel {
         reply: ReplyEmpty,
     ) {
         let subject = Subject::Inode(ino.0);
-        let done = self.0.operate(
-            request.pid(),
-            Operation::Allocate,
-            subject,
-            |state, manner| {
-                whole(manner)?;
-                state.check(handle.0)?;
-                let end = offset.checked_add(length).ok_or(Errno::EFBIG)?;
-                let size = state.tree.file(ino.0)?.visible().size();
-                match mode {
-                    0 if end > size => state.tree.resize(ino.0, end),
-                    0 | KEEP_SIZE => Ok(()),
-                    _ => Err(Errno::EOPNOTSUPP),
-                }
-            },
-        );
+        let done = self.operate(request, Operation::Allocate, subject, |state, manner| {
+            requests::whole(manner)?;
+            state.check(handle.0)?;
+            requests::allocate(state, ino.0, (offset, length), mode)
+        });
         Self::empty(reply, done);
     }
-}
-
-fn list(state: &State, ino: u64) -> Result<Vec<(u64, FileType, std::ffi::OsString)>, Errno> {
-    let mut names = vec![
-        (ino, FileType::Directory, ".".into()),
-        (ino, FileType::Directory, "..".into()),
-    ];
-    for (name, child) in &state.tree.directory(ino)?.visible {
-        let kind = match &state.tree.inode(*child)?.node {
-            Node::File(_) => FileType::RegularFile,
-            Node::Directory(_) => FileType::Directory,
-            Node::Symlink(_) => FileType::Symlink,
-            Node::Special(kind) => *kind,
-        };
-        names.push((*child, kind, name.clone()));
-    }
-    Ok(names)
 }

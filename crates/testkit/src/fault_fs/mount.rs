@@ -1,23 +1,20 @@
 //! Mounting and unmounting, and what to do where that is not possible.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::sync::Arc;
 
 use fuser::{BackgroundSession, Config, MountOption};
 
 use super::disk::Disk;
 use super::kernel::Kernel;
 use super::tree::Attributes;
+use super::watch::Watch;
 
 /// Threads that answer the kernel. A hook keeps one of them while it runs.
 const THREADS: usize = 8;
-
-/// How long an unmounted file system may take to end its threads.
-const AT_MOST: Duration = Duration::from_secs(5);
 
 /// Why the file system could not be mounted. A retry helps when what is missing is there.
 #[derive(Debug, thiserror::Error)]
@@ -50,21 +47,20 @@ pub enum MountError {
         #[source]
         source: Option<io::Error>,
     },
-    /// Anything else.
-    #[error("cannot mount at {}", .path.display())]
-    Other {
-        /// The mount point.
-        path: PathBuf,
-        /// What mounting answered.
-        #[source]
-        source: io::Error,
-    },
+    /// The system has FUSE and refuses to mount, as containers do.
+    #[error(
+        "the system refuses to mount ({0}): a container needs the capability for it \
+         (docker run --device /dev/fuse --cap-add SYS_ADMIN), a user other than root a \
+         mount point of its own"
+    )]
+    Refused(#[source] io::Error),
 }
 
 /// A mounted file system, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Mounted {
     session: Option<BackgroundSession>,
+    watch: Option<Watch>,
     path: PathBuf,
 }
 
@@ -76,10 +72,11 @@ impl Mounted {
             MountOption::DefaultPermissions,
         ];
         config.n_threads = Some(THREADS);
-        let session = fuser::spawn_mount(Kernel(disk), &path, &config)
-            .map_err(|error| explain(&path, error))?;
+        let session = fuser::spawn_mount(Kernel(disk), &path, &config).map_err(explain)?;
+        let watch = Watch::over(&path);
         Ok(Mounted {
             session: Some(session),
+            watch,
             path,
         })
     }
@@ -113,7 +110,7 @@ pub(super) fn check(at: &Path) -> Result<(PathBuf, Attributes), MountError> {
 }
 
 /// The device comes first: without it, all else fails with errors that say less.
-fn explain(path: &Path, error: io::Error) -> MountError {
+fn explain(error: io::Error) -> MountError {
     let device = std::fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -124,26 +121,37 @@ fn explain(path: &Path, error: io::Error) -> MountError {
         }
         Err(_) => MountError::NoDevice,
         Ok(_) if error.kind() == io::ErrorKind::NotFound => MountError::NoHelper(error),
-        Ok(_) => MountError::Other {
-            path: path.to_owned(),
-            source: error,
-        },
+        Ok(_) => MountError::Refused(error),
     }
 }
 
+/// Says that a test did not run, or fails it where it had to.
+#[expect(
+    clippy::panic,
+    reason = "a test that cannot run has to fail, and this is called in tests only"
+)]
+pub(super) fn say_not_run(error: &MountError) {
+    let machine_lacks_it = !matches!(error, MountError::MountPoint { .. });
+    if !machine_lacks_it || std::env::var_os("CI").is_some() {
+        panic!("the fault file system cannot be mounted: {error}");
+    }
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a test");
+    // Not `eprintln`: the harness shows what that prints only of tests that fail.
+    let _ = writeln!(io::stderr(), "NOT RUN: {test}: {error}");
+}
+
 impl Drop for Mounted {
+    /// The power is off by now, so that a look at the file system fails and one at the
+    /// empty directory below it does not. The threads are not waited for: they end when
+    /// the last process has closed what it had open.
     fn drop(&mut self) {
-        let Some(session) = self.session.take() else {
-            return;
-        };
-        // Another mount namespace may keep the file system alive: do not wait for ever.
-        let (ended, end) = mpsc::channel();
-        let unmounting = std::thread::Builder::new()
-            .name("fault-fs-unmount".into())
-            .spawn(move || ended.send(session.umount_and_join()));
-        let unmounted = unmounting.is_ok() && matches!(end.recv_timeout(AT_MOST), Ok(Ok(())));
-        if !unmounted {
+        drop(self.session.take());
+        if self.path.metadata().is_err() {
             detach(&self.path);
+        }
+        if let Some(watch) = self.watch.take() {
+            watch.end();
         }
     }
 }

@@ -206,7 +206,8 @@ fn replay(file: &File, plan: &Plan, knobs: &Knobs, draw: &mut StdRng) -> Content
                 for (part, kept) in parts(*at, bytes).zip(kept) {
                     let kept = (*kept).min(limit.saturating_sub(part.start()) as usize);
                     content.put(&part, kept);
-                    if kept < part.bytes.len() {
+                    // Without its metadata the page is a hole, which reads as zeros.
+                    if counts && kept < part.bytes.len() {
                         lost.push(part.page);
                     }
                 }
@@ -240,11 +241,20 @@ fn fill(content: &mut Content, lost: &[u64], size: u64, knobs: &Knobs, draw: &mu
     if !garbage {
         return; // a page that is absent reads as zeros
     }
-    for page in lost.iter().filter(|page| **page * PAGE < size) {
-        if !content.has_page(*page) {
+    // Up to the old end there are the old bytes, which zeros are too.
+    let end = content.size();
+    for page in lost {
+        if (end..size).contains(&(page * PAGE)) && !content.has_page(*page) {
             let mut bytes = [0; PAGE as usize];
             draw.fill_bytes(&mut bytes);
-            content.write(page * PAGE, &bytes);
+            content.put(
+                &Part {
+                    page: *page,
+                    within: 0,
+                    bytes: &bytes,
+                },
+                bytes.len(),
+            );
         }
     }
 }

@@ -40,9 +40,17 @@ pub(super) fn restart(mut before: Tree, cut: Cut) -> (Tree, CutReport) {
 
     let root = restart.attributes(&before, ROOT);
     let mut after = Tree::after(&before, root);
+    keep_times((&before, ROOT), (&mut after, ROOT));
     restart.directory(&mut before, &mut after, (ROOT, ROOT), Path::new(""));
     report.files = restart.files;
     (after, report)
+}
+
+/// Times are not what a cut is about: they stay.
+fn keep_times((before, old): (&Tree, Ino), (after, new): (&mut Tree, Ino)) {
+    if let (Ok(source), Ok(target)) = (before.inode(old), after.inode_mut(new)) {
+        target.times = source.times;
+    }
 }
 
 /// Says an operation on names in words.
@@ -153,9 +161,7 @@ impl Restart {
             let is_directory = matches!(node, Node::Directory(_));
             let attributes = self.attributes(before, ino);
             let restored = after.allocate(node, attributes, (new, name.clone()));
-            if let (Ok(source), Ok(target)) = (before.inode(ino), after.inode_mut(restored)) {
-                target.times = source.times;
-            }
+            keep_times((before, ino), (after, restored));
             self.known.insert(ino, restored);
             after.restore_name(new, &name, restored);
             if is_directory {

@@ -27,7 +27,7 @@ pub(super) struct Attributes {
 }
 
 /// What an inode is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Node {
     File(File),
     Directory(Directory),
@@ -37,14 +37,14 @@ pub(super) enum Node {
 }
 
 /// The names of a directory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Directory {
     pub(super) visible: BTreeMap<OsString, Ino>,
     pub(super) durable: BTreeMap<OsString, Ino>,
 }
 
 /// A file or directory with its attributes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Inode {
     pub(super) node: Node,
     pub(super) attributes: Attributes,
@@ -56,7 +56,8 @@ pub(super) struct Inode {
     pub(super) links: u32,
     /// Open handles.
     pub(super) opens: u32,
-    /// Durable names, and pending operations that would need it.
+    /// Pending operations that name it. What has a durable name and no visible one
+    /// has such an operation, so this keeps all that a cut could bring back.
     holds: u32,
     /// A visible name, or the last one that it had: for patterns and reports.
     name: (Ino, OsString),
@@ -82,7 +83,7 @@ impl Times {
 }
 
 /// The whole file system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tree {
     inodes: HashMap<Ino, Inode>,
     next: Ino,
@@ -110,7 +111,7 @@ impl Tree {
             (ROOT, "".into()),
         );
         if let Some(root) = tree.inodes.get_mut(&root) {
-            (root.links, root.holds) = (1, 1);
+            root.links = 1;
         }
         tree
     }
@@ -120,6 +121,15 @@ impl Tree {
         let mut tree = Tree::new(before.capacity, root);
         tree.next = before.next;
         tree
+    }
+
+    /// As it was once, but for the numbers that were given since.
+    pub(super) fn as_of(&self, snapshot: &Tree) -> Tree {
+        let next = self.next.max(snapshot.next);
+        Tree {
+            next,
+            ..snapshot.clone()
+        }
     }
 
     /// Adds an inode without a name.
@@ -158,7 +168,6 @@ impl Tree {
         }
         if let Some(inode) = self.inodes.get_mut(&ino) {
             inode.links += 1;
-            inode.holds += 1;
         }
     }
 
@@ -306,23 +315,23 @@ impl Tree {
             }
             released.extend(operation.holds());
             for slot in operation.slots {
-                released.extend(self.make_durable(slot));
+                self.make_durable(slot);
             }
         }
         for ino in released {
-            self.release_hold(ino);
+            if let Some(inode) = self.inodes.get_mut(&ino) {
+                inode.holds = inode.holds.saturating_sub(1);
+            }
+            self.collect(ino);
         }
     }
 
-    /// Gives back the inode that had the name.
-    fn make_durable(&mut self, slot: Slot) -> Option<Ino> {
-        if let Some(after) = slot.after {
-            self.hold(after);
-        }
-        let directory = self.directory_mut(slot.directory).ok()?;
-        match slot.after {
-            Some(after) => directory.durable.insert(slot.name, after),
-            None => directory.durable.remove(&slot.name),
+    fn make_durable(&mut self, slot: Slot) {
+        if let Ok(directory) = self.directory_mut(slot.directory) {
+            match slot.after {
+                Some(after) => directory.durable.insert(slot.name, after),
+                None => directory.durable.remove(&slot.name),
+            };
         }
     }
 
@@ -332,28 +341,12 @@ impl Tree {
         }
     }
 
-    fn release_hold(&mut self, ino: Ino) {
-        if let Some(inode) = self.inodes.get_mut(&ino) {
-            inode.holds = inode.holds.saturating_sub(1);
-        }
-        self.collect(ino);
-    }
-
-    /// Frees an inode that no name, handle or cut can lead to. The space of one
-    /// without names and handles is free before that.
+    /// Frees an inode that no name, handle or cut can lead to.
     fn collect(&mut self, ino: Ino) {
-        let Some(inode) = self.inodes.get(&ino) else {
-            return;
-        };
-        if inode.links > 0 || inode.opens > 0 || inode.holds > 0 {
-            return;
-        }
-        let names = match self.inodes.remove(&ino).map(|inode| inode.node) {
-            Some(Node::Directory(directory)) => directory.durable,
-            _ => return,
-        };
-        for child in names.into_values() {
-            self.release_hold(child);
+        if let Some(inode) = self.inodes.get(&ino)
+            && (inode.links, inode.opens, inode.holds) == (0, 0, 0)
+        {
+            self.inodes.remove(&ino);
         }
     }
 

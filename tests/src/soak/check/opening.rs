@@ -26,7 +26,7 @@ pub(super) fn reader_first(job: &Job, how: Check) {
     match reading::read_all(log) {
         Ok(records) if how.objects => {
             let _ = reading::list(&annals);
-            let created = records.iter().filter(|r| r.event_type() == "intent.created");
+            let created = records.iter().filter(|r| r.event_type() == "intent.submitted");
             for record in created.take(50) {
                 let id: uuid::Uuid = record.stream_name().id().parse().unwrap_or_default();
                 if let Err(error @ annals::ViewError::NotFound { .. }) = block_on(annals.row(id)) {

@@ -76,7 +76,7 @@ pub(super) fn catalogue(annals: &Annals, records: &[Record], history: &History, 
     if let Err(error) = as_folded(log, records) {
         violation(Invariant::Derived, format!("the catalogue: {error}"));
     }
-    let created = records.iter().filter(|r| r.event_type() == "intent.created");
+    let created = records.iter().filter(|r| r.event_type() == "intent.submitted");
     let created: HashSet<Uuid> = created.filter_map(|r| r.stream_name().id().parse().ok()).collect();
     for id in &created {
         if let Err(error) = block_on(annals.row(*id)) {

@@ -66,7 +66,7 @@ fn text_of(annals: &Annals, record: &Record) -> Option<String> {
 }
 
 fn has_text(record: &Record) -> bool {
-    let is_ours = record.event_type().starts_with("test.") || record.event_type() == "intent.created";
+    let is_ours = record.event_type().starts_with("test.") || record.event_type() == "intent.submitted";
     let first = record.content().into_iter().next();
     is_ours && matches!(first, Some(Content::Inline { .. } | Content::Blob { .. }))
 }

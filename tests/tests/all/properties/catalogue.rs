@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use annals::domain::{AnyEvent, Kind, session};
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Blob, Blobs, Content, EventLog, Position, ReadModels, Record, Row};
+use annals::event_log::{Blob, Blobs, Content, EventLog, ModelCheckpoint, ReadModels, Record, Row};
 use annals::projections::{
     Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Tree, TreeQuery,
 };
@@ -61,10 +61,12 @@ pub fn anew(log: &MemoryLog) -> Vec<Row> {
 /// The rows as the stored ones are brought up to date.
 fn brought_up(log: &MemoryLog) -> Vec<Row> {
     let (model, rows) = ("catalogue.5.1", dump(log));
-    let checkpoint = block_on(log.checkpoint(model)).expect("a checkpoint");
+    let checkpoint = block_on(log.checkpoint(model))
+        .expect("a checkpoint")
+        .position;
     let log = copy(log);
     let rows = rows.into_iter().map(|(key, value)| (key, Some(value)));
-    let none = Position::START;
+    let none = ModelCheckpoint::default();
     block_on(log.commit(model, none, rows.collect(), checkpoint)).expect("the same rows");
     let catalogue = Catalogue::new();
     block_on(catalogue.catch_up(&log)).expect("it catches up");

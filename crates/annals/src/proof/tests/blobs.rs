@@ -6,8 +6,8 @@ use std::sync::Arc;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Content, Digest,
-    EventLog, NewEvent, Page, PiecesOf, Position, Query, ReadError, ReadModels, Record,
-    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, ModelCheckpoint, NewEvent, Page, PiecesOf, Position, Query, ReadError, ReadModels,
+    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -38,18 +38,18 @@ impl Blobs for Damaged {
 
 #[async_trait]
 impl ReadModels for Damaged {
-    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
         self.log.checkpoint(model).await
     }
 
     async fn commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Result<(), CommitError> {
-        self.log.commit(model, expected, rows, checkpoint).await
+        self.log.commit(model, expected, rows, position).await
     }
 
     async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {

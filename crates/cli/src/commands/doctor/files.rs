@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use annals::event_log::Position;
-use annals::store_rocks::{Examined, OpenError, Tail, Written};
+use annals::store_rocks::{Behind, Examined, OpenError, Tail, Written};
 
 use super::{Check, State};
 use crate::output::bytes;
@@ -99,25 +99,48 @@ fn tail(tail: &Tail, acknowledged: Option<Position>) -> Option<Check> {
             .remedy(RESTORE),
             Some(acknowledged) if acknowledged < *last => check(
                 State::Note,
-                format!("the records up to {last} are whole, but nobody was told of the last ones"),
+                format!(
+                    "the records up to {last} are whole, but it is not known whether those behind \
+                     {acknowledged} are durable; readers do not show them"
+                ),
             )
-            .remedy("the next command that writes takes them in"),
+            .remedy("the next command that writes makes them durable: `annals apply /dev/null`"),
             _ => check(
                 State::Ok,
                 format!("the log can be read to its end at position {last}"),
             ),
         },
-        Tail::Damaged { last, damage } => {
+        Tail::Damaged {
+            last,
+            damage,
+            behind,
+        } => {
             let what = format!("behind position {last} the log cannot be read: {damage}");
-            let remedy = match acknowledged {
-                Some(acknowledged) if acknowledged <= *last => {
-                    "nothing behind it was acknowledged: `annals doctor --truncate-tail` removes it"
-                }
-                _ => RESTORE,
-            };
-            check(State::Corrupt, what).remedy(remedy)
+            check(State::Corrupt, what).remedy(remedy_of_damage(*last, *behind, acknowledged))
         }
     })
+}
+
+/// What to do about a damage behind a position.
+fn remedy_of_damage(
+    last: Position,
+    behind: Behind,
+    acknowledged: Option<Position>,
+) -> &'static str {
+    let end = match behind {
+        Behind::Nothing => Some(last),
+        Behind::Everything(end) => Some(end),
+        Behind::Something => None,
+    };
+    match (end, acknowledged) {
+        (Some(end), Some(acknowledged)) if acknowledged <= end => match behind {
+            Behind::Everything(_) => {
+                "every record is there without what is damaged: `annals doctor --truncate-tail` removes that"
+            }
+            _ => "nothing behind it was acknowledged: `annals doctor --truncate-tail` removes it",
+        },
+        _ => RESTORE,
+    }
 }
 
 fn disk(examined: &Examined) -> Option<Check> {
@@ -153,17 +176,22 @@ mod tests {
         assert_eq!(state(sound(5), Some(5)).0, State::Ok);
         assert_eq!(state(sound(6), Some(5)).0, State::Note);
         assert_eq!(state(sound(4), Some(5)).0, State::Corrupt);
-        let damaged = || Tail::Damaged {
+        let damaged = |behind| Tail::Damaged {
             last: Position(5),
             damage: "bad checksum".into(),
+            behind,
         };
-        let truncates = |acknowledged| {
-            let (state, remedy) = state(damaged(), acknowledged);
+        let truncates = |behind, acknowledged| {
+            let (state, remedy) = state(damaged(behind), acknowledged);
             assert_eq!(state, State::Corrupt);
             remedy.is_some_and(|remedy| remedy.contains("--truncate-tail"))
         };
-        assert!(truncates(Some(5)) && truncates(Some(4)));
-        assert!(!truncates(Some(6)) && !truncates(None));
+        let nothing = Behind::Nothing;
+        assert!(truncates(nothing, Some(5)) && truncates(nothing, Some(4)));
+        assert!(!truncates(nothing, Some(6)) && !truncates(nothing, None));
+        let everything = Behind::Everything(Position(7));
+        assert!(truncates(everything, Some(7)) && !truncates(everything, Some(8)));
+        assert!(!truncates(Behind::Something, Some(5)));
     }
 
     #[test]

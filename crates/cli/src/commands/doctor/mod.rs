@@ -3,8 +3,10 @@
 mod files;
 mod opened;
 
+use std::path::Path;
+
 use annals::LogUrl;
-use annals::store_rocks::{Options, RocksLog, TruncateReport};
+use annals::store_rocks::{Options, PutBackReport, RocksLog, TruncateReport};
 use serde_json::{Value, json};
 
 use crate::cli::Doctor;
@@ -85,6 +87,11 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
         let report = truncated.map_err(|error| Box::new(KeepingError::from(error)))?;
         return truncated_tail(&report, &mut context.output);
     }
+    if let Some(aside) = &args.put_back {
+        let report = RocksLog::put_back(&path, aside);
+        let report = report.map_err(|error| Box::new(KeepingError::from(error)))?;
+        return put_back(&report, &path, &mut context.output);
+    }
     let examined = RocksLog::examine(&path);
     let mut checks = files::checks(&path, &examined);
     if examined.identity.is_ok() {
@@ -158,7 +165,21 @@ fn truncated_tail(report: &TruncateReport, output: &mut Output) -> Result<(), Cl
          acknowledged"
     ))?;
     output.line(&format!(
-        "the files as they were are in {}",
+        "the log as it was is in {0}; `annals doctor --put-back {0}` puts it back",
         removed.aside.display()
     ))
+}
+
+fn put_back(report: &PutBackReport, path: &Path, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        return output.json(&json!({ "path": path, "replaced": report.replaced }));
+    }
+    output.line(&format!("put the log back to {}", path.display()))?;
+    match &report.replaced {
+        None => Ok(()),
+        Some(replaced) => output.line(&format!(
+            "what was in its place is in {}; remove it, if it is not needed",
+            replaced.display()
+        )),
+    }
 }

@@ -63,7 +63,7 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
     let log = annals.log().as_ref();
     let model = Catalogue::new().model(log).await;
     let model = model.map_err(annals::LoadError::from)?;
-    let kept = log.checkpoint(&model).await?;
+    let kept = log.checkpoint(&model).await?.position;
     let end = log.watermark();
     let behind = end.0.saturating_sub(kept.0);
     let check = |state, what: String| Check::new("catalogue", state, what);

@@ -5,17 +5,18 @@
 //! store on disk would: each record is encoded, stamped, decoded and compared
 //! on every append.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Prepared, Query, ReadError, ReadModels, Record, RedactError,
-    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
+    EventLog, ModelCheckpoint, Page, Position, Prepared, Query, ReadError, ReadModels, Record,
+    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
 };
 
 mod models;
@@ -136,7 +137,7 @@ impl EventLog for MemoryLog {
         let before = shared.state.watermark();
         let appended = shared.state.redact(prepared, &removed, blobs)?;
         if shared.state.watermark() > before {
-            shared.models = Models::default();
+            shared.models = Models::after_redaction(appended.last);
         }
         self.watermark.advance(appended.last);
         Ok(appended)
@@ -190,22 +191,22 @@ impl Blobs for MemoryLog {
 
 #[async_trait]
 impl ReadModels for MemoryLog {
-    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
         Ok(self.opened()?.models.checkpoint(model))
     }
 
     async fn commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Result<(), CommitError> {
         let mut shared = self.opened()?;
         let watermark = shared.state.watermark();
         shared
             .models
-            .commit(model, expected, rows, checkpoint, watermark)
+            .commit(model, expected, rows, position, watermark)
     }
 
     async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {

@@ -1,0 +1,185 @@
+//! Putting a log aside as it is, before something is removed of it, and putting it back.
+//!
+//! The folder beside the log has everything of it: tables and blob files, which never change,
+//! as links, and the rest as copies. So it is the log as it was, and can be looked at as one.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use annals_event_log::Position;
+
+use crate::columns::Role;
+use crate::error::OpenError;
+use crate::identity;
+use crate::open::{open_still, unreadable};
+use crate::truncate::TruncateError;
+
+/// What the folder is called: the log's name, this, and a number.
+pub(crate) const ASIDE: &str = ".tail-";
+/// What the log is called that was replaced: its name, this, and a number.
+const REPLACED: &str = ".replaced-";
+/// Folders of one of these names that there may be.
+const MOST: u32 = 1_000;
+/// The file in the folder that says where the log ended after the removal.
+const NOTE: &str = "ASIDE";
+
+/// What was put back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutBackReport {
+    /// Where the log is now that was in the place of the one that was put back; none, where
+    /// there was none.
+    pub replaced: Option<PathBuf>,
+}
+
+/// Why a log was not put back. It is where it was, and so is the one in its place.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PutBackError {
+    /// The log cannot be opened, or is open for writing elsewhere.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The folder is not what `doctor --truncate-tail` puts aside.
+    #[error("{aside} was not put aside by `annals doctor --truncate-tail`: {reason}", aside = .aside.display())]
+    NotAside {
+        /// The folder.
+        aside: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// Something was appended since.
+    #[error(
+        "{path} ends at position {last} now, and ended at {ended} when {aside} was put aside: what was appended since \
+         would be gone. Copy the log elsewhere first (`annals backup`), or look into the folder with \
+         `annals --log {aside} doctor`", path = .path.display(), aside = .aside.display()
+    )]
+    Appended {
+        /// The log's directory.
+        path: PathBuf,
+        /// The folder.
+        aside: PathBuf,
+        /// Where the log ends now.
+        last: Position,
+        /// Where it ended then.
+        ended: Position,
+    },
+    /// The operating system refused.
+    #[error("{path} cannot be put back: {source}", path = .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl PutBackError {
+    /// Whether the same call may succeed later without anything being mended.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            PutBackError::Open(error) => error.is_retryable(),
+            _ => false,
+        }
+    }
+}
+
+/// Puts a log aside that will end at `last`; the folder.
+pub(crate) fn put(path: &Path, last: Position) -> Result<PathBuf, TruncateError> {
+    let failed = |at: &Path, source| TruncateError::Aside {
+        path: at.to_owned(),
+        source,
+    };
+    let directory = path.canonicalize().map_err(|error| failed(path, error))?;
+    let aside = free_name(&directory, ASIDE).map_err(|error| failed(&directory, error))?;
+    match fs::create_dir(&aside).and_then(|()| copy(&directory, &aside, last)) {
+        Ok(()) => Ok(aside),
+        Err(error) => {
+            let _ = fs::remove_dir_all(&aside);
+            Err(failed(&aside, error))
+        }
+    }
+}
+
+/// A name beside a directory that is not taken.
+fn free_name(directory: &Path, word: &str) -> io::Result<PathBuf> {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let mut names =
+        (1..=MOST).map(|number| directory.with_file_name(format!("{name}{word}{number}")));
+    let full = || io::Error::other("there are too many such folders; remove some");
+    names
+        .find(|name| fs::symlink_metadata(name).is_err())
+        .ok_or_else(full)
+}
+
+fn copy(from: &Path, to: &Path, last: Position) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_file() {
+            continue;
+        }
+        let (source, copy) = (entry.path(), to.join(entry.file_name()));
+        let extension = source.extension().and_then(|extension| extension.to_str());
+        if matches!(extension, Some("sst" | "blob")) && fs::hard_link(&source, &copy).is_ok() {
+            continue;
+        }
+        fs::copy(&source, &copy)?;
+        File::open(&copy)?.sync_all()?;
+    }
+    let note = to.join(NOTE);
+    fs::write(&note, format!("{last}\n"))?;
+    File::open(&note)?.sync_all()?;
+    identity::sync_directory(to)
+}
+
+/// Puts a log back that was put aside, in the place of what became of it.
+pub(crate) fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBackError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |source| PutBackError::Io { path, source }
+    };
+    let not_aside = |reason: String| PutBackError::NotAside {
+        aside: aside.to_owned(),
+        reason,
+    };
+    let note = fs::read_to_string(aside.join(NOTE));
+    let note =
+        note.map_err(|error| not_aside(format!("its file {NOTE} cannot be read: {error}")))?;
+    let ended: Option<u64> = note.trim().parse().ok();
+    let ended =
+        Position(ended.ok_or_else(|| not_aside(format!("its file {NOTE} has no position")))?);
+    let log_id = identity::read(aside)?;
+    let target = std::path::absolute(path).map_err(io(path))?;
+    let mut replaced = None;
+    let mut held = None;
+    if fs::symlink_metadata(path).is_ok() {
+        let directory = path.canonicalize().map_err(io(path))?;
+        if identity::read(&directory)? != log_id {
+            return Err(not_aside("it is of another log".into()));
+        }
+        held = Some(identity::lock(&directory)?);
+        let last = last_position(&directory)?;
+        if last > ended {
+            let (path, aside) = (path.to_owned(), aside.to_owned());
+            return Err(PutBackError::Appended {
+                path,
+                aside,
+                last,
+                ended,
+            });
+        }
+        let name = free_name(&directory, REPLACED).map_err(io(&directory))?;
+        fs::rename(&directory, &name).map_err(io(&directory))?;
+        replaced = Some(name);
+    }
+    fs::remove_file(aside.join(NOTE)).map_err(io(aside))?;
+    fs::rename(aside, &target).map_err(io(aside))?;
+    identity::sync_directory(&target).map_err(io(&target))?;
+    drop(held);
+    Ok(PutBackReport { replaced })
+}
+
+/// Where a log ends as far as it can be read.
+fn last_position(path: &Path) -> Result<Position, OpenError> {
+    let db = open_still(path, Role::Truncator)?;
+    db.last_position().map_err(|error| unreadable(path, error))
+}

@@ -1,0 +1,79 @@
+//! Reading for the checks: pages, and what their failures mean.
+
+use std::future::Future;
+
+use annals_event_log::{Direction, EventLog, Page, Position, Query, ReadError, Record};
+use futures::executor::block_on;
+
+use super::{Invariant, Violation};
+
+/// Waits for a read. That it fails is a violation: a log can be read.
+pub(super) fn must<T>(
+    what: impl FnOnce() -> String,
+    read: impl Future<Output = Result<T, ReadError>>,
+) -> Result<T, Violation> {
+    block_on(read).map_err(|error| Violation {
+        invariant: Invariant::Readable,
+        position: None,
+        expected: what(),
+        found: error.to_string(),
+    })
+}
+
+/// One page of the whole log, which ends at `end` and is not empty.
+pub(super) fn page(
+    log: &dyn EventLog,
+    from: Position,
+    end: Position,
+) -> Result<Vec<Record>, Violation> {
+    let what = || format!("the records from position {from}");
+    let page = must(what, log.read(Query::all(from)))?;
+    let mut records = page.records;
+    records.retain(|record| record.position() <= end);
+    if records.is_empty() {
+        return Err(Violation {
+            invariant: Invariant::DensePositions,
+            position: Some(from),
+            expected: format!("a record, as the watermark is {end}"),
+            found: "an empty page".to_owned(),
+        });
+    }
+    Ok(records)
+}
+
+/// All records of a query, page by page.
+pub(super) fn each(
+    log: &dyn EventLog,
+    query: &Query,
+    mut visit: impl FnMut(&Record) -> Result<(), Violation>,
+) -> Result<(), Violation> {
+    let mut next = Some(query.from);
+    while let Some(from) = next {
+        let here = Query {
+            from,
+            ..query.clone()
+        };
+        let what = || format!("a page of {here:?}");
+        let page: Page = must(what, log.read(here.clone()))?;
+        page.records.iter().try_for_each(&mut visit)?;
+        let onward = page.next.is_none_or(|next| match query.direction {
+            Direction::Forward => next > from,
+            Direction::Backward => next < from,
+        });
+        let stuck = page.records.is_empty() && page.next.is_some();
+        if !onward || stuck {
+            return Err(Violation {
+                invariant: Invariant::Readable,
+                position: None,
+                expected: format!("a page of {here:?} that leads on"),
+                found: format!(
+                    "{} records, and the next page from {:?}",
+                    page.records.len(),
+                    page.next
+                ),
+            });
+        }
+        next = page.next;
+    }
+    Ok(())
+}
