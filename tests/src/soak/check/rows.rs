@@ -24,7 +24,7 @@ pub(super) fn models(log: &dyn EventLog, records: &[Record]) {
 }
 
 fn checkpoint(log: &dyn ReadModels, model: &str, end: usize) -> Result<Position, ReadError> {
-    let checkpoint = block_on(log.checkpoint(model))?;
+    let checkpoint = block_on(log.checkpoint(model))?.position;
     if checkpoint.0 > end as u64 {
         let found = format!("{model} is at {checkpoint}, and the log ends at {end}");
         violation(Invariant::Derived, found);
@@ -92,7 +92,7 @@ pub(super) fn catalogue(annals: &Annals, records: &[Record], history: &History, 
 /// The rows as they are stored, and as another log with the same records makes them.
 fn as_folded(log: &dyn EventLog, records: &[Record]) -> Result<(), Failure> {
     let model = block_on(Catalogue::new().model(log))?;
-    let checkpoint = block_on(log.checkpoint(&model))?;
+    let checkpoint = block_on(log.checkpoint(&model))?.position;
     if checkpoint.0 > records.len() as u64 {
         let found = format!("{model} is at {checkpoint}, and the log ends at {}", records.len());
         violation(Invariant::Derived, found);
