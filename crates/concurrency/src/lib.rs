@@ -56,5 +56,5 @@ mod writer;
 // What the files of annals-event-log find in their own crate.
 #[allow(unused_imports)]
 pub(crate) use annals_event_log::*;
-pub(crate) use stand_ins::{WriteBatch, db, error, staging, tree, watermark_file};
+pub(crate) use stand_ins::{WriteBatch, db, error, mutants, staging, tree, watermark_file};
 pub(crate) use watermark::Watermark;

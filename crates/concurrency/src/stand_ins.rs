@@ -111,6 +111,7 @@ pub(crate) mod staging {
     }
 
     /// The end of the log.
+    #[derive(Clone, Copy)]
     pub(crate) struct Tail {
         pub(crate) last: Position,
     }
@@ -139,6 +140,12 @@ pub(crate) mod staging {
         }
 
         pub(crate) fn begin(&mut self, _now: DateTime<Utc>) {}
+
+        pub(crate) fn rewind(&mut self, _tail: Tail) {}
+
+        pub(crate) fn tail(&self) -> Tail {
+            Tail { last: self.last }
+        }
 
         pub(crate) fn is_empty(&self) -> bool {
             self.write.batches.is_empty()
@@ -203,6 +210,19 @@ pub(crate) mod tree {
     pub(crate) use annals_event_log::tree::*;
 
     pub(crate) struct OpenTree;
+}
+
+pub(crate) mod mutants {
+    //! Seeded bugs: none is on.
+
+    pub(crate) const ACK_BEFORE_SYNC: &str = "";
+    pub(crate) const WATERMARK_BEFORE_WRITE: &str = "";
+    pub(crate) const POSITION_REUSED: &str = "";
+    pub(crate) const CHECKPOINT_EARLY: &str = "";
+
+    pub(crate) const fn is(_name: &str) -> bool {
+        false
+    }
 }
 
 pub(crate) mod watermark_file {

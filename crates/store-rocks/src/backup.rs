@@ -21,7 +21,7 @@ use crate::open::{Access, open_still};
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::watermark_file::WatermarkFile;
-use crate::{identity, tree};
+use crate::{identity, mutants, tree};
 
 /// How the folder begins in which a copy is made, beside its destination.
 pub(crate) const WORK: &str = ".annals-backup-";
@@ -86,7 +86,9 @@ pub(crate) fn backup(
     finish(&copy, position, log_id)
         .and_then(|()| fs::rename(&copy, dest))
         .map_err(io)?;
-    identity::sync_directory(dest).map_err(io)?;
+    if !mutants::is(mutants::BACKUP_UNSYNCED) {
+        identity::sync_directory(dest).map_err(io)?;
+    }
     let bytes = directory_bytes(dest).map_err(io)?;
     Ok(BackupReport {
         position,
@@ -189,9 +191,12 @@ fn prove(copy: &Path) -> Result<(Position, Option<Digest>), OpenError> {
 fn finish(copy: &Path, position: Position, log_id: Uuid) -> std::io::Result<()> {
     let watermark = WatermarkFile::open_for_writing(copy)?;
     watermark.write(position)?;
-    watermark.sync_new()?;
     let mut identity = fs::File::create(copy.join(identity::NAME))?;
     identity.write_all(identity::text(log_id).as_bytes())?;
+    if mutants::is(mutants::BACKUP_UNSYNCED) {
+        return Ok(());
+    }
+    watermark.sync_new()?;
     identity.sync_all()?;
     identity::sync_directory(copy)
 }

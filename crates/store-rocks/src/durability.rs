@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use annals_event_log::Position;
 use rocksdb::DB;
 
+use crate::mutants;
 use crate::settle;
 use crate::watermark_file::WatermarkFile;
 
@@ -61,10 +62,14 @@ impl Durability {
     /// Makes everything durable and says so in WATERMARK, unless something failed. Where
     /// this does not come to its end, the next opening makes the rest durable.
     pub(crate) fn close(&self, rocks: &DB, path: &Path) {
-        if !self.opened.load(Ordering::Acquire) || self.failed.load(Ordering::Acquire) {
+        let failed =
+            self.failed.load(Ordering::Acquire) && !mutants::is(mutants::MARK_AFTER_FAILURE);
+        if !self.opened.load(Ordering::Acquire) || failed {
             return;
         }
         if self.unsynced.load(Ordering::Acquire)
+            && !mutants::is(mutants::ROWS_UNSYNCED)
+            && !mutants::is(mutants::MARK_AFTER_FAILURE)
             && let Err(error) = rocks.flush_wal(true)
         {
             tracing::warn!(%error, "the write-ahead log was not synced at close");

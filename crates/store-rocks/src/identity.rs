@@ -17,6 +17,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 use crate::error::OpenError;
+use crate::mutants;
 use crate::watermark_file;
 
 /// The newest format that this version reads, and the one that it writes.
@@ -166,6 +167,9 @@ pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
 pub(crate) fn finish(directory: &Path) -> Result<(), OpenError> {
     let (from, to) = (directory.join(NEW_NAME), directory.join(NAME));
     fs::rename(&from, &to).map_err(|error| OpenError::io(&to, error))?;
+    if mutants::is(mutants::CREATION_UNSYNCED) {
+        return Ok(());
+    }
     sync_directory(directory).map_err(|error| OpenError::io(directory, error))
 }
 

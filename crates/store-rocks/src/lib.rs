@@ -35,6 +35,7 @@ mod latch;
 mod log;
 mod lookup;
 mod models;
+mod mutants;
 mod open;
 mod open_chunk;
 mod options;
@@ -67,6 +68,8 @@ pub use collect::Orphans;
 pub use error::{BackupError, CollectError, OpenError, RebuildError, StoreFailure};
 pub use examine::{Examined, Leftover, Tail, Written};
 pub use log::RocksLog;
+#[cfg(feature = "mutants")]
+pub use mutants::{Mutant, mutants};
 pub use options::Options;
 pub use purge::PurgeError;
 pub use rebuild::{RebuildReport, RebuildStep};

@@ -18,7 +18,7 @@ use crate::db::Db;
 use crate::error::corrupt;
 use crate::ingest::{self, INGEST_FROM};
 use crate::read::View;
-use crate::{keys, open};
+use crate::{keys, mutants, open};
 
 /// What one commit does.
 pub(crate) struct Commit {
@@ -92,6 +92,13 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(
     check_model_name(&commit.model)?;
     let _turn = turns.take();
     let actual = checkpoint(view, &commit.model)?;
+    let actual = match mutants::is(mutants::REDACT_BESIDE_COMMIT) {
+        true => ModelCheckpoint {
+            epoch: commit.expected.epoch,
+            ..actual
+        },
+        false => actual,
+    };
     check_checkpoint(&commit.model, commit.expected, actual)?;
     if commit.position > view.watermark {
         return Err(CommitError::BeyondWatermark {

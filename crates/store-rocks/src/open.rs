@@ -23,7 +23,7 @@ use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
-use crate::{continuity, identity, index, ingest, keys, redaction, rows, secondary, tree};
+use crate::{continuity, identity, index, ingest, keys, mutants, redaction, rows, secondary, tree};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -116,7 +116,8 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
 
 /// Opens an existing log for writing.
 pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
-    open_on(path, options, |db| disk(db, options.sync))
+    let sync = options.sync && !mutants::is(mutants::OPEN_NO_SYNC);
+    open_on(path, options, |db| disk(db, sync))
 }
 
 /// The same, with another disk.
@@ -250,9 +251,18 @@ fn reopen(mut db: Db, options: &Options) -> Result<Db, OpenError> {
 fn disk(db: Arc<Db>, sync: bool) -> Disk {
     let options = synced(sync);
     Box::new(move |write| {
-        db.rocks
-            .write_opt(write, &options)
-            .map_err(|error| db.write_failure(&error))
+        if mutants::is(mutants::CHECKPOINT_EARLY) {
+            let written = match write.is_empty() {
+                true => db.rocks.flush_wal(true),
+                false => db.rocks.write(write),
+            };
+            return written.map_err(|error| db.write_failure(&error));
+        }
+        let written = db.rocks.write_opt(write, &options);
+        if mutants::is(mutants::SYNC_ERROR_IGNORED) {
+            return Ok(());
+        }
+        written.map_err(|error| db.write_failure(&error))
     })
 }
 

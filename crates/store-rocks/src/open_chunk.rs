@@ -6,7 +6,7 @@ use rocksdb::WriteBatch;
 use crate::columns::Columns;
 use crate::heads::Head;
 use crate::rows::Run;
-use crate::{chunk, keys};
+use crate::{chunk, keys, mutants};
 
 /// Records on their way into one chunk. Used again for the next one.
 #[derive(Debug, Default)]
@@ -125,6 +125,9 @@ impl OpenChunk {
         for (stream, version, run) in self.streams() {
             keys::write_entry(scratch, stream.as_str(), version.0);
             write.put_cf(columns.streams, &scratch, run.encode_stream());
+        }
+        if mutants::is(mutants::INDEX_LEFT_OUT) {
+            return;
         }
         for (event_type, run) in self.types() {
             keys::write_entry(scratch, event_type, self.first.0);

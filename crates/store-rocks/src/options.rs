@@ -2,6 +2,8 @@
 
 use uuid::Uuid;
 
+use crate::mutants;
+
 /// Choices for opening a log. None of them changes the stored format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -36,7 +38,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            sync: true,
+            sync: !mutants::is(mutants::DEFAULT_NO_SYNC),
             log_id: None,
             read_threads: 2,
             cache_bytes: 64 * 1024 * 1024,

@@ -20,6 +20,7 @@ use std::path::Path;
 use crate::db::files;
 use crate::error::OpenError;
 use crate::identity;
+use crate::mutants;
 use crate::watermark_file::{Closed, WatermarkFile};
 
 /// How a copy ends before it takes its file's place. RocksDB does not know such names.
@@ -51,6 +52,9 @@ pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<(), OpenE
     if closed.is_some() && closed == newest_log(directory).map_err(failed)? {
         return Ok(());
     }
+    if mutants::is(mutants::WAL_NOT_SETTLED) {
+        return Ok(());
+    }
     for left in files(directory, UNFINISHED) {
         fs::remove_file(directory.join(left)).map_err(failed)?;
     }
@@ -66,6 +70,9 @@ pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<(), OpenE
 /// Puts a durable copy of a file in its place; how many bytes it has.
 fn write_again(path: &Path) -> io::Result<u64> {
     let mut from = File::open(path)?;
+    if mutants::is(mutants::SETTLED_BY_SYNC) {
+        return from.sync_all().map(|()| 0);
+    }
     let found = from.metadata()?;
     if found.len() == 0 {
         return Ok(0);

@@ -17,7 +17,7 @@ use crate::heads::Heads;
 use crate::open_chunk::OpenChunk;
 use crate::rows::Counts;
 use crate::tree::OpenTree;
-use crate::{index, keys, rows, tree};
+use crate::{index, keys, mutants, rows, tree};
 
 /// Bytes that are set aside, at most, for a group that is yet to come.
 const MOST_RESERVED: usize = 1024 * 1024;
@@ -95,6 +95,18 @@ impl<'a> Staging<'a> {
             scratch: Vec::new(),
             going: None,
         }
+    }
+
+    /// Forgets what was staged since a tail, which only a seeded bug does.
+    pub(crate) fn rewind(&mut self, tail: Tail) {
+        self.tail = tail;
+        self.heads = Heads::default();
+        self.tree = tree::open(self.db, tail.last).ok();
+    }
+
+    /// The end of the log, with what is staged.
+    pub(crate) fn tail(&self) -> Tail {
+        self.tail
     }
 
     /// Begins a group at the time `now`.
@@ -237,6 +249,9 @@ impl<'a> Staging<'a> {
         for Expectation { stream, expected } in expectations {
             let actual = self.version(stream)?;
             if !expected.holds(actual) {
+                if mutants::is(mutants::HEAD_FORGOTTEN) {
+                    self.heads = Heads::default();
+                }
                 let (stream, expected) = (stream.clone(), *expected);
                 return Err(AppendError::Conflict {
                     stream,
@@ -320,6 +335,9 @@ impl<'a> Staging<'a> {
     }
 
     fn stage_event(&mut self, event: &mut EncodedEvent) -> Result<(), ReadError> {
+        if mutants::is(mutants::HEAD_AGED) {
+            self.heads = Heads::default();
+        }
         self.make_room(event.len());
         let (db, columns) = (self.db, self.columns);
         let load = |stream: &StreamName| index::last_version(db, &columns, stream);
@@ -366,6 +384,9 @@ impl<'a> Staging<'a> {
     }
 
     fn stage_batch(&mut self, batch: BatchId, row: BatchRow, is_new: bool) {
+        if mutants::is(mutants::BATCH_ROW_LEFT_OUT) {
+            return;
+        }
         rows::write_batch(&mut self.scratch, batch, &row);
         self.write
             .put_cf(self.columns.batches, batch.as_bytes(), &self.scratch);

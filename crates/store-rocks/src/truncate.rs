@@ -26,7 +26,7 @@ use crate::log::RocksLog;
 use crate::open::{open_still, synced, unreadable};
 use crate::options::Options;
 use crate::watermark_file::{self, WatermarkFile};
-use crate::{aside, continuity, keys, wal};
+use crate::{aside, continuity, keys, mutants, wal};
 
 /// What a truncation found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,6 +232,10 @@ pub(crate) fn truncate_tail(
             behind,
         } => (last, damage, behind),
     };
+    let behind = match mutants::is(mutants::TRUNCATES_ANYTHING) {
+        true => Behind::Nothing,
+        false => behind,
+    };
     let (last, role) = match behind {
         Behind::Nothing => (last, Role::Truncator),
         Behind::Everything(last) => (last, Role::Salvager),
@@ -240,7 +244,7 @@ pub(crate) fn truncate_tail(
             return Err(TruncateError::WholeBehind { path, last, damage });
         }
     };
-    if last < acknowledged {
+    if last < acknowledged && !mutants::is(mutants::TRUNCATES_ANYTHING) {
         return Err(lost(last, Some(damage)));
     }
     let aside = aside::put(path, last)?;

@@ -29,6 +29,8 @@ use std::time::Duration;
 
 use annals_event_log::{Digest, Position};
 
+use crate::mutants;
+
 /// The file's name.
 pub(crate) const NAME: &str = "WATERMARK";
 const BYTES: usize = 16;
@@ -144,6 +146,9 @@ impl WatermarkFile {
 
     /// Brings its content to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
+        if mutants::is(mutants::WATERMARK_UNSYNCED) {
+            return Ok(());
+        }
         self.0.sync_data()
     }
 

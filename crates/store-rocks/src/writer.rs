@@ -20,6 +20,7 @@ use rocksdb::WriteBatch;
 use crate::db::Db;
 use crate::error::StoreFailure;
 use crate::latch::{Latch, OnDrop};
+use crate::mutants;
 use crate::queue::Queue;
 use crate::staging::{Refusal, Staging, Tail};
 use crate::sync::thread::{self, JoinHandle};
@@ -288,6 +289,7 @@ fn run(mut guard: Guard, db: Arc<Db>, end: End, publish: Publish, disk: Disk) {
         failed: Arc::clone(&guard.failed),
         queue: Arc::clone(&guard.queue),
         answers: Vec::new(),
+        begun: end.tail,
         spent: Vec::new(),
     };
     let (mut jobs, mut taken) = (Vec::new(), 0);
@@ -312,6 +314,8 @@ pub(crate) struct Groups<'a> {
     failed: Arc<OnceLock<StoreFailure>>,
     queue: Arc<Queue<Job>>,
     answers: Vec<(oneshot::Sender<Answer>, Answer)>,
+    /// Where the log ended before what is staged.
+    begun: Tail,
     /// Work that is done: given back to the memory after its callers went on.
     spent: Vec<Work>,
 }
@@ -395,11 +399,34 @@ impl Groups<'_> {
             return;
         }
         if let Some((write, last)) = self.staging.finish() {
+            if mutants::is(mutants::ACK_BEFORE_SYNC) {
+                self.publish(last);
+                self.answer();
+            }
+            if mutants::is(mutants::WATERMARK_BEFORE_WRITE) {
+                self.publish(last);
+            }
             match (self.disk)(write) {
                 Ok(()) => self.publish(last),
+                Err(failure) if mutants::is(mutants::POSITION_REUSED) => {
+                    self.staging.rewind(self.begun);
+                    for (caller, _) in self.answers.drain(..) {
+                        let _ = caller.send(Err(failure.clone().into()));
+                    }
+                }
                 Err(failure) => return self.fail(failure),
             }
+            if mutants::is(mutants::CHECKPOINT_EARLY) {
+                // The sync, behind the publication.
+                let _ = (self.disk)(WriteBatch::default());
+            }
         }
+        self.begun = self.staging.tail();
+        self.answer();
+    }
+
+    /// Answers everything that was staged.
+    fn answer(&mut self) {
         for (caller, answer) in self.answers.drain(..) {
             // A caller that is gone has dropped its future; that is allowed.
             let _ = caller.send(answer);
