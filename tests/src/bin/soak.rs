@@ -150,7 +150,10 @@ fn print(arguments: &Arguments, summary: &Summary) -> Result<(), serde_json::Err
     for (kind, count) in &summary.faults {
         println!("  {:<9} {count}", kind.name());
     }
-    println!("needed `annals doctor --truncate-tail`: {}", summary.needed_doctor);
+    println!(
+        "needed `annals doctor --truncate-tail`: {}",
+        summary.needed_doctor
+    );
     println!("violations: {}", summary.violations.len());
     for found in &summary.violations {
         println!(

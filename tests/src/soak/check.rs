@@ -21,6 +21,7 @@ fn violation(invariant: Invariant, found: impl Into<String>) {
 
 /// Checks the log, sends again what is not known to be stored, and ends the process.
 pub fn check(job: Job, how: Check) -> ! {
+    opening::watermark(&job, how);
     if how.reader_first {
         opening::reader_first(&job, how);
     }
@@ -66,7 +67,10 @@ fn verified(annals: &Annals, how: Check) -> bool {
         Ok(_) | Err(_) if how.lied => false,
         Ok(report) => {
             let first = report.findings.first().map(ToString::to_string);
-            let found = format!("verify: {} findings, first: {first:?}", report.total_findings);
+            let found = format!(
+                "verify: {} findings, first: {first:?}",
+                report.total_findings
+            );
             violation(Invariant::Usable, found);
             false
         }

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
 /// All files in a folder and below.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -29,6 +32,29 @@ pub fn find<'a>(folder: &Path, texts: &[&'a str]) -> Option<(&'a str, PathBuf)> 
         if let Some(text) = found {
             return Some((text, path));
         }
+    }
+    None
+}
+
+/// Turns a bit over in the newest write-ahead log that has any; which one, and where.
+pub fn damage(log: &Path, seed: u64) -> Option<(PathBuf, usize)> {
+    let mut logs = files(log);
+    logs.retain(|path| path.extension().is_some_and(|ending| ending == "log"));
+    let mut rng = StdRng::seed_from_u64(seed);
+    for path in logs.iter().rev() {
+        let mut bytes = std::fs::read(path).ok()?;
+        if bytes.is_empty() {
+            continue;
+        }
+        // Near the end as often as anywhere.
+        let from = match rng.random() {
+            true => 0,
+            false => bytes.len().saturating_sub(300),
+        };
+        let at = rng.random_range(from..bytes.len());
+        bytes[at] ^= 1 << rng.random_range(0..8);
+        std::fs::write(path, bytes).ok()?;
+        return Some((path.clone(), at));
     }
     None
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::disk::Disk;
 use super::fault::{Fault, FaultKind, Power};
-use super::job::{Check, Job, Task};
+use super::job::{Check, Job, Step, Task};
 use super::plan::{Cycle, Round, Run};
 use super::process::{Ended, Process, Programs};
 use super::program::{self, About};
@@ -61,7 +61,9 @@ impl Lane<'_> {
         std::fs::create_dir_all(&home).expect("a folder on the disk");
         // What is there before the first process must not be lost.
         for folder in [&home, self.disk.path()] {
-            std::fs::File::open(folder).and_then(|file| file.sync_all()).expect("a sync");
+            std::fs::File::open(folder)
+                .and_then(|file| file.sync_all())
+                .expect("a sync");
         }
         let mut course = Course {
             lane: self,
@@ -111,10 +113,22 @@ impl Course<'_> {
         }
         self.end_reader(&mut reader);
         self.lane.disk.disarm();
+        if let Fault::Damage(seed) = round.fault {
+            let what = super::copies::damage(&self.home.join("log"), seed);
+            self.note(|| format!("damaged: {what:?}"));
+            let truncate = Run::Steps(vec![Step::Truncate]);
+            self.run(&truncate, None, number * 100 + 90);
+        }
         self.note(|| format!("round {number}: fault came: {broken}"));
         if round.checked {
             self.check(round, number);
         }
+    }
+
+    /// Whether the disk did what it said, up to a round.
+    fn kept_its_word(&self, number: u64) -> bool {
+        let mut rounds = self.cycle.rounds.iter().take(number as usize + 1);
+        rounds.all(|round| round.fault.keeps_its_word())
     }
 
     fn end_reader(&mut self, reader: &mut Option<Process>) {
@@ -174,7 +188,10 @@ impl Course<'_> {
             self.found(Invariant::Usable, format!("{run:?} took over {PATIENCE:?}"));
         } else if !killed && !ended.in_order() && !self.was_struck(fault) {
             let (status, errors) = (ended.status, &ended.errors);
-            self.found(Invariant::Usable, format!("{run:?} ended with {status}: {errors}"));
+            self.found(
+                Invariant::Usable,
+                format!("{run:?} ended with {status}: {errors}"),
+            );
         } else if ended.errors.contains("panicked") {
             let errors = &ended.errors;
             self.found(Invariant::Usable, format!("{run:?} panicked: {errors}"));
@@ -192,7 +209,7 @@ impl Course<'_> {
         disk.aim(process.victim());
         let kind = fault.kind();
         let (ended, after) = match fault {
-            Fault::None => (true, None),
+            Fault::None | Fault::Damage(_) => (true, None),
             Fault::Kill(after) | Fault::Cut(after) => (false, Some(*after)),
             Fault::In { .. } | Fault::Full(_) => (false, None),
         };
@@ -248,13 +265,17 @@ impl Course<'_> {
     }
 
     fn found(&mut self, invariant: Invariant, found: String) {
-        self.outcome.violations.push(Violation::new(invariant, found));
+        self.outcome
+            .violations
+            .push(Violation::new(invariant, found));
     }
 
     fn check(&mut self, round: &Round, number: u64) {
         let how = Check {
             reader_first: round.reader_first,
             lied: round.fault.lies(),
+            damaged: round.fault.damages(),
+            disk_kept_its_word: self.kept_its_word(number),
             objects: self.cycle.workload.objects(),
         };
         let process = self.worker(Task::Check(how), number * 100 + 99);
@@ -262,10 +283,16 @@ impl Course<'_> {
         self.note(|| format!("check: {} {}", ended.status, ended.errors));
         self.heard(&ended);
         if ended.hung {
-            self.found(Invariant::Usable, format!("the check took over {PATIENCE:?}"));
+            self.found(
+                Invariant::Usable,
+                format!("the check took over {PATIENCE:?}"),
+            );
         } else if !ended.status.success() {
             let (status, errors) = (ended.status, &ended.errors);
-            self.found(Invariant::Usable, format!("the check ended with {status}: {errors}"));
+            self.found(
+                Invariant::Usable,
+                format!("the check ended with {status}: {errors}"),
+            );
         }
     }
 }

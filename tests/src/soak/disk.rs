@@ -29,7 +29,9 @@ pub struct Disk {
 }
 
 impl Disk {
-    fn new(faulty: impl FnOnce(&Path) -> Result<Option<FaultFs>, MountError>) -> Result<Disk, DiskError> {
+    fn new(
+        faulty: impl FnOnce(&Path) -> Result<Option<FaultFs>, MountError>,
+    ) -> Result<Disk, DiskError> {
         let folder = tempfile::Builder::new().prefix("annals-soak-").tempdir()?;
         Ok(Disk {
             faulty: faulty(folder.path())?,
@@ -92,7 +94,7 @@ impl Disk {
                 nth: *nth,
                 then: self.effect(*kind, *after),
             }),
-            Fault::None | Fault::Kill(_) | Fault::Cut(_) => {}
+            Fault::None | Fault::Kill(_) | Fault::Cut(_) | Fault::Damage(_) => {}
         }
     }
 
@@ -134,7 +136,9 @@ impl Disk {
 
     /// Whether the fault has come.
     pub fn fired(&self) -> bool {
-        let Some(disk) = &self.faulty else { return false };
+        let Some(disk) = &self.faulty else {
+            return false;
+        };
         *locked(&self.is_full) || disk.fired().len() > *locked(&self.before)
     }
 
@@ -212,5 +216,9 @@ fn operation(on: On) -> Operation {
 fn used(folder: &Path) -> u64 {
     let files = super::copies::files(folder);
     let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |found| found.len());
-    files.iter().map(size).map(|bytes| bytes.div_ceil(4_096) * 4_096).sum()
+    files
+        .iter()
+        .map(size)
+        .map(|bytes| bytes.div_ceil(4_096) * 4_096)
+        .sum()
 }

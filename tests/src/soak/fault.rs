@@ -35,6 +35,8 @@ pub enum FaultKind {
     Partial,
     /// A sync says that it was done and was not.
     Lie,
+    /// A bit of a write-ahead log is turned over.
+    Damage,
 }
 
 impl FaultKind {
@@ -53,6 +55,7 @@ impl FaultKind {
         FaultKind::Forget,
         FaultKind::Partial,
         FaultKind::Lie,
+        FaultKind::Damage,
     ];
 
     /// Its name.
@@ -69,17 +72,21 @@ impl FaultKind {
             FaultKind::Forget => "forget",
             FaultKind::Partial => "partial",
             FaultKind::Lie => "lie",
+            FaultKind::Damage => "damage",
         }
     }
 
     /// The one of this name.
     pub fn named(name: &str) -> Option<FaultKind> {
-        FaultKind::ALL.iter().copied().find(|kind| kind.name() == name)
+        FaultKind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.name() == name)
     }
 
     /// Whether only the fault file system can do it.
     pub fn needs_fault_fs(self) -> bool {
-        !matches!(self, FaultKind::None | FaultKind::Kill)
+        !matches!(self, FaultKind::None | FaultKind::Kill | FaultKind::Damage)
     }
 }
 
@@ -106,6 +113,9 @@ pub enum Fault {
     },
     /// The disk takes so many bytes and no more.
     Full(u64),
+    /// A bit of the newest write-ahead log that has any is turned over, near its end or
+    /// anywhere, as this number says.
+    Damage(u64),
 }
 
 /// A sort of operation on the disk.
@@ -154,6 +164,7 @@ impl Fault {
             FaultKind::Kill => return Fault::Kill(moment(rng)),
             FaultKind::Cut => return Fault::Cut(moment(rng)),
             FaultKind::Full => return Fault::Full(1 << rng.random_range(10..21)),
+            FaultKind::Damage => return Fault::Damage(rng.random()),
             FaultKind::KillIn | FaultKind::CutIn => match rng.random_range(0..4) {
                 0 => On::Sync,
                 _ => any,
@@ -186,18 +197,33 @@ impl Fault {
             Fault::Kill(_) => FaultKind::Kill,
             Fault::Cut(_) => FaultKind::Cut,
             Fault::Full(_) => FaultKind::Full,
+            Fault::Damage(_) => FaultKind::Damage,
             Fault::In { kind, .. } => *kind,
         }
     }
 
     /// Whether the power goes with it.
     pub fn cuts(&self) -> bool {
-        matches!(self.kind(), FaultKind::Cut | FaultKind::CutIn | FaultKind::Lie)
+        matches!(
+            self.kind(),
+            FaultKind::Cut | FaultKind::CutIn | FaultKind::Lie
+        )
     }
 
     /// Whether the disk says what is not so.
     pub fn lies(&self) -> bool {
         self.kind() == FaultKind::Lie
+    }
+
+    /// Whether bytes are changed.
+    pub fn damages(&self) -> bool {
+        self.kind() == FaultKind::Damage
+    }
+
+    /// Whether the disk does what it says, as long as it has power.
+    pub fn keeps_its_word(&self) -> bool {
+        use FaultKind::{Cut, CutIn, Kill, KillIn, None};
+        matches!(self.kind(), None | Kill | KillIn | Cut | CutIn)
     }
 }
 

@@ -42,6 +42,10 @@ pub struct Check {
     pub reader_first: bool,
     /// The disk lied or was damaged: what is lost must be named, and no more is asked.
     pub lied: bool,
+    /// Bytes of the log were changed behind its back: it must be found out.
+    pub damaged: bool,
+    /// No operation on the disk failed so far but by the power's going.
+    pub disk_kept_its_word: bool,
     /// What the log holds is that of objects, with a catalogue.
     pub objects: bool,
 }
@@ -102,6 +106,8 @@ pub enum Step {
     Restore,
     /// Removes an end that cannot be read, on a closed log.
     Truncate,
+    /// Waits until the file WATERMARK has been synced.
+    Rest,
     /// Signs a checkpoint.
     Sign,
     /// Collects blobs that no record refers to.

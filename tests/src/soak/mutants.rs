@@ -11,7 +11,7 @@ use super::runner::{Plan, Summary, run};
 /// The one bug that is not in the store: the worker says that a batch was acknowledged
 /// before it asks for that. It shows that the soak can find something where the store has
 /// been built without its own.
-pub const ANSWERS_FIRST: &str = "worker_answers_first";
+pub const ANSWERS_FIRST: &str = "worker-answers-first";
 
 /// A seeded bug.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,9 +44,26 @@ pub fn is_on(name: &str) -> bool {
 pub fn all() -> Vec<Mutant> {
     let own = Mutant {
         name: ANSWERS_FIRST.to_owned(),
-        within: 200,
+        within: 100,
     };
-    vec![own]
+    let mut all = vec![own];
+    all.extend(of_the_store());
+    all
+}
+
+#[cfg(feature = "mutants")]
+fn of_the_store() -> Vec<Mutant> {
+    let known = annals_store_rocks::mutants().iter();
+    let mutant = |mutant: &annals_store_rocks::Mutant| Mutant {
+        name: mutant.name.to_owned(),
+        within: u64::from(mutant.cycles),
+    };
+    known.map(mutant).collect()
+}
+
+#[cfg(not(feature = "mutants"))]
+fn of_the_store() -> Vec<Mutant> {
+    Vec::new()
 }
 
 /// Lets the soak find a bug.

@@ -68,7 +68,9 @@ impl Choice {
         let faults = FaultKind::ALL.iter().copied();
         Choice {
             workloads: Workload::ALL.to_vec(),
-            faults: faults.filter(|kind| powered || !kind.needs_fault_fs()).collect(),
+            faults: faults
+                .filter(|kind| powered || !kind.needs_fault_fs())
+                .collect(),
         }
     }
 
@@ -98,7 +100,10 @@ impl Cycle {
     /// The cycle of a seed.
     pub fn new(seed: u64, choice: &Choice, powered: bool) -> Cycle {
         let mut rng = StdRng::seed_from_u64(seed);
-        let workload = *choice.workloads.choose(&mut rng).unwrap_or(&Workload::Appends);
+        let workload = *choice
+            .workloads
+            .choose(&mut rng)
+            .unwrap_or(&Workload::Appends);
         let mut rounds = Vec::new();
         let count = [1, 1, 1, 2, 2, 3].choose(&mut rng).copied().unwrap_or(1);
         for number in 0..count {
@@ -114,7 +119,8 @@ impl Cycle {
             last.checked = true;
         }
         // What a lying disk lost cannot be asked of later rounds.
-        if let Some(lied) = rounds.iter().position(|round| round.fault.lies()) {
+        let last = |round: &Round| round.fault.lies() || round.fault.damages();
+        if let Some(lied) = rounds.iter().position(last) {
             rounds.truncate(lied + 1);
             rounds[lied].checked = true;
         }
@@ -130,11 +136,15 @@ impl Cycle {
 fn round(runs: Vec<Run>, rng: &mut StdRng, choice: &Choice, powered: bool) -> Round {
     let kind = *choice.faults.choose(rng).unwrap_or(&FaultKind::Kill);
     let fault = Fault::new(kind, rng);
-    let may_cut = powered && (fault.cuts() || rng.random_bool(0.6));
+    let may_cut = powered && !fault.damages() && (fault.cuts() || rng.random_bool(0.6));
     let in_run = rng.random_range(0..runs.len());
     Round {
         reader: rng.random_range(0..5) == 0,
-        in_run: if fault == Fault::None { runs.len() - 1 } else { in_run },
+        in_run: if fault == Fault::None || fault.damages() {
+            runs.len() - 1
+        } else {
+            in_run
+        },
         runs,
         cut: may_cut.then(|| Power::new(rng)),
         checked: rng.random_bool(0.5),
@@ -145,6 +155,8 @@ fn round(runs: Vec<Run>, rng: &mut StdRng, choice: &Choice, powered: bool) -> Ro
 
 /// How long after its start a process is ended.
 pub fn moment(rng: &mut StdRng) -> Duration {
-    let most: u64 = *[3_000, 15_000, 40_000, 120_000].choose(rng).unwrap_or(&15_000);
+    let most: u64 = *[3_000, 15_000, 40_000, 120_000]
+        .choose(rng)
+        .unwrap_or(&15_000);
     Duration::from_micros(rng.random_range(500..most))
 }

@@ -39,7 +39,12 @@ impl Programs {
         let here = std::env::current_exe().map_err(|error| error.to_string())?;
         // A test's program is one folder below the others.
         let folders = here.ancestors().skip(1).take(2);
-        let beside = |name: &str| folders.clone().map(|at| at.join(name)).find(|at| at.exists());
+        let beside = |name: &str| {
+            folders
+                .clone()
+                .map(|at| at.join(name))
+                .find(|at| at.exists())
+        };
         let named = |variable: &str, name: &str| match std::env::var_os(variable) {
             Some(path) => Some(PathBuf::from(path)),
             None => beside(name),
@@ -103,14 +108,20 @@ impl Process {
     }
 
     fn start(mut command: Command, input: String) -> Process {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("a process");
         let began = Instant::now();
         if let Some(mut to) = child.stdin.take() {
             // It may be killed before it has read all; then it needs no more.
             std::thread::spawn(move || to.write_all(input.as_bytes()));
         }
-        let lines = child.stdout.take().map(|out| std::thread::spawn(move || lines(out)));
+        let lines = child
+            .stdout
+            .take()
+            .map(|out| std::thread::spawn(move || lines(out)));
         let errors = child.stderr.take().map(|mut from| {
             std::thread::spawn(move || {
                 let mut text = String::new();
@@ -168,8 +179,14 @@ impl Process {
         }
         self.wait_until(None, || false);
         let status = self.child().wait().expect("the end of a process");
-        let lines = self.lines.take().map(|thread| thread.join().unwrap_or_default());
-        let errors = self.errors.take().map(|thread| thread.join().unwrap_or_default());
+        let lines = self
+            .lines
+            .take()
+            .map(|thread| thread.join().unwrap_or_default());
+        let errors = self
+            .errors
+            .take()
+            .map(|thread| thread.join().unwrap_or_default());
         Ended {
             lines: lines.unwrap_or_default(),
             status,
@@ -196,7 +213,9 @@ fn lines(out: impl Read) -> Vec<String> {
 impl Ended {
     /// What a worker said.
     pub fn said(&self) -> impl Iterator<Item = Said> + '_ {
-        self.lines.iter().filter_map(|line| serde_json::from_str(line).ok())
+        self.lines
+            .iter()
+            .filter_map(|line| serde_json::from_str(line).ok())
     }
 
     /// Whether it ended as a program does that was not killed: with a status, and not by a

@@ -48,11 +48,14 @@ pub fn start(
         }
         Program::Redact => {
             let of_one = |(batch, _): &(Batch, u64)| batch.count() == 1;
-            let (batch, event) = acknowledged(history).into_iter().find(|found| {
-                of_one(found) && !history.removed.contains_key(&found.1)
-            })?;
+            let (batch, event) = acknowledged(history)
+                .into_iter()
+                .find(|found| of_one(found) && !history.removed.contains_key(&found.1))?;
             let text = batch.text(0);
-            history.add(&Said::Redacting { position: event, text });
+            history.add(&Said::Redacting {
+                position: event,
+                text,
+            });
             position = Some(event);
             let mut arguments = words("redact POSITION --actor agent:soak --reason gone");
             arguments[1] = event.to_string();
@@ -93,10 +96,13 @@ pub fn start(
 
 /// Batches that were acknowledged, with their last positions, in the log's order.
 fn acknowledged(history: &History) -> Vec<(Batch, u64)> {
-    let known = history.batches.iter().filter_map(|(batch, fate)| match fate {
-        Fate::Acknowledged(last) => Some((*batch, *last)),
-        Fate::Unknown | Fate::Refused => None,
-    });
+    let known = history
+        .batches
+        .iter()
+        .filter_map(|(batch, fate)| match fate {
+            Fate::Acknowledged(last) => Some((*batch, *last)),
+            Fate::Unknown | Fate::Refused => None,
+        });
     let mut known: Vec<_> = known.collect();
     known.sort_unstable_by_key(|(_, last)| *last);
     known
@@ -124,7 +130,10 @@ impl Call {
 impl About {
     /// Adds what the program said.
     pub fn understand(&self, ended: &Ended, history: &mut History) {
-        let values = ended.lines.iter().filter_map(|line| serde_json::from_str(line).ok());
+        let values = ended
+            .lines
+            .iter()
+            .filter_map(|line| serde_json::from_str(line).ok());
         let values: Vec<Value> = values.collect();
         match &self.program {
             Program::Apply(batches) => {
@@ -137,7 +146,9 @@ impl About {
                 }
             }
             Program::Log => {
-                let created = values.iter().filter(|line| line["event_type"] == "intent.submitted");
+                let created = values
+                    .iter()
+                    .filter(|line| line["event_type"] == "intent.submitted");
                 let streams = created.filter_map(|line| line["stream"].as_str());
                 let ids = streams.filter_map(|stream| stream.strip_prefix("intent-"));
                 objects(ids, history);

@@ -41,7 +41,9 @@ pub fn read_all(log: &dyn EventLog) -> Result<Vec<Record>, ReadError> {
     let end = log.watermark();
     let records = records(log, end)?;
     let read = records.len() as u64;
-    let ascending = (1..).zip(&records).all(|(at, r)| r.position() == Position(at));
+    let ascending = (1..)
+        .zip(&records)
+        .all(|(at, r)| r.position() == Position(at));
     if read != end.0 || !ascending {
         let found = format!("a reader has the watermark {end} and is given {read} records");
         say(&Said::Violation(Violation::new(Invariant::Shown, found)));

@@ -138,7 +138,9 @@ pub fn run(plan: &Plan, disks: &[Disk], programs: &Programs) -> Summary {
             if enough(plan, &lock(&summary), number, began) {
                 break;
             }
-            let seed = plan.cycle_seed.unwrap_or_else(|| seed_of(plan.seed, number));
+            let seed = plan
+                .cycle_seed
+                .unwrap_or_else(|| seed_of(plan.seed, number));
             let cycle = Cycle::new(seed, &plan.choice, powered);
             let mut outcome = lane.run(&cycle);
             if verbose {
@@ -172,7 +174,10 @@ fn seed_of(seed: u64, number: u64) -> u64 {
 }
 
 fn show(cycle: &Cycle, outcome: &mut Outcome) {
-    eprintln!("{}", serde_json::to_string_pretty(cycle).unwrap_or_default());
+    eprintln!(
+        "{}",
+        serde_json::to_string_pretty(cycle).unwrap_or_default()
+    );
     for note in outcome.notes.drain(..) {
         eprintln!("  {note}");
     }

@@ -73,6 +73,14 @@ pub enum Said {
         /// What was acknowledged when it was begun.
         least: u64,
     },
+    /// A copy was looked at, and removed.
+    Discarded {
+        /// Its folder's name.
+        to: String,
+    },
+    /// Everything up to here was acknowledged a while ago, or the log was closed with it:
+    /// the file WATERMARK says so durably.
+    Rested(u64),
     /// A step failed, as steps may under a fault.
     Failed {
         /// The step.
@@ -186,6 +194,8 @@ pub struct History {
     pub removed: BTreeMap<u64, Removal>,
     /// Copies: what they must have at least, if they were finished.
     pub copies: BTreeMap<String, Option<u64>>,
+    /// What the file WATERMARK says at least, durably.
+    pub rested: u64,
 }
 
 impl History {
@@ -237,6 +247,10 @@ impl History {
             Said::Copied { to, least } => {
                 self.copies.insert(to.clone(), Some(*least));
             }
+            Said::Discarded { to } => {
+                self.copies.remove(to);
+            }
+            Said::Rested(position) => self.rested = self.rested.max(*position),
             Said::Failed { .. }
             | Said::Violation(_)
             | Said::NeededDoctor(_)
@@ -255,7 +269,10 @@ impl History {
 
     /// Batches of which it is not known whether they are stored.
     pub fn unknown(&self) -> Vec<Batch> {
-        let unknown = self.batches.iter().filter(|(_, fate)| **fate == Fate::Unknown);
+        let unknown = self
+            .batches
+            .iter()
+            .filter(|(_, fate)| **fate == Fate::Unknown);
         unknown.map(|(batch, _)| *batch).collect()
     }
 }

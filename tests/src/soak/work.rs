@@ -21,6 +21,9 @@ use super::projection;
 use super::reading;
 use super::said::{Said, say};
 
+/// The store syncs WATERMARK at most 100 ms after it was written.
+const REST: Duration = Duration::from_millis(160);
+
 /// Why a step failed.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -40,7 +43,11 @@ pub(super) struct Shared {
 
 /// Does the steps of a job.
 pub fn work(job: Job, steps: &[Step]) {
-    let removed = job.history.removed.iter().filter(|(_, removal)| removal.done);
+    let removed = job
+        .history
+        .removed
+        .iter()
+        .filter(|(_, removal)| removal.done);
     let copies = &job.history.copies;
     let whole = copies.iter().filter(|(_, least)| least.is_some());
     let shared = Shared {
@@ -85,7 +92,9 @@ fn one(
 ) -> Result<(), Failure> {
     let closed = |annals: &mut Option<Annals>| {
         if let Some(annals) = annals.take() {
+            let end = annals.position().0;
             block_on(annals.close());
+            say(&Said::Rested(end));
         }
     };
     match step {
@@ -168,6 +177,11 @@ fn doing(step: &Step, annals: &Annals, shared: &Shared, rng: &mut StdRng) -> Res
         Step::Backup => keep::backup(annals, shared)?,
         Step::Restore => keep::restore(shared)?,
         Step::Sign => keep::sign(annals)?,
+        Step::Rest => {
+            let end = annals.position().0;
+            std::thread::sleep(REST);
+            say(&Said::Rested(end));
+        }
         Step::Collect => {
             block_on(rocks(annals)?.collect(&mut |_| {}))?;
         }

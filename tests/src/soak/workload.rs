@@ -119,7 +119,10 @@ impl Workload {
 
     /// Whether content is removed.
     pub fn removes(self) -> bool {
-        matches!(self, Workload::Redact | Workload::Forget | Workload::Keeping)
+        matches!(
+            self,
+            Workload::Redact | Workload::Forget | Workload::Keeping
+        )
     }
 
     /// The processes of a round; the first one makes the log.
@@ -143,7 +146,11 @@ impl Workload {
     /// A process that opens the log after a fault, sends again what is not known to be
     /// stored, and something new.
     pub fn recovery(self, rng: &mut StdRng) -> Run {
-        let kind = if self.objects() { Kind::Intents } else { Kind::Plain };
+        let kind = if self.objects() {
+            Kind::Intents
+        } else {
+            Kind::Plain
+        };
         let mut steps = vec![Step::Open, Step::Repeat, append(rng, 1, 2, 3, kind)];
         if rng.random() {
             steps.push(Step::Read);
@@ -157,10 +164,16 @@ impl Workload {
             Workload::Crowd => vec![append(rng, 64, 3, 12, Kind::Plain), Step::Read],
             Workload::Large => {
                 let events = *[300, 2_000, 10_000].choose(rng).unwrap_or(&300);
-                vec![append(rng, 2, 1, events, Kind::Plain), append(rng, 2, 3, 8, Kind::Plain)]
+                vec![
+                    append(rng, 2, 1, events, Kind::Plain),
+                    append(rng, 2, 3, 8, Kind::Plain),
+                ]
             }
             Workload::Objects => vec![
-                together(vec![append(rng, 4, 4, 40, Kind::Intents)], vec![Step::Read; 2]),
+                together(
+                    vec![append(rng, 4, 4, 40, Kind::Intents)],
+                    vec![Step::Read; 2],
+                ),
                 append(rng, 1, 3, 3, Kind::Intents),
             ],
             Workload::Rows => rows(rng),
@@ -168,16 +181,17 @@ impl Workload {
             Workload::Forget => forget(rng),
             Workload::Copies => vec![
                 append(rng, 2, 2, 30, Kind::WithContent),
-                together(
-                    vec![Step::Backup],
-                    vec![append(rng, 2, 4, 12, Kind::Plain)],
-                ),
+                together(vec![Step::Backup], vec![append(rng, 2, 4, 12, Kind::Plain)]),
                 Step::Restore,
                 append(rng, 1, 2, 8, Kind::Plain),
             ],
             Workload::Rebuild => vec![
                 append(rng, 2, 3, 20, Kind::Intents),
-                if rng.random() { Step::RebuildRows } else { Step::RebuildIndexes },
+                if rng.random() {
+                    Step::RebuildRows
+                } else {
+                    Step::RebuildIndexes
+                },
                 append(rng, 2, 2, 5, Kind::Intents),
                 Step::Read,
             ],
@@ -196,7 +210,7 @@ impl Workload {
                 append(rng, 2, 2, 5, Kind::WithContent),
             ],
             Workload::Reopen => reopen(rng),
-            _ => vec![together(vec![append(rng, 4, 5, 12, Kind::Plain)], vec![Step::Read; 3])],
+            _ => appends(rng),
         }
     }
 }
@@ -230,22 +244,46 @@ fn rows(rng: &mut StdRng) -> Vec<Step> {
         together(
             vec![append(rng, 2, 5, 12, Kind::WithContent)],
             vec![
-                Step::Rows { rows, commits: if rows > 100 { 2 } else { 6 } },
+                Step::Rows {
+                    rows,
+                    commits: if rows > 100 { 2 } else { 6 },
+                },
                 Step::Fold { commits: 6 },
             ],
         ),
-        Step::Rows { rows: 3, commits: 1 },
+        Step::Rows {
+            rows: 3,
+            commits: 1,
+        },
     ]
 }
 
+/// Appends, with some time between them.
+fn appends(rng: &mut StdRng) -> Vec<Step> {
+    let mut steps = vec![together(
+        vec![append(rng, 4, 5, 12, Kind::Plain)],
+        vec![Step::Read; 3],
+    )];
+    if rng.random_range(0..3) == 0 {
+        steps.push(Step::Rest);
+        steps.push(append(rng, 2, 3, 12, Kind::Plain));
+    }
+    steps
+}
+
 fn redact(rng: &mut StdRng) -> Vec<Step> {
-    let mut steps = vec![append(rng, 2, 3, 25, Kind::WithContent), Step::Fold { commits: 2 }];
+    let mut steps = vec![
+        append(rng, 2, 3, 25, Kind::WithContent),
+        Step::Fold { commits: 2 },
+    ];
     if rng.random() {
         // What is in tables has to go from there, too.
         steps.push(Step::Compact);
     }
     steps.push(Step::Together(vec![
-        vec![Step::Redact { events: rng.random_range(1..5) }],
+        vec![Step::Redact {
+            events: rng.random_range(1..5),
+        }],
         vec![Step::Fold { commits: 12 }],
         vec![append(rng, 1, 3, 5, Kind::WithContent)],
     ]));
@@ -263,7 +301,9 @@ fn forget(rng: &mut StdRng) -> Vec<Step> {
         steps.push(Step::Compact);
     }
     steps.push(together(
-        vec![Step::Redact { events: rng.random_range(1..4) }],
+        vec![Step::Redact {
+            events: rng.random_range(1..4),
+        }],
         vec![append(rng, 1, 3, 4, Kind::Intents), Step::Read],
     ));
     if rng.random_range(0..3) > 0 {
@@ -293,7 +333,11 @@ fn short(rng: &mut StdRng, workload: Workload) -> Vec<Run> {
         if rng.random_range(0..4) == 0 {
             steps.push(Step::Repeat);
         }
-        let kind = if workload.objects() { Kind::Intents } else { Kind::Plain };
+        let kind = if workload.objects() {
+            Kind::Intents
+        } else {
+            Kind::Plain
+        };
         // Each batch by itself, as a command line gives them.
         for _ in 0..rng.random_range(1..5) {
             steps.push(append(rng, 1, 1, 1, kind));
@@ -320,7 +364,9 @@ fn program(rng: &mut StdRng, first: bool) -> Vec<Run> {
         runs.push(apply(rng));
         if rng.random_range(0..3) == 0 {
             let look = [Program::Log, Program::List, Program::Show];
-            runs.push(Run::Program(look.choose(rng).cloned().unwrap_or(Program::Log)));
+            runs.push(Run::Program(
+                look.choose(rng).cloned().unwrap_or(Program::Log),
+            ));
         }
     }
     runs
@@ -340,7 +386,9 @@ fn keeping(rng: &mut StdRng, first: bool) -> Vec<Run> {
         Program::Verify,
     ];
     for _ in 0..rng.random_range(1..3) {
-        runs.push(Run::Program(all.choose(rng).cloned().unwrap_or(Program::Redact)));
+        runs.push(Run::Program(
+            all.choose(rng).cloned().unwrap_or(Program::Redact),
+        ));
     }
     if rng.random() {
         runs.push(apply(rng));

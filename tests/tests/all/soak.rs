@@ -22,7 +22,10 @@ fn disks() -> Vec<Disk> {
     };
     let banner = "#".repeat(72);
     eprintln!("{banner}\nNO POWER CUTS AND NO FAILING DISKS ARE TESTED HERE: {error}\n{banner}");
-    assert!(std::env::var_os("CI").is_none(), "CI is set, and everything must run there");
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "CI is set, and everything must run there"
+    );
     let plain = |_| Disk::plain().expect("a folder");
     (0..LANES).map(plain).collect()
 }
@@ -54,7 +57,10 @@ fn nothing_is_lost_whatever_happens_to_processes_and_disks() {
     println!("{text}");
     let plain = if powered { "" } else { " --plain" };
     let first = summary.violations.first().map(|found| {
-        format!("{:?}; repeat it with: soak --verbose --cycle-seed {}{plain}", found, found.seed)
+        format!(
+            "{:?}; repeat it with: soak --verbose --cycle-seed {}{plain}",
+            found, found.seed
+        )
     });
     assert_eq!(first, None, "{} violations", summary.violations.len());
     assert!(summary.checks >= seconds / 2, "it hardly ran");

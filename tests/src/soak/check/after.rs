@@ -51,8 +51,14 @@ pub(super) fn repeat(annals: &Annals, job: &Job, before: &[Record]) {
     let log = annals.log().as_ref();
     let fates = &job.history.batches;
     let unknown = fates.iter().filter(|(_, fate)| **fate == Fate::Unknown);
-    let known = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Acknowledged(_)));
-    let again: Vec<Batch> = unknown.take(REPEATS).chain(known.take(2)).map(|(b, _)| *b).collect();
+    let known = fates
+        .iter()
+        .filter(|(_, fate)| matches!(fate, Fate::Acknowledged(_)));
+    let again: Vec<Batch> = unknown
+        .take(REPEATS)
+        .chain(known.take(2))
+        .map(|(b, _)| *b)
+        .collect();
     for batch in &again {
         if batch.kind() != Kind::Refused {
             send(annals, *batch);
@@ -104,7 +110,11 @@ pub(super) fn files(job: &Job) {
     if job.compression || job.history.removed.is_empty() {
         return;
     }
-    let purged = job.history.removed.values().filter(|removal| removal.purged);
+    let purged = job
+        .history
+        .removed
+        .values()
+        .filter(|removal| removal.purged);
     let texts: Vec<&str> = purged.map(|removal| removal.text.as_str()).collect();
     if let Some((text, path)) = copies::find(&job.log(), &texts) {
         let found = format!("{text} is in {}, and was purged", path.display());
@@ -122,7 +132,10 @@ pub(super) fn copies(job: &Job, how: Check) {
             Err(_) if how.lied => continue,
             Err(error) => {
                 let done = if least.is_some() { "finished" } else { "begun" };
-                violation(Invariant::Copied, format!("{name}, which was {done}: {error}"));
+                violation(
+                    Invariant::Copied,
+                    format!("{name}, which was {done}: {error}"),
+                );
                 continue;
             }
         };
@@ -131,12 +144,16 @@ pub(super) fn copies(job: &Job, how: Check) {
             let found = format!("{name} ends at {end}, and has to have {least}");
             violation(Invariant::Copied, found);
         }
-        let sound = log.verify(&mut |_| {}).is_ok_and(|report| report.is_sound());
+        let sound = log
+            .verify(&mut |_| {})
+            .is_ok_and(|report| report.is_sound());
         if !sound && !how.lied {
             violation(Invariant::Copied, format!("{name} is damaged"));
         }
         block_on(log.close());
         // Each is looked at once.
-        let _ = std::fs::remove_dir_all(&path);
+        if std::fs::remove_dir_all(&path).is_ok() {
+            say(&Said::Discarded { to: name.clone() });
+        }
     }
 }

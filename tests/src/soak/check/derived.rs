@@ -13,9 +13,17 @@ use crate::soak::said::Invariant;
 
 /// Everything that the log answers from its indexes is what its records give.
 pub(super) fn check(log: &dyn EventLog, records: &[Record]) {
-    let checks = [streams(log, records), types(log, records), batches(log, records), tree(log, records)];
+    let checks = [
+        streams(log, records),
+        types(log, records),
+        batches(log, records),
+        tree(log, records),
+    ];
     for error in checks.into_iter().filter_map(Result::err) {
-        violation(Invariant::Derived, format!("an index cannot be read: {error}"));
+        violation(
+            Invariant::Derived,
+            format!("an index cannot be read: {error}"),
+        );
     }
 }
 
@@ -36,7 +44,10 @@ fn positions(log: &dyn EventLog, mut query: Query) -> Result<Vec<Position>, Read
 fn streams(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     let mut expected: BTreeMap<StreamName, Vec<Position>> = BTreeMap::new();
     for record in records {
-        expected.entry(record.stream_name()).or_default().push(record.position());
+        expected
+            .entry(record.stream_name())
+            .or_default()
+            .push(record.position());
     }
     let mut listed = Vec::new();
     loop {
@@ -48,7 +59,11 @@ fn streams(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
         listed.extend(page.into_iter().map(|head| head.name));
     }
     if !listed.iter().eq(expected.keys()) {
-        let found = format!("{} streams are listed, {} are there", listed.len(), expected.len());
+        let found = format!(
+            "{} streams are listed, {} are there",
+            listed.len(),
+            expected.len()
+        );
         violation(Invariant::Derived, found);
     }
     // Of many streams of one record each, some are enough.
@@ -56,11 +71,17 @@ fn streams(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     for (stream, places) in expected.into_iter().step_by(step) {
         let head = block_on(log.head(&stream))?;
         if head != Version(places.len() as u64) {
-            let found = format!("the head of {stream} is {head}, it has {} records", places.len());
+            let found = format!(
+                "the head of {stream} is {head}, it has {} records",
+                places.len()
+            );
             violation(Invariant::Derived, found);
         }
         if positions(log, Query::stream(stream.clone(), Version(1)))? != places {
-            violation(Invariant::Derived, format!("{stream} is not read as it was written"));
+            violation(
+                Invariant::Derived,
+                format!("{stream} is not read as it was written"),
+            );
         }
     }
     Ok(())
@@ -69,7 +90,10 @@ fn streams(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
 fn types(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     let mut expected: HashMap<&str, Vec<Position>> = HashMap::new();
     for record in records {
-        expected.entry(record.event_type()).or_default().push(record.position());
+        expected
+            .entry(record.event_type())
+            .or_default()
+            .push(record.position());
     }
     for (event_type, places) in expected {
         let query = Query::event_type(event_type, Position(1));

@@ -26,7 +26,9 @@ pub(super) fn reader_first(job: &Job, how: Check) {
     match reading::read_all(log) {
         Ok(records) if how.objects => {
             let _ = reading::list(&annals);
-            let created = records.iter().filter(|r| r.event_type() == "intent.submitted");
+            let created = records
+                .iter()
+                .filter(|r| r.event_type() == "intent.submitted");
             for record in created.take(50) {
                 let id: uuid::Uuid = record.stream_name().id().parse().unwrap_or_default();
                 if let Err(error @ annals::ViewError::NotFound { .. }) = block_on(annals.row(id)) {
@@ -69,6 +71,19 @@ fn shortened(annals: &Annals, job: &Job, how: Check) {
     }
 }
 
+/// What the file WATERMARK says is what was acknowledged a while ago, or more.
+pub(super) fn watermark(job: &Job, how: Check) {
+    let rested = job.history.rested;
+    if !how.disk_kept_its_word || rested == 0 {
+        return;
+    }
+    let said = RocksLog::examine(&job.log()).acknowledged;
+    if said.is_none_or(|said| said.0 < rested) {
+        let found = format!("WATERMARK says {said:?}, and {rested} was said long before the fault");
+        violation(Invariant::Usable, found);
+    }
+}
+
 /// Opens the log for writing, after `annals doctor` where it has to be.
 pub(super) fn open(job: &Job, how: Check) -> Option<Annals> {
     let error = match open_as_it_is(job) {
@@ -86,8 +101,11 @@ pub(super) fn open(job: &Job, how: Check) -> Option<Annals> {
     if let OpenError::Rocks(Rocks::RebuildInterrupted { .. }) = error {
         return rebuilt(job);
     }
-    if how.lied {
+    if how.lied || how.damaged {
         // The damage is named, and nothing more can be asked.
+        if !matches!(error, OpenError::Rocks(Rocks::Corrupt { .. })) && how.damaged {
+            violation(Invariant::Usable, format!("it is damaged, and: {error}"));
+        }
         return None;
     }
     match RocksLog::truncate_tail(&job.log(), &job.options()) {
@@ -107,7 +125,9 @@ fn refused(error: &OpenError, acknowledged: u64, doctor: &str) -> Option<Annals>
 }
 
 fn open_as_it_is(job: &Job) -> Result<Annals, OpenError> {
-    OpenOptions::new().store(job.options()).open(&url(&job.log()))
+    OpenOptions::new()
+        .store(job.options())
+        .open(&url(&job.log()))
 }
 
 fn created(job: &Job) -> Option<Annals> {
@@ -125,7 +145,10 @@ fn created(job: &Job) -> Option<Annals> {
 fn rebuilt(job: &Job) -> Option<Annals> {
     let done = RocksLog::rebuild_indexes(&job.log(), &job.options(), &mut |_, _| {});
     if let Err(error) = done {
-        violation(Invariant::Usable, format!("the rebuild is not completed: {error}"));
+        violation(
+            Invariant::Usable,
+            format!("the rebuild is not completed: {error}"),
+        );
         return None;
     }
     match open_as_it_is(job) {

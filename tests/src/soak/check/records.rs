@@ -41,7 +41,10 @@ fn dense(records: &[Record], end: Position) {
         expected = expected.next();
         let at = record.position();
         if at != expected {
-            return violation(Invariant::Dense, format!("{at} stands where {expected} should"));
+            return violation(
+                Invariant::Dense,
+                format!("{at} stands where {expected} should"),
+            );
         }
         let version = versions.entry(record.stream()).or_default();
         *version = version.next();
@@ -110,7 +113,8 @@ fn one_batch(id: BatchId, records: &[&Record], history: &History) {
     for (index, record) in (0..).zip(records) {
         if let Err(what) = same(batch, index, record) {
             let at = record.position();
-            let found = format!("{what} of event {index} of {batch}, at {at}, is not what was sent");
+            let found =
+                format!("{what} of event {index} of {batch}, at {at}, is not what was sent");
             violation(Invariant::Whole, found);
         }
     }
@@ -144,10 +148,16 @@ fn removed(records: &[Record], history: &History) {
         let at = record.position().0;
         match history.removed.get(&at) {
             Some(removal) if removal.done && !pieces.iter().all(gone) => {
-                violation(Invariant::Removed, format!("the content of {at} is there again"));
+                violation(
+                    Invariant::Removed,
+                    format!("the content of {at} is there again"),
+                );
             }
             None if any => {
-                violation(Invariant::Removed, format!("content of {at} is gone unasked"));
+                violation(
+                    Invariant::Removed,
+                    format!("content of {at} is gone unasked"),
+                );
             }
             _ => {}
         }
@@ -156,18 +166,30 @@ fn removed(records: &[Record], history: &History) {
 
 /// Invariants 7 and 8: the roots of all prefixes that were signed or shown.
 fn prefixes(records: &[Record], history: &History) {
-    let signed = history.checkpoints.iter().map(|(n, root)| (*n, root, Invariant::Checkpoints));
-    let shown = history.records.iter().map(|(n, root)| (*n, root, Invariant::Shown));
+    let signed = history
+        .checkpoints
+        .iter()
+        .map(|(n, root)| (*n, root, Invariant::Checkpoints));
+    let shown = history
+        .records
+        .iter()
+        .map(|(n, root)| (*n, root, Invariant::Shown));
     let mut wanted: Vec<_> = signed.chain(shown).collect();
     wanted.sort_unstable_by_key(|(size, ..)| *size);
     let mut frontier = Frontier::default();
     for (size, root, invariant) in wanted {
         let from = frontier.size() as usize;
         let Some(more) = records.get(from..size as usize) else {
-            let found = format!("{size} records were signed or shown, and {} are there", records.len());
+            let found = format!(
+                "{size} records were signed or shown, and {} are there",
+                records.len()
+            );
             return violation(invariant, found);
         };
-        let leaves: Vec<_> = more.iter().map(|record| leaf(record.header_bytes())).collect();
+        let leaves: Vec<_> = more
+            .iter()
+            .map(|record| leaf(record.header_bytes()))
+            .collect();
         frontier.extend(&leaves, |_| {});
         if frontier.root().to_string() != *root {
             let found = format!("the first {size} records are others than were signed or shown");

@@ -18,7 +18,10 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The models of a log without a catalogue.
 pub(super) fn models(log: &dyn EventLog, records: &[Record]) {
-    for error in [whole(log, records), texts(log, records)].into_iter().filter_map(Result::err) {
+    for error in [whole(log, records), texts(log, records)]
+        .into_iter()
+        .filter_map(Result::err)
+    {
         violation(Invariant::Derived, format!("rows cannot be read: {error}"));
     }
 }
@@ -39,7 +42,9 @@ fn whole(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
         return Ok(());
     };
     let value = String::from_utf8_lossy(value).into_owned();
-    let count = value.split_once(' ').and_then(|(_, count)| count.parse().ok());
+    let count = value
+        .split_once(' ')
+        .and_then(|(_, count)| count.parse().ok());
     let expected = projection::whole(checkpoint, count.unwrap_or(0));
     // A commit of fewer rows leaves those of an earlier one behind it.
     let of = |row: Option<&Row>, key: &[u8]| row.is_some_and(|(found, _)| found == key);
@@ -76,16 +81,26 @@ pub(super) fn catalogue(annals: &Annals, records: &[Record], history: &History, 
     if let Err(error) = as_folded(log, records) {
         violation(Invariant::Derived, format!("the catalogue: {error}"));
     }
-    let created = records.iter().filter(|r| r.event_type() == "intent.submitted");
-    let created: HashSet<Uuid> = created.filter_map(|r| r.stream_name().id().parse().ok()).collect();
+    let created = records
+        .iter()
+        .filter(|r| r.event_type() == "intent.submitted");
+    let created: HashSet<Uuid> = created
+        .filter_map(|r| r.stream_name().id().parse().ok())
+        .collect();
     for id in &created {
         if let Err(error) = block_on(annals.row(*id)) {
-            return violation(Invariant::Derived, format!("{id} is in the log, and: {error}"));
+            return violation(
+                Invariant::Derived,
+                format!("{id} is in the log, and: {error}"),
+            );
         }
     }
     let gone = history.objects.iter().find(|id| !created.contains(*id));
     if let Some(id) = gone.filter(|_| !how.lied) {
-        violation(Invariant::Shown, format!("the object {id} was shown, and is gone"));
+        violation(
+            Invariant::Shown,
+            format!("the object {id} was shown, and is gone"),
+        );
     }
 }
 
@@ -94,7 +109,10 @@ fn as_folded(log: &dyn EventLog, records: &[Record]) -> Result<(), Failure> {
     let model = block_on(Catalogue::new().model(log))?;
     let checkpoint = block_on(log.checkpoint(&model))?.position;
     if checkpoint.0 > records.len() as u64 {
-        let found = format!("{model} is at {checkpoint}, and the log ends at {}", records.len());
+        let found = format!(
+            "{model} is at {checkpoint}, and the log ends at {}",
+            records.len()
+        );
         violation(Invariant::Derived, found);
         return Ok(());
     }
@@ -114,7 +132,10 @@ fn as_folded(log: &dyn EventLog, records: &[Record]) -> Result<(), Failure> {
     let catalogue = Catalogue::new();
     block_on(catalogue.rebuild(&copy, &mut |_| {}))?;
     let made = block_on(catalogue.model(&copy))?;
-    let (stored, expected) = (projection::dump(log, &model)?, projection::dump(&copy, &made)?);
+    let (stored, expected) = (
+        projection::dump(log, &model)?,
+        projection::dump(&copy, &made)?,
+    );
     if checkpoint.0 > 0 && stored != expected {
         let found = format!(
             "{model} at {checkpoint} has {} rows, and the records give {}",

@@ -55,7 +55,10 @@ pub(super) fn append(
 /// Sends what is not known to be stored once more, each twice.
 pub(super) fn repeat(annals: &Annals, shared: &Shared) {
     let unknown = {
-        let mut unknown = shared.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unknown = shared
+            .unknown
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *unknown)
     };
     for batch in unknown {
@@ -82,7 +85,11 @@ fn send(annals: &Annals, shared: &Shared, batch: Batch) -> bool {
     say(&Said::Sent(batch));
     if mutants::is_on(mutants::ANSWERS_FIRST) {
         let last = annals.position().0 + u64::from(batch.count());
-        say(&Said::Acknowledged { batch, first: 0, last });
+        say(&Said::Acknowledged {
+            batch,
+            first: 0,
+            last,
+        });
     }
     let sent = match batch.kind() {
         Kind::Intents => propose(annals, batch),
@@ -109,7 +116,10 @@ fn send(annals: &Annals, shared: &Shared, batch: Batch) -> bool {
         Sent::Unknown(error) => {
             let step = format!("{batch}");
             say(&Said::Failed { step, error });
-            let mut unknown = shared.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut unknown = shared
+                .unknown
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             unknown.push(batch);
             // A few go on as if nothing had been: nothing may be stored then.
             unknown.len() < 4

@@ -5,9 +5,7 @@ use std::sync::PoisonError;
 use annals::domain::ActorRef;
 use annals::proof::SigningKey;
 use annals::{Annals, RedactRequest, Target};
-use annals_event_log::{
-    CommitError, Content, EventLog, PiecesOf, Position, Record, Redaction,
-};
+use annals_event_log::{CommitError, Content, EventLog, PiecesOf, Position, Record, Redaction};
 use annals_store_rocks::RocksLog;
 use futures::executor::block_on;
 use rand::Rng;
@@ -66,7 +64,8 @@ fn text_of(annals: &Annals, record: &Record) -> Option<String> {
 }
 
 fn has_text(record: &Record) -> bool {
-    let is_ours = record.event_type().starts_with("test.") || record.event_type() == "intent.submitted";
+    let is_ours =
+        record.event_type().starts_with("test.") || record.event_type() == "intent.submitted";
     let first = record.content().into_iter().next();
     is_ours && matches!(first, Some(Content::Inline { .. } | Content::Blob { .. }))
 }
@@ -99,7 +98,10 @@ fn redact_one(
     say(&Said::Redacted {
         position: position.0,
     });
-    let mut removed = shared.removed.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut removed = shared
+        .removed
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     removed.push((position.0, text));
     Ok(())
 }
@@ -126,7 +128,10 @@ fn plainly(log: &dyn EventLog, rng: &mut StdRng, record: &Record) -> Result<(), 
 /// Gives up the bytes of what was removed, and looks for them in the files.
 pub(super) fn purge(annals: &Annals, shared: &Shared) -> Result<(), Failure> {
     let removed = {
-        let removed = shared.removed.lock().unwrap_or_else(PoisonError::into_inner);
+        let removed = shared
+            .removed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         removed.clone()
     };
     rocks(annals)?.purge()?;
