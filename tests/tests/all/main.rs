@@ -15,6 +15,7 @@ mod gate;
 mod kill;
 mod kill_catalogue;
 mod observations;
+mod power;
 mod project;
 mod properties;
 mod seal;
