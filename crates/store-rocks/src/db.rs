@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 use crate::columns::{self, Columns};
 use crate::error::{StoreFailure, corrupt};
+use crate::read::decode_at;
 use crate::{chunk, keys};
 
 /// A signal that is given once, and for ever.
@@ -150,7 +151,7 @@ impl Db {
             let place = place?;
             if at == position.0 {
                 let bytes = value.get(place).unwrap_or_default();
-                return Ok(Some(Record::decode(Bytes::copy_from_slice(bytes))?));
+                return decode_at(Bytes::copy_from_slice(bytes), at).map(Some);
             }
         }
         Ok(None)

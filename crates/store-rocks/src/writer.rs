@@ -376,7 +376,11 @@ impl Groups<'_> {
         if self.failed.get().is_some() {
             return;
         }
-        if let Some((write, last)) = self.staging.finish() {
+        let finished = match self.staging.finish() {
+            Ok(finished) => finished,
+            Err(error) => return self.fail(unreadable(self.db, &error)),
+        };
+        if let Some((write, last)) = finished {
             match (self.disk)(write) {
                 Ok(()) => self.publish(last),
                 Err(failure) => return self.fail(failure),
