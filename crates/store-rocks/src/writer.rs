@@ -398,7 +398,11 @@ impl Groups<'_> {
         if self.failed.get().is_some() {
             return;
         }
-        if let Some((write, last)) = self.staging.finish() {
+        let finished = match self.staging.finish() {
+            Ok(finished) => finished,
+            Err(error) => return self.fail(unreadable(self.db, &error)),
+        };
+        if let Some((write, last)) = finished {
             if mutants::is(mutants::ACK_BEFORE_SYNC) {
                 self.publish(last);
                 self.answer();

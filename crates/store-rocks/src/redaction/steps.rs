@@ -36,7 +36,8 @@ pub(super) fn chunk_of(
         return Err(corrupt(format!("the record at {position} is not there")));
     };
     let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
-    let records = chunk::records(&Bytes::copy_from_slice(value))?;
+    // It is written again: what is wrong with it must not be.
+    let records = chunk::records_from(first, &Bytes::copy_from_slice(value))?;
     Ok(Chunk { first, records })
 }
 
@@ -255,7 +256,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Completes what was interrupted, on a log that nobody else writes to yet and that has
+/// Completes what was interrupted, on a log that nothing else writes to yet and that has
 /// these counts; whether files were rewritten.
 pub(crate) fn resume(db: &Db, counts: &mut Counts) -> Result<bool, Failure> {
     let columns = db.columns()?;
