@@ -43,7 +43,7 @@
 //!     block_on(async {
 //!         loop {
 //!             let checkpoint = log.checkpoint(MODEL).await?;
-//!             let page = log.read(Query::all(checkpoint.next()).limit(10)).await?;
+//!             let page = log.read(Query::all(checkpoint.position.next()).limit(10)).await?;
 //!             let Some(last) = page.records.last() else {
 //!                 return Ok(());
 //!             };

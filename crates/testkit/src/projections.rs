@@ -180,7 +180,7 @@ fn put(log: &dyn EventLog, append: &Append) -> Result<(), NotResumable> {
 
 fn rows_at_end(log: &dyn EventLog, model: &str, when: &str) -> Result<Vec<Row>, NotResumable> {
     let unread = |error| failed(when, &error);
-    let checkpoint = block_on(log.checkpoint(model)).map_err(unread)?;
+    let checkpoint = block_on(log.checkpoint(model)).map_err(unread)?.position;
     let end = log.watermark();
     if checkpoint != end {
         return Err(NotResumable::Behind {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, Page, Position, Query, ReadError, ReadModels, Record, RedactError, Redaction, Row,
+    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError, Redaction, Row,
     Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
@@ -226,22 +226,22 @@ impl<H: Hook> Blobs for Through<H> {
 
 #[async_trait]
 impl<H: Hook> ReadModels for Through<H> {
-    async fn checkpoint(&self, model: &str) -> Result<Position, ReadError> {
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
         self.hook.before()?;
-        let position = self.log.checkpoint(model).await?;
+        let checkpoint = self.log.checkpoint(model).await?;
         self.hook.after()?;
-        Ok(position)
+        Ok(checkpoint)
     }
 
     async fn commit(
         &self,
         model: &str,
-        expected: Position,
+        expected: ModelCheckpoint,
         rows: Rows,
-        checkpoint: Position,
+        position: Position,
     ) -> Result<(), CommitError> {
         self.hook.before()?;
-        self.log.commit(model, expected, rows, checkpoint).await?;
+        self.log.commit(model, expected, rows, position).await?;
         Ok(self.hook.after()?)
     }
 

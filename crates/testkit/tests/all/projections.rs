@@ -19,7 +19,7 @@ fn count(log: &dyn EventLog, rows_first: bool) -> Result<(), CommitError> {
     block_on(async {
         loop {
             let checkpoint = log.checkpoint(MODEL).await?;
-            let page = log.read(Query::all(checkpoint.next()).limit(5)).await?;
+            let page = log.read(Query::all(checkpoint.position.next()).limit(5)).await?;
             let Some(last) = page.records.last() else {
                 return Ok(());
             };
@@ -27,7 +27,8 @@ fn count(log: &dyn EventLog, rows_first: bool) -> Result<(), CommitError> {
             let now = before + u8::try_from(page.records.len()).unwrap();
             let rows = vec![("all".into(), Some(vec![now].into()))];
             if rows_first {
-                log.commit(MODEL, checkpoint, rows, checkpoint).await?;
+                log.commit(MODEL, checkpoint, rows, checkpoint.position)
+                    .await?;
                 log.commit(MODEL, checkpoint, Vec::new(), last.position())
                     .await?;
             } else {
@@ -57,12 +58,12 @@ fn what_only_a_process_knows_is_lost_with_it() {
     let catch_up = |log: &dyn EventLog| -> Result<(), CommitError> {
         counted.borrow_mut().clear();
         let checkpoint = block_on(log.checkpoint(MODEL))?;
-        let page = block_on(log.read(Query::all(checkpoint.next())))?;
+        let page = block_on(log.read(Query::all(checkpoint.position.next())))?;
         for record in &page.records {
             counted.borrow_mut().insert(record.position(), 1);
             let sum = counted.borrow().values().sum::<u8>();
             let rows = vec![("all".into(), Some(vec![sum].into()))];
-            let before = Position(record.position().0 - 1);
+            let before = checkpoint.at(Position(record.position().0 - 1));
             block_on(log.commit(MODEL, before, rows, record.position()))?;
         }
         Ok(())
