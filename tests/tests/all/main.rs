@@ -14,6 +14,8 @@ mod flow;
 mod gate;
 mod kill;
 mod kill_catalogue;
+mod linearizability;
+mod model;
 mod observations;
 mod power;
 mod project;
