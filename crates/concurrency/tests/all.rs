@@ -31,6 +31,7 @@ explored! {
     writer_every_job_is_answered_when_the_thread_cannot_start: writer::every_job_is_answered_when_the_thread_cannot_start;
     writer_a_caller_that_gives_up_disturbs_nobody: writer::a_caller_that_gives_up_disturbs_nobody;
     writer_work_between_groups_has_the_log_for_itself: writer::work_between_groups_has_the_log_for_itself;
+    writer_work_in_steps_is_done_before_the_log_closes: writer::work_in_steps_is_done_before_the_log_closes;
     writer_the_thread_does_not_wait_for_itself: writer::the_thread_does_not_wait_for_itself;
 
     watermark_it_rises_and_wakes_all: watermark::it_rises_and_wakes_all;
