@@ -1,4 +1,4 @@
-//! The writer's thread: every job is answered once, whatever becomes of the writer; what
+//! The writer's thread: every job is answered once, also where the writer fails; what
 //! is acknowledged was written first and published before; behind a failure nothing is.
 
 use std::path::Path;
@@ -306,7 +306,7 @@ pub fn every_job_is_answered_when_the_thread_cannot_start() {
 }
 
 /// Callers that drop their futures: their work is done or not, and the others' is.
-pub fn a_caller_that_gives_up_disturbs_nobody() {
+pub fn a_caller_that_gives_up_disturbs_no_other() {
     let bench = Bench::start(None);
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
     for caller in 0..4 {
