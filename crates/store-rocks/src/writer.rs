@@ -211,7 +211,7 @@ impl Writer {
     /// Why the queue takes nothing more.
     fn refusal(&self) -> AppendError {
         match self.failure() {
-            // Nobody has closed it.
+            // It was not closed.
             Some(StoreFailure::ThreadLost) => StoreFailure::ThreadLost.into(),
             _ => AppendError::Closed,
         }
