@@ -19,9 +19,12 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 
 # For example: make test CARGO_FLAGS=--locked
 CARGO_FLAGS ?=
+# How long `make soak` takes, and more for it: make soak SOAK=60s SOAK_FLAGS='--only redact'
+SOAK ?= 600s
+SOAK_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long concurrency demo corpus ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long soak mutants concurrency demo corpus ci bench fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -42,6 +45,16 @@ test: build ## every test: unit, integration and doctests
 
 test-long: build ## the same with many more random cases and kills (hours)
 	PROPTEST_CASES=4096 ANNALS_KILLS=1000 cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+
+# The worker and `soak` are built with the tests, whose features they share.
+soak: build ## faults and power cuts, cycle after cycle, for SOAK=600s
+	cargo test --workspace $(CARGO_FLAGS) --no-run
+	'$(CARGO_TARGET_DIR)/debug/soak' --seconds '$(SOAK:s=)' $(SOAK_FLAGS)
+
+# Programs with seeded bugs are built beside the others and copied away, so that none of
+# them is taken for the real one later.
+mutants: build ## seeded bugs, each of which the soak must find
+	@scripts/mutants.sh $(CARGO_FLAGS)
 
 # annals-concurrency has no RocksDB, so selecting it alone is safe. `make test` runs the
 # same with 1000 schedules of each kind and one seed, in some seconds.

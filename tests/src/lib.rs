@@ -1,3 +1,12 @@
-//! Tests over the whole product, in one binary: `tests/tests/all/main.rs`.
-//!
-//! This library is empty; Cargo wants a target for the package.
+//! Tests over the whole product: `tests/tests/all/main.rs`, and the soak, which those
+//! tests and the program `soak` run.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "all of this is tests: what the harness itself cannot do ends it"
+)]
+
+pub mod soak;

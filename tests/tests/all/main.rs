@@ -22,6 +22,7 @@ mod project;
 mod properties;
 mod seal;
 mod session_replay;
+mod soak;
 mod support;
 mod together;
 mod verify_catalogue;

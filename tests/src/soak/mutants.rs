@@ -1,0 +1,98 @@
+//! Seeded bugs: the soak must find each of them, within a number of cycles that is stated
+//! with it. One that it does not find is a hole in the soak.
+
+use serde::Serialize;
+
+use super::disk::Disk;
+use super::plan::Choice;
+use super::process::{MUTANT, Programs};
+use super::runner::{Plan, Summary, run};
+
+/// The one bug that is not in the store: the worker says that a batch was acknowledged
+/// before it asks for that. It shows that the soak can find something where the store has
+/// been built without its own.
+pub const ANSWERS_FIRST: &str = "worker-answers-first";
+
+/// A seeded bug.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mutant {
+    /// Its name.
+    pub name: String,
+    /// Within how many cycles it must be found.
+    pub within: u64,
+}
+
+/// What came of one.
+#[derive(Debug, Clone, Serialize)]
+pub struct Caught {
+    /// The bug.
+    pub mutant: Mutant,
+    /// In which cycle it was found; none, where it survived.
+    pub cycle: Option<u64>,
+    /// The seed of that cycle.
+    pub seed: Option<u64>,
+    /// What did not hold.
+    pub by: Option<String>,
+}
+
+/// Whether a bug is switched on in this process.
+pub fn is_on(name: &str) -> bool {
+    std::env::var_os(MUTANT).is_some_and(|on| on == name)
+}
+
+/// All seeded bugs of this build.
+pub fn all() -> Vec<Mutant> {
+    let own = Mutant {
+        name: ANSWERS_FIRST.to_owned(),
+        within: 100,
+    };
+    let mut all = vec![own];
+    all.extend(of_the_store());
+    all
+}
+
+#[cfg(feature = "mutants")]
+fn of_the_store() -> Vec<Mutant> {
+    let known = annals_store_rocks::mutants().iter();
+    let mutant = |mutant: &annals_store_rocks::Mutant| Mutant {
+        name: mutant.name.to_owned(),
+        within: u64::from(mutant.cycles),
+    };
+    known.map(mutant).collect()
+}
+
+#[cfg(not(feature = "mutants"))]
+fn of_the_store() -> Vec<Mutant> {
+    Vec::new()
+}
+
+/// Lets the soak find a bug.
+pub fn hunt(mutant: &Mutant, seed: u64, disks: &[Disk], programs: &Programs) -> Caught {
+    let powered = disks.iter().all(Disk::can_fail);
+    let programs = Programs {
+        mutant: Some(mutant.name.clone()),
+        ..programs.clone()
+    };
+    let plan = Plan {
+        seed,
+        cycle_seed: None,
+        time: None,
+        cycles: Some(mutant.within),
+        lanes: disks.len(),
+        choice: Choice::all(powered),
+        until_found: true,
+        verbose: false,
+        progress: false,
+    };
+    let Summary { violations, .. } = run(&plan, disks, &programs);
+    let first = violations.into_iter().min_by_key(|found| found.cycle);
+    Caught {
+        mutant: mutant.clone(),
+        cycle: first.as_ref().map(|found| found.cycle),
+        seed: first.as_ref().map(|found| found.seed),
+        by: first.map(|found| {
+            let violation = found.violation;
+            format!("{:?}: {}", violation.invariant, violation.found)
+        }),
+    }
+}
