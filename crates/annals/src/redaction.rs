@@ -19,7 +19,7 @@ pub use notes::RedactionNote;
 
 /// Records that are looked through at once.
 const PAGE: usize = 1_000;
-/// How often content is looked for anew because more came meanwhile that refers to the same
+/// How often content is looked for again because more came meanwhile that refers to the same
 /// blobs.
 const ATTEMPTS: u32 = 8;
 /// How often what came meanwhile is looked through, at most.

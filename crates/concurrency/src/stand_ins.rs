@@ -192,14 +192,14 @@ pub(crate) mod staging {
             Err(Refusal::Batch(AppendError::Invalid { reason }))
         }
 
-        pub(crate) fn finish(&mut self) -> Option<(WriteBatch, Position)> {
+        pub(crate) fn finish(&mut self) -> Result<Option<(WriteBatch, Position)>, ReadError> {
             self.bytes = 0;
             if self.is_empty() {
-                return None;
+                return Ok(None);
             }
             let mut write = std::mem::take(&mut self.write);
             write.last = self.last;
-            Some((write, self.last))
+            Ok(Some((write, self.last)))
         }
     }
 }

@@ -20,7 +20,7 @@ explored! {
     queue_every_job_is_taken_once_and_in_order: queue::every_job_is_taken_once_and_in_order;
     queue_closing_wakes_every_caller: queue::closing_wakes_every_caller;
     queue_closing_wakes_a_caller_though_nothing_is_taken: queue::closing_wakes_a_caller_though_nothing_is_taken;
-    queue_nobody_waits_for_a_writer_that_has_ended: queue::nobody_waits_for_a_writer_that_has_ended;
+    queue_no_caller_waits_for_a_writer_that_has_ended: queue::no_caller_waits_for_a_writer_that_has_ended;
     queue_a_caller_that_gives_up_takes_no_room: queue::a_caller_that_gives_up_takes_no_room;
 
     writer_every_job_is_answered: writer::every_job_is_answered;
@@ -29,8 +29,9 @@ explored! {
     writer_every_job_is_answered_when_staging_fails: writer::every_job_is_answered_when_staging_fails;
     writer_every_job_is_answered_when_the_thread_is_lost: writer::every_job_is_answered_when_the_thread_is_lost;
     writer_every_job_is_answered_when_the_thread_cannot_start: writer::every_job_is_answered_when_the_thread_cannot_start;
-    writer_a_caller_that_gives_up_disturbs_nobody: writer::a_caller_that_gives_up_disturbs_nobody;
+    writer_a_caller_that_gives_up_disturbs_no_other: writer::a_caller_that_gives_up_disturbs_no_other;
     writer_work_between_groups_has_the_log_for_itself: writer::work_between_groups_has_the_log_for_itself;
+    writer_work_in_steps_is_done_before_the_log_closes: writer::work_in_steps_is_done_before_the_log_closes;
     writer_the_thread_does_not_wait_for_itself: writer::the_thread_does_not_wait_for_itself;
 
     watermark_it_rises_and_wakes_all: watermark::it_rises_and_wakes_all;

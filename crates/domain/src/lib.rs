@@ -42,8 +42,7 @@ pub mod session;
 pub mod settings;
 pub mod snapshot;
 pub mod task;
-#[cfg(test)]
-mod testing;
+pub mod testing;
 mod time;
 mod world;
 

@@ -2,8 +2,16 @@
 //!
 //! [`Given`] folds events into states and plays the caller of a decision: what
 //! the decision needs is loaded from the given events, or is absent.
+//!
+//! It is part of the crate because services test with it, too, by way of
+//! `annals-testkit`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "this is test code that other crates' tests call; what must be accepted panics"
+)]
 
 use std::collections::HashMap;
 
@@ -17,7 +25,7 @@ use crate::{
 };
 
 /// The stream of the aggregate with this number for an id.
-pub(crate) fn stream(kind: StreamKind, number: u128) -> StreamRef {
+pub fn stream(kind: StreamKind, number: u128) -> StreamRef {
     StreamRef {
         kind,
         id: Uuid::from_u128(number),
@@ -25,16 +33,19 @@ pub(crate) fn stream(kind: StreamKind, number: u128) -> StreamRef {
 }
 
 /// Free JSON from its text.
-pub(crate) fn json(text: &str) -> crate::Json {
+///
+/// # Panics
+/// When it is not JSON.
+pub fn json(text: &str) -> crate::Json {
     crate::Json::parse(text).expect("the test's JSON is valid")
 }
 
 /// A decision with the streams that it depended on.
-pub(crate) type Guarded = (Vec<Emitted>, Vec<(StreamRef, Dependence, u64)>);
+pub type Guarded = (Vec<Emitted>, Vec<(StreamRef, Dependence, u64)>);
 
 /// What has happened so far.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
+pub struct Given {
     states: HashMap<StreamRef, Loaded>,
     places: HashMap<Uuid, (Kind, StreamRef)>,
     windows: HashMap<StreamRef, Window<()>>,
@@ -45,7 +56,7 @@ pub(crate) struct Given {
 
 impl Given {
     /// Nothing has happened.
-    pub(crate) fn new() -> Given {
+    pub fn new() -> Given {
         Given {
             states: HashMap::new(),
             places: HashMap::new(),
@@ -57,27 +68,27 @@ impl Given {
     }
 
     /// What comes now comes at this time.
-    pub(crate) fn at(mut self, at: Timestamp) -> Given {
+    pub fn at(mut self, at: Timestamp) -> Given {
         self.at = at;
         self
     }
 
     /// This has happened, next in its stream.
-    pub(crate) fn event(mut self, stream: StreamRef, event: AnyEvent) -> Given {
+    pub fn event(mut self, stream: StreamRef, event: AnyEvent) -> Given {
         self.record(stream, &event);
         self
     }
 
     /// This command was accepted, and its events happened. Panics when it is
     /// refused.
-    pub(crate) fn command(mut self, command: impl Into<Command>) -> Given {
+    pub fn command(mut self, command: impl Into<Command>) -> Given {
         self.execute(command);
         self
     }
 
     /// Decides a command, lets its events happen and returns them. Panics when
     /// it is refused.
-    pub(crate) fn execute(&mut self, command: impl Into<Command>) -> Vec<Emitted> {
+    pub fn execute(&mut self, command: impl Into<Command>) -> Vec<Emitted> {
         let command = command.into();
         match self.try_execute(command.clone()) {
             Ok(emitted) => emitted,
@@ -86,10 +97,7 @@ impl Given {
     }
 
     /// Decides a command and, where it is accepted, lets its events happen.
-    pub(crate) fn try_execute(
-        &mut self,
-        command: impl Into<Command>,
-    ) -> Result<Vec<Emitted>, Refusal> {
+    pub fn try_execute(&mut self, command: impl Into<Command>) -> Result<Vec<Emitted>, Refusal> {
         let emitted = self.decide(command)?;
         self.commands += 1;
         for one in &emitted {
@@ -103,12 +111,12 @@ impl Given {
     }
 
     /// Decides a command; nothing happens yet.
-    pub(crate) fn decide(&self, command: impl Into<Command>) -> Result<Vec<Emitted>, Refusal> {
+    pub fn decide(&self, command: impl Into<Command>) -> Result<Vec<Emitted>, Refusal> {
         self.decide_guarded(command).map(|(emitted, _)| emitted)
     }
 
     /// Decides a command and tells which streams the decision depended on.
-    pub(crate) fn decide_guarded(&self, command: impl Into<Command>) -> Result<Guarded, Refusal> {
+    pub fn decide_guarded(&self, command: impl Into<Command>) -> Result<Guarded, Refusal> {
         let (command, meta) = (command.into(), self.meta());
         let mut world = World::new();
         let emitted = self.look(&mut world, |world| command.decide(world, &meta))?;
@@ -117,7 +125,7 @@ impl Given {
 
     /// Asks the world what is not a command: what the answer needs is loaded as
     /// for a decision.
-    pub(crate) fn ask<T>(
+    pub fn ask<T>(
         &self,
         question: impl Fn(&mut World) -> Result<T, DecideError>,
     ) -> Result<T, Refusal> {
@@ -158,7 +166,7 @@ impl Given {
 
     /// What comes with the next command: each gets another new id, far from
     /// the small numbers that tests use.
-    pub(crate) fn meta(&self) -> Meta {
+    pub fn meta(&self) -> Meta {
         Meta {
             actor: ActorRef::agent("tester"),
             at: self.at,
@@ -167,7 +175,7 @@ impl Given {
     }
 
     /// An aggregate as the events left it.
-    pub(crate) fn loaded(&self, stream: StreamRef) -> Loaded {
+    pub fn loaded(&self, stream: StreamRef) -> Loaded {
         let absent = || Loaded {
             version: 0,
             state: AnyState::new(stream.kind),
@@ -175,7 +183,8 @@ impl Given {
         self.states.get(&stream).cloned().unwrap_or_else(absent)
     }
 
-    fn record(&mut self, stream: StreamRef, event: &AnyEvent) {
+    /// Lets an event happen, next in its stream.
+    pub fn record(&mut self, stream: StreamRef, event: &AnyEvent) {
         let at = self.at;
         let absent = || Loaded {
             version: 0,
@@ -198,12 +207,12 @@ impl Given {
 }
 
 /// The events alone, without their streams and pieces.
-pub(crate) fn events(emitted: &[Emitted]) -> Vec<AnyEvent> {
+pub fn events(emitted: &[Emitted]) -> Vec<AnyEvent> {
     emitted.iter().map(|one| one.event.clone()).collect()
 }
 
 /// The pieces of each event, as texts.
-pub(crate) fn texts(emitted: &[Emitted]) -> Vec<Vec<String>> {
+pub fn texts(emitted: &[Emitted]) -> Vec<Vec<String>> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     emitted
         .iter()

@@ -153,6 +153,19 @@ pub(crate) fn stamp(
     header[AT_RECORDED..AT_OCCURRED].copy_from_slice(&encode_timestamp(recorded_at));
 }
 
+/// The position and the version in the header of an encoded record; nothing of what is too
+/// short to be one.
+pub(crate) fn place(bytes: &[u8]) -> Option<(Position, Version)> {
+    let header = bytes.get(HEADER_START..)?;
+    let number = |at: Range<usize>| {
+        let number = header.get(at)?.try_into().ok()?;
+        Some(u64::from_be_bytes(number))
+    };
+    let position = number(AT_POSITION..AT_VERSION)?;
+    let version = number(AT_VERSION..AT_RECORDED)?;
+    Some((Position(position), Version(version)))
+}
+
 // The casts below cannot lose anything: `append::check_event` refuses whatever
 // is longer, before encoding.
 fn put_u16(out: &mut BytesMut, n: usize) {

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, ModelCheckpoint,
-    Position, Record, Salt, Version, append, limits, piece,
+    Position, Record, Salt, Version, append, limits, piece, record,
 };
 
 /// The most records, streams or rows that one call gives, whatever was asked.
@@ -25,6 +25,12 @@ pub const MODEL_NAME_BYTES: usize = 100;
 /// A limit as a store takes it: 0 counts as 1, more than [`PAGE_LIMIT`] as that.
 pub fn clamp_limit(limit: usize) -> usize {
     limit.clamp(1, PAGE_LIMIT)
+}
+
+/// The position and the version that an encoded record says it has; nothing of what is too
+/// short to be a record. It is for a store that checks what it is about to write.
+pub fn place_of(record: &[u8]) -> Option<(Position, Version)> {
+    record::place(record)
 }
 
 /// A new salt for a [`RequestDigest`].

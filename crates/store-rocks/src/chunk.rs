@@ -79,6 +79,20 @@ pub(crate) fn places(chunk: &[u8]) -> Result<Places<'_>, MalformedChunk> {
     }
 }
 
+/// All records of the chunk that begins at a position, in order: each says that it is where
+/// the chunk's key puts it.
+pub(crate) fn records_from(first: u64, chunk: &Bytes) -> Result<Vec<Record>, ReadError> {
+    let records = records(chunk)?;
+    for (position, record) in (first..).zip(&records) {
+        if record.position().0 != position {
+            let found = record.position();
+            let reason = format!("the record at {position} says that it is at {found}");
+            return Err(corrupt(reason));
+        }
+    }
+    Ok(records)
+}
+
 /// All records of a chunk, in order.
 pub(crate) fn records(chunk: &Bytes) -> Result<Vec<Record>, ReadError> {
     let record = |place: Result<Range<usize>, MalformedChunk>| -> Result<Record, ReadError> {

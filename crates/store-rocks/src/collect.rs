@@ -78,7 +78,7 @@ pub(crate) fn mark(
         if first > end.0 {
             break;
         }
-        let records = chunk::records(&Bytes::copy_from_slice(value))?;
+        let records = chunk::records_from(first, &Bytes::copy_from_slice(value))?;
         for (position, record) in (first..).zip(&records) {
             for digest in record.content().iter().filter_map(Content::blob) {
                 blobs.remove(&digest);

@@ -16,6 +16,7 @@ use crate::columns::{self, Columns};
 use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
 use crate::latch::OnDrop;
+use crate::read::decode_at;
 use crate::{chunk, keys};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are
@@ -135,7 +136,7 @@ impl Db {
             let place = place?;
             if at == position.0 {
                 let bytes = value.get(place).unwrap_or_default();
-                return Ok(Some(Record::decode(Bytes::copy_from_slice(bytes))?));
+                return decode_at(Bytes::copy_from_slice(bytes), at).map(Some);
             }
         }
         Ok(None)

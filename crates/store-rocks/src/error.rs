@@ -92,9 +92,9 @@ pub enum OpenError {
         /// The directory.
         path: PathBuf,
     },
-    /// Another process is making the indexes anew. The records are all there.
+    /// Another process is rebuilding the indexes. The records are all there.
     #[error(
-        "the indexes of the log at {path} are being made anew by another process; try again when it is done",
+        "the indexes of the log at {path} are being rebuilt by another process; try again when it is done",
         path = .path.display()
     )]
     Rebuilding {
@@ -356,9 +356,9 @@ pub enum StoreFailure {
     /// The writer changed its tables all the time.
     #[error("the writer changed its tables faster than a reader can follow; try again")]
     Restless,
-    /// The indexes were being made anew while a reader looked at them.
+    /// The indexes were being rebuilt while a reader looked at them.
     #[error(
-        "the log's indexes are being made anew by another process, or that was interrupted; try again when it is \
+        "the log's indexes are being rebuilt by another process, or that was interrupted; try again when it is \
          done, or run `annals rebuild --indexes` if no process does it"
     )]
     Rebuilding,

@@ -6,8 +6,28 @@ use std::collections::hash_map::Entry;
 
 use annals_event_log::{ReadError, StreamName};
 
+use crate::error::corrupt;
+
 /// Streams in one generation of the cache.
 const GENERATION: usize = 64 * 1024;
+
+/// One in so many heads is compared with the index: of those that come from the old
+/// generation here, and of those that events are staged by.
+pub(crate) const SAMPLE: u64 = 256;
+
+/// Compares what is known of a stream with what the index says, where nothing of it is staged.
+///
+/// # Errors
+/// [`ReadError::Corrupt`]: its next version would be a wrong one.
+pub(crate) fn check(stream: &StreamName, known: Head, stored: u64) -> Result<(), ReadError> {
+    match known.version == stored {
+        true => Ok(()),
+        false => Err(corrupt(format!(
+            "{stream} is at version {stored} in the index, and at {} for the writer",
+            known.version
+        ))),
+    }
+}
 
 /// Where a stream stands, staged records included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +47,8 @@ pub(crate) struct Heads {
     young: HashMap<StreamName, Head>,
     old: HashMap<StreamName, Head>,
     generation: usize,
+    /// How often one was taken from the old generation.
+    revived: u64,
 }
 
 impl Default for Heads {
@@ -35,6 +57,7 @@ impl Default for Heads {
             young: HashMap::new(),
             old: HashMap::new(),
             generation: GENERATION,
+            revived: 0,
         }
     }
 }
@@ -50,7 +73,14 @@ impl Heads {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
                 let head = match self.old.remove(stream) {
-                    Some(head) => head,
+                    // Nothing of it is staged: then it would be young.
+                    Some(head) => {
+                        self.revived += 1;
+                        if self.revived.is_multiple_of(SAMPLE) {
+                            check(stream, head, load(stream)?)?;
+                        }
+                        head
+                    }
                     None => Head {
                         version: load(stream)?,
                         ..Head::default()
@@ -99,6 +129,27 @@ mod tests {
             "the cache is bounded"
         );
         assert_eq!(heads.get(&name(1), |_| Ok(7)).unwrap().version, 7);
+    }
+
+    #[test]
+    fn a_head_that_the_index_does_not_agree_with_is_found() {
+        let mut heads = Heads {
+            generation: 1,
+            revived: SAMPLE - 1,
+            ..Heads::default()
+        };
+        heads.get(&name(1), |_| Ok(5)).unwrap();
+        heads.age();
+        let found = heads.get(&name(1), |_| Ok(6)).unwrap_err().to_string();
+        assert!(
+            found.contains("s-1 is at version 6 in the index, and at 5"),
+            "{found}"
+        );
+        assert_eq!(
+            heads.get(&name(1), |_| Ok(6)).unwrap().version,
+            6,
+            "it is forgotten"
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ struct Table {
 }
 
 impl Table {
-    /// Makes the file, which must not exist: whatever stands there already may be a live
+    /// Makes the file, which must not exist: a file that is there already may be a live
     /// table of the database.
     fn create(directory: &Path) -> std::io::Result<Table> {
         let name = format!("{BEGIN}-{}{END}", Uuid::now_v7().simple());

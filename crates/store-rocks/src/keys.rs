@@ -44,6 +44,8 @@ pub(crate) const META_REDACTION: &[u8] = b"redaction";
 const META_REDACTION_PART: &[u8] = b"redaction/";
 /// `meta`: the epoch of the content, see [`annals_event_log::Epoch`].
 pub(crate) const META_EPOCH: &[u8] = b"epoch";
+/// `meta`: there where no row of a read model was ever left unsynced by who closed the log.
+pub(crate) const META_ROWS_SYNCED: &[u8] = b"rows_synced";
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 

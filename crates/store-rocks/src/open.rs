@@ -109,9 +109,28 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
         keys::META_CREATED_AT,
         rows::created_at(log_id, encode_timestamp(Utc::now())),
     );
+    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, []);
     rocks
         .write_opt(write, &synced(true))
         .map_err(|error| OpenError::rocks(path, error))
+}
+
+/// Drops the rows of read models that an older program wrote: it did not sync them when it closed
+/// the log, so that a power cut may have taken older ones and left newer ones with their checkpoint.
+/// They are folded again from the log, once.
+fn drop_unsynced_rows(db: &Db) -> Result<(), OpenError> {
+    let path = db.path.as_path();
+    let columns = columns_of(path, &db.rocks)?;
+    let known = db.get(columns.meta, keys::META_ROWS_SYNCED);
+    if known.map_err(|error| unreadable(path, error))?.is_some() {
+        return Ok(());
+    }
+    let mut write = WriteBatch::default();
+    let (from, to) = ([].as_slice(), keys::BEYOND_MODELS.as_slice());
+    write.delete_range_cf(columns.models, from, to);
+    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, []);
+    let written = db.rocks.write_opt(write, &synced(true));
+    written.map_err(|error| OpenError::rocks(path, error))
 }
 
 /// Opens an existing log for writing.
@@ -184,6 +203,7 @@ fn start_writer(
     let file = watermark_file(&db)?;
     check_watermark(&path, &file, tail.last)?;
     continuity::check(&db, tail.last).map_err(|error| unreadable(&path, error))?;
+    drop_unsynced_rows(&db)?;
     let purged = redaction::resume(&db, &mut tail.counts).map_err(|failure| match failure {
         redaction::Failure::Read(error) => unreadable(&path, error),
         redaction::Failure::Write(error) => OpenError::rocks(&path, error),

@@ -96,6 +96,16 @@ impl OpenChunk {
         }
     }
 
+    /// The position of its last record; that before the first while it is empty.
+    pub(crate) fn last(&self) -> Position {
+        Position((self.first.0 + u64::from(self.count)).saturating_sub(1))
+    }
+
+    /// Whether it may be stored: it is not larger than chunks are, but for one record.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.count == 1 || self.content.len() <= chunk::TARGET_BYTES
+    }
+
     /// The chunk as it is stored.
     pub(crate) fn content(&self) -> &[u8] {
         &self.content

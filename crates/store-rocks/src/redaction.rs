@@ -68,7 +68,7 @@ impl Removal {
         view: &View<'_>,
         prepared: &Prepared,
     ) -> Result<Removal, RedactError> {
-        // Whoever repeats it is answered as the first time.
+        // A repeat is answered as the first time.
         if index::batch_row(view.db, &view.columns, prepared.batch)?.is_none() {
             self.check(view.db, &view.columns, view.watermark)?;
             self.checked = Some(view.watermark);
@@ -225,7 +225,9 @@ impl Groups<'_> {
             Err(Refusal::Batch(error)) => return Err(error.into()),
             Err(Refusal::Store(error)) => return Err(self.give_up(&error).into()),
         };
-        let Some((mut write, last)) = self.staging.finish() else {
+        let finished = self.staging.finish();
+        let finished = finished.map_err(|error| self.give_up(&error))?;
+        let Some((mut write, last)) = finished else {
             return Ok(done(appended));
         };
         let (removed, blobs) = (

@@ -58,9 +58,9 @@ pub(crate) struct Follower {
 /// Whether the indexes in view are whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Indexes {
-    /// How often it was begun to make them anew.
+    /// How often a rebuild was begun.
     begun: u64,
-    /// Whether that has not come to its end.
+    /// Whether the last one has not come to its end.
     is_rebuilding: bool,
 }
 
@@ -119,7 +119,7 @@ impl Follower {
     /// Whether the indexes were whole all the time since a read began.
     ///
     /// RocksDB brings the view forward under the reads that are going on, write by write: a
-    /// read may meet indexes that the writer was making anew, also where that was done
+    /// read may meet indexes that a rebuild had emptied, also where that was done
     /// long before.
     pub(crate) fn confirm(&self, began: Began) -> Result<(), ReadError> {
         let stood_still = began.moves.is_multiple_of(2);
@@ -410,7 +410,7 @@ enum CatchUp {
     Failed(ReadError),
     /// The writer changed its tables all the time.
     Restless,
-    /// The indexes are being made anew.
+    /// The indexes are being rebuilt.
     Rebuilding,
 }
 
@@ -435,8 +435,8 @@ impl Indexes {
     }
 }
 
-/// Tells indexes that somebody is making anew now from those that were left in the middle of
-/// it: whoever makes them holds the lock.
+/// Tells a rebuild that goes on now from one that was interrupted: a process that rebuilds
+/// holds the lock.
 pub(crate) fn beside_rebuild(error: OpenError) -> OpenError {
     let OpenError::RebuildInterrupted { path } = error else {
         return error;

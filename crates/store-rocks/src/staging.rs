@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use annals_event_log::store_support::{BatchRow, CopyCheck, RequestDigest, check_references};
+use annals_event_log::store_support::{
+    BatchRow, CopyCheck, RequestDigest, check_references, place_of,
+};
 use annals_event_log::{
     AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
     Prepared, ReadError, Record, StreamName, Version,
@@ -13,7 +15,8 @@ use rocksdb::WriteBatch;
 
 use crate::columns::Columns;
 use crate::db::Db;
-use crate::heads::Heads;
+use crate::error::corrupt;
+use crate::heads::{self, Heads};
 use crate::open_chunk::OpenChunk;
 use crate::rows::Counts;
 use crate::tree::OpenTree;
@@ -69,6 +72,12 @@ pub(crate) struct Staging<'a> {
     /// Blobs that are staged, with their lengths.
     blobs: HashMap<Digest, u64>,
     scratch: Vec<u8>,
+    /// The last position before the group.
+    begun_after: Position,
+    /// The last position that is in a chunk which was put into a write.
+    chunked: Position,
+    /// Events that were staged, for one in so many is looked at more closely.
+    staged: u64,
     /// Blobs that go when the redaction under way is over; none, where there is none. They
     /// are not there any more for who refers to them.
     going: Option<HashSet<Digest>>,
@@ -93,6 +102,9 @@ impl<'a> Staging<'a> {
             batches: HashMap::new(),
             blobs: HashMap::new(),
             scratch: Vec::new(),
+            begun_after: tail.last,
+            chunked: tail.last,
+            staged: 0,
             going: None,
         }
     }
@@ -112,6 +124,7 @@ impl<'a> Staging<'a> {
     /// Begins a group at the time `now`.
     pub(crate) fn begin(&mut self, now: DateTime<Utc>) {
         self.now = now;
+        self.begun_after = self.tail.last;
         self.batches.clear();
         self.blobs.clear();
         self.heads.age();
@@ -135,10 +148,13 @@ impl<'a> Staging<'a> {
 
     /// Ends the group: its one write, and the log's last position after it.
     /// `None` where nothing was staged.
-    pub(crate) fn finish(&mut self) -> Option<(WriteBatch, Position)> {
-        self.end_chunk();
+    ///
+    /// # Errors
+    /// [`ReadError::Corrupt`] where what is staged cannot be what should be.
+    pub(crate) fn finish(&mut self) -> Result<Option<(WriteBatch, Position)>, ReadError> {
+        self.end_chunk()?;
         if self.write.is_empty() {
-            return None;
+            return Ok(None);
         }
         if let Some(tree) = &mut self.tree {
             tree.write(&self.columns, &mut self.write);
@@ -152,7 +168,10 @@ impl<'a> Staging<'a> {
         // The next group is likely to be as large as this one.
         let capacity = self.write.size_in_bytes().min(MOST_RESERVED);
         let next = WriteBatch::with_capacity_bytes(capacity);
-        Some((std::mem::replace(&mut self.write, next), self.tail.last))
+        Ok(Some((
+            std::mem::replace(&mut self.write, next),
+            self.tail.last,
+        )))
     }
 
     /// What was answered to the same append before, if it was made.
@@ -194,7 +213,7 @@ impl<'a> Staging<'a> {
                 request: Some(request),
             },
             true,
-        );
+        )?;
         Ok(appended)
     }
 
@@ -218,7 +237,7 @@ impl<'a> Staging<'a> {
         for (batch, row) in rows {
             // A batch that came in parts was counted with its first part.
             let is_new = row.appended.first >= appended.first;
-            self.stage_batch(batch, row, is_new);
+            self.stage_batch(batch, row, is_new)?;
         }
         Ok(appended)
     }
@@ -338,17 +357,24 @@ impl<'a> Staging<'a> {
         if mutants::is(mutants::HEAD_AGED) {
             self.heads = Heads::default();
         }
-        self.make_room(event.len());
+        self.make_room(event.len())?;
         let (db, columns) = (self.db, self.columns);
         let load = |stream: &StreamName| index::last_version(db, &columns, stream);
         let head = self.heads.get(&event.stream, load)?;
+        self.staged += 1;
+        let is_staged = head.chunk > self.begun_after.0;
+        if self.staged.is_multiple_of(heads::SAMPLE) && !is_staged {
+            heads::check(&event.stream, *head, load(&event.stream)?)?;
+        }
         head.version += 1;
         let position = self.tail.last.next();
         // A clock that was set back must not turn the order of times around.
         self.tail.recorded_at = self.tail.recorded_at.max(self.now);
         let stream = event.stream.clone();
         let event_type = std::mem::take(&mut event.event_type);
-        let bytes = event.stamp(position, Version(head.version), self.tail.recorded_at);
+        let version = Version(head.version);
+        let bytes = event.stamp(position, version, self.tail.recorded_at);
+        check_place(bytes, position, version)?;
         if let Some(tree) = &mut self.tree {
             tree.push(tree::header_of(bytes));
         }
@@ -359,14 +385,15 @@ impl<'a> Staging<'a> {
     }
 
     fn stage_record(&mut self, record: &Record) -> Result<(), ReadError> {
-        self.make_room(record.as_bytes().len());
+        self.make_room(record.as_bytes().len())?;
         let (db, columns) = (self.db, self.columns);
         let stream = record.stream_name();
         let head = self
             .heads
             .get(&stream, |stream| index::last_version(db, &columns, stream))?;
         head.version += 1;
-        let position = record.position();
+        let position = self.tail.last.next();
+        check_place(record.as_bytes(), position, Version(head.version))?;
         if let Some(tree) = &mut self.tree {
             tree.push(record.header_bytes());
         }
@@ -383,28 +410,52 @@ impl<'a> Staging<'a> {
         Ok(())
     }
 
-    fn stage_batch(&mut self, batch: BatchId, row: BatchRow, is_new: bool) {
+    fn stage_batch(
+        &mut self,
+        batch: BatchId,
+        row: BatchRow,
+        is_new: bool,
+    ) -> Result<(), ReadError> {
         if mutants::is(mutants::BATCH_ROW_LEFT_OUT) {
-            return;
+            return Ok(());
+        }
+        let Appended { first, last, .. } = row.appended;
+        let in_group = last > self.begun_after && last <= self.tail.last;
+        // A batch that is copied in parts began before.
+        if !in_group || first > last || (is_new && first <= self.begun_after) {
+            let (after, end) = (self.begun_after, self.tail.last);
+            return Err(corrupt(format!(
+                "batch {batch} would be from {first} to {last}, in a group after {after} and up to {end}"
+            )));
         }
         rows::write_batch(&mut self.scratch, batch, &row);
         self.write
             .put_cf(self.columns.batches, batch.as_bytes(), &self.scratch);
         self.batches.insert(batch, row);
         self.tail.counts.batches += u64::from(is_new);
+        Ok(())
     }
 
-    fn make_room(&mut self, record_len: usize) {
-        if !self.chunk.has_room(record_len) {
-            self.end_chunk();
+    fn make_room(&mut self, record_len: usize) -> Result<(), ReadError> {
+        match self.chunk.has_room(record_len) {
+            true => Ok(()),
+            false => self.end_chunk(),
         }
     }
 
     /// Puts the chunk and its index entries into the group's write.
-    fn end_chunk(&mut self) {
+    fn end_chunk(&mut self) -> Result<(), ReadError> {
         let Some(first) = self.chunk.first() else {
-            return;
+            return Ok(());
         };
+        let (last, end) = (self.chunk.last(), self.tail.last);
+        if first != self.chunked.next() || last != end || !self.chunk.is_bounded() {
+            let (after, bytes) = (self.chunked, self.chunk.bytes());
+            return Err(corrupt(format!(
+                "a chunk of {bytes} bytes would be from {first} to {last}, behind {after} and up to {end}"
+            )));
+        }
+        self.chunked = last;
         self.write.put_cf(
             self.columns.records,
             keys::record(first),
@@ -413,5 +464,122 @@ impl<'a> Staging<'a> {
         self.chunk
             .put_entries(&self.columns, &mut self.write, &mut self.scratch);
         self.chunk.clear();
+        Ok(())
+    }
+}
+
+/// Compares what a record says of itself with where it is staged: the last thing before it is
+/// written.
+fn check_place(record: &[u8], position: Position, version: Version) -> Result<(), ReadError> {
+    match place_of(record) {
+        Some(place) if place == (position, version) => Ok(()),
+        place => {
+            let (at, of) = place.unwrap_or_default();
+            Err(corrupt(format!(
+                "the record at {position}, version {version}, says that it is at {at}, version {of}"
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use annals_event_log::{Actor, Append, NewEvent};
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::open::{self, Purpose};
+    use crate::{Options, RocksLog};
+
+    fn prepared(stream: &str) -> (Prepared, RequestDigest) {
+        let event = NewEvent {
+            stream: stream.parse().unwrap(),
+            id: uuid::Uuid::new_v4(),
+            event_type: "test.happened".into(),
+            schema_version: 1,
+            occurred_at: DateTime::UNIX_EPOCH,
+            actor: Actor {
+                kind: "agent".into(),
+                id: "a".into(),
+                display_name: None,
+                auth_context: None,
+            },
+            correlation: None,
+            causation: None,
+            structure: Bytes::new(),
+            content: Vec::new(),
+        };
+        let append = Append {
+            batch: uuid::Uuid::new_v4(),
+            request: Bytes::new(),
+            events: vec![event],
+            expectations: Vec::new(),
+            blobs: Vec::new(),
+        };
+        let prepared = Prepared::new(append).unwrap();
+        (prepared, RequestDigest::new([0; 16], b""))
+    }
+
+    /// What is wrong when one event is staged after `spoil`.
+    fn found_after(spoil: impl FnOnce(&mut Staging<'_>)) -> Option<String> {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("log");
+        let options = Options::default();
+        drop(RocksLog::create(&path, &options).unwrap());
+        let (_, db) = open::open_locked(&path, &options, Purpose::Use).unwrap();
+        let tail = Tail {
+            last: Position::START,
+            recorded_at: DateTime::UNIX_EPOCH,
+            counts: Counts::default(),
+        };
+        let mut staging = Staging::new(&db, db.columns().unwrap(), tail, None);
+        staging.begin(DateTime::UNIX_EPOCH);
+        spoil(&mut staging);
+        let (mut prepared, request) = prepared("run-1");
+        let staged = match staging.append(&mut prepared, request) {
+            Ok(_) => staging.finish().map(drop),
+            Err(Refusal::Store(error)) => Err(error),
+            Err(Refusal::Batch(error)) => return Some(format!("refused: {error}")),
+        };
+        staged.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_cannot_be_right_is_not_written() {
+        assert_eq!(found_after(|_| {}), None, "the control");
+        let says = |found: Option<String>, what: &str| {
+            let found = found.unwrap_or_default();
+            assert!(found.contains(what), "{found}");
+        };
+        // A position is left out between two chunks.
+        says(
+            found_after(|staging| staging.tail.last = Position(1)),
+            "a chunk of",
+        );
+        // The group is thought to begin later than it does.
+        says(
+            found_after(|staging| staging.begun_after = Position(9)),
+            "batch ",
+        );
+        // A head is not what the index says.
+        let forgotten = found_after(|staging| {
+            staging.staged = heads::SAMPLE - 1;
+            let stream = "run-1".parse().unwrap();
+            staging.heads.get(&stream, |_| Ok(3)).unwrap();
+        });
+        says(forgotten, "run-1 is at version 0 in the index, and at 3");
+        let (mut prepared, _) = prepared("run-1");
+        let event = prepared.events.first_mut().unwrap();
+        let bytes = event.stamp(Position(2), Version(1), DateTime::UNIX_EPOCH);
+        assert!(check_place(bytes, Position(2), Version(1)).is_ok());
+        for (position, version) in [(1, 1), (3, 1), (2, 2)] {
+            assert!(check_place(bytes, Position(position), Version(version)).is_err());
+        }
+        assert!(
+            check_place(&[0; 8], Position(0), Version(0)).is_err(),
+            "no record"
+        );
     }
 }

@@ -324,7 +324,7 @@ fn redactions_come_one_after_the_other() {
     assert!(report.is_sound(), "{:#?}", report.findings);
 }
 
-/// A copy that is made meanwhile is completed by whoever opens it.
+/// A copy that is made meanwhile is completed by opening it.
 #[test]
 fn a_backup_in_between_is_completed() {
     let under_way = UnderWay::begin();

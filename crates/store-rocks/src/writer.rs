@@ -211,7 +211,7 @@ impl Writer {
     /// Why the queue takes nothing more.
     fn refusal(&self) -> AppendError {
         match self.failure() {
-            // Nobody has closed it.
+            // It was not closed.
             Some(StoreFailure::ThreadLost) => StoreFailure::ThreadLost.into(),
             _ => AppendError::Closed,
         }
@@ -398,7 +398,11 @@ impl Groups<'_> {
         if self.failed.get().is_some() {
             return;
         }
-        if let Some((write, last)) = self.staging.finish() {
+        let finished = match self.staging.finish() {
+            Ok(finished) => finished,
+            Err(error) => return self.fail(unreadable(self.db, &error)),
+        };
+        if let Some((write, last)) = finished {
             if mutants::is(mutants::ACK_BEFORE_SYNC) {
                 self.publish(last);
                 self.answer();

@@ -7,12 +7,9 @@
 
 mod audit;
 mod catalogue;
-mod commands;
-mod dice;
 mod folds;
 mod history;
 mod machine;
-mod model;
 mod redaction;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,9 +29,9 @@ use proptest::test_runner::{Config, RngSeed, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use uuid::Uuid;
 
+use annals_testkit::generators::objects::model::{Answer, Model};
 use history::History;
 use machine::{Facade, Histories};
-use model::{Answer, Model};
 
 const SEED: u64 = 20_240_229;
 const CASES: u32 = 256;

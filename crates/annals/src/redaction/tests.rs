@@ -133,7 +133,7 @@ fn where_it_comes_without_end_the_rest_is_named() {
     assert_eq!(super::tests::left(&annals), [0; 0]);
 }
 
-/// An event is an event, whatever comes after it.
+/// An event is removed; what comes after it is another one.
 #[test]
 fn without_a_pattern_nothing_more_is_looked_for() {
     let annals = annals();

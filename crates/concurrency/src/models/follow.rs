@@ -110,7 +110,7 @@ pub fn a_subscriber_sees_each_record_once_and_in_order() {
 }
 
 /// The same beside the close: what came before the end is in order and without a gap, and
-/// nobody waits for more.
+/// no subscriber waits for more.
 pub fn a_subscription_ends_when_the_log_is_closed() {
     let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();

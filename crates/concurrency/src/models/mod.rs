@@ -1,4 +1,4 @@
-//! What threads do together, and what must hold whatever their order.
+//! What threads do together, and what must hold in any order.
 
 pub mod follow;
 pub mod lanes;

@@ -107,7 +107,7 @@ pub fn closing_wakes_a_caller_though_nothing_is_taken() {
 
 /// As the writer's thread does that ends early: it closes the queue, drops what is in it,
 /// and is gone.
-pub fn nobody_waits_for_a_writer_that_has_ended() {
+pub fn no_caller_waits_for_a_writer_that_has_ended() {
     let queue = Arc::new(Queue::new(LIMIT));
     let writer = {
         let queue = Arc::clone(&queue);

@@ -1,4 +1,4 @@
-//! The watermark: it does not go back, and whoever waits is woken by a move and by the
+//! The watermark: it does not go back, and all who wait are woken by a move and by the
 //! close.
 
 use std::sync::Arc;

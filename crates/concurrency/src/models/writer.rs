@@ -1,4 +1,4 @@
-//! The writer's thread: every job is answered once, whatever becomes of the writer; what
+//! The writer's thread: every job is answered once, also where the writer fails; what
 //! is acknowledged was written first and published before; behind a failure nothing is.
 
 use std::path::Path;
@@ -14,9 +14,10 @@ use crate::WriteBatch;
 use crate::db::Db;
 use crate::error::StoreFailure;
 use crate::staging::{LARGE, REFUSED, Tail, UNREADABLE};
+use crate::sync::oneshot::Sender;
 use crate::sync::{Mutex, point, thread};
 use crate::watermark_file::{Syncer, WatermarkFile};
-use crate::writer::{End, Groups, Publish, Work, Writer};
+use crate::writer::{Alone, End, Groups, Publish, Work, Writer};
 
 /// An event's type with which an append is neither refused nor large.
 const ORDINARY: &str = "test.happened";
@@ -305,7 +306,7 @@ pub fn every_job_is_answered_when_the_thread_cannot_start() {
 }
 
 /// Callers that drop their futures: their work is done or not, and the others' is.
-pub fn a_caller_that_gives_up_disturbs_nobody() {
+pub fn a_caller_that_gives_up_disturbs_no_other() {
     let bench = Bench::start(None);
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
     for caller in 0..4 {
@@ -362,6 +363,57 @@ pub fn work_between_groups_has_the_log_for_itself() {
     }
     all(threads);
     bench.close();
+}
+
+/// The rest of some work: a write for each step, others' groups in between.
+fn step(mut written: Vec<BatchId>, answer: Sender<Result<Vec<BatchId>, AppendError>>) -> Alone {
+    Box::new(move |groups| {
+        let step = match groups {
+            Err(failure) => Err(failure),
+            Ok(groups) => {
+                assert!(groups.staging.is_empty(), "something is staged");
+                written.push(BatchId::new_v4());
+                let (batches, last) = (vec![written[written.len() - 1]], groups.staging.last());
+                let write = groups.write_alone(WriteBatch { batches, last });
+                write.map(|()| groups)
+            }
+        };
+        match step {
+            Err(failure) => drop(answer.send(Err(failure.into()))),
+            Ok(_) if written.len() == 3 => drop(answer.send(Ok(written))),
+            Ok(groups) => groups.put_back(self::step(written, answer)),
+        }
+    })
+}
+
+/// Work in three steps, beside callers, a close, and a write that fails in some runs: it
+/// is done to its end before the log closes, or told of the failure.
+pub fn work_in_steps_is_done_before_the_log_closes() {
+    let bench = Bench::start(one_of([None, Some((2, Fault::Refuse))]));
+    let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+    let (caller, worker, closing) = (Arc::clone(&bench), Arc::clone(&bench), Arc::clone(&bench));
+    threads.push(Box::new(move || {
+        caller.append_three([ORDINARY; 3]);
+    }));
+    threads.push(Box::new(move || {
+        let work = |groups: Result<&mut Groups<'_>, StoreFailure>, answer: Sender<_>| {
+            step(Vec::new(), answer)(groups);
+        };
+        match block_on(worker.writer.hand_over(1, work)) {
+            Ok(written) => {
+                let disk = worker.disk.lock();
+                assert!(written.iter().all(|step| disk.batches.contains(step)));
+            }
+            Err(AppendError::Unavailable { .. }) => assert!(matches!(
+                worker.writer.failure(),
+                Some(StoreFailure::Rocks { .. })
+            )),
+            Err(AppendError::Closed) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }));
+    threads.push(Box::new(move || closing.close()));
+    all(threads);
 }
 
 /// The last handle is dropped on the writer's own thread, as a waker may do.

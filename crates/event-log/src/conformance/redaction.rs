@@ -225,7 +225,7 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
 }
 
 /// Rows are folded from content that was read some time before they are committed: if it was
-/// removed in between, they must not bring it back, whatever they expect of their model.
+/// removed in between, they must not bring it back, also where they expect a model to be new.
 pub fn rows_folded_before_a_redaction_are_refused(harness: &dyn Harness) {
     let (log, _) = told(harness);
     let few: Rows = vec![(Bytes::from("title"), Some(Bytes::from_static(SECRET)))];

@@ -20,8 +20,6 @@ use crate::{chunk, collect, index, keys, purge, rows};
 /// Bytes of one write, about: records beyond it are rewritten in the next one. Others who
 /// append wait for one such write, and not for all of them.
 const STEP_BYTES: usize = 1024 * 1024;
-/// Above the names of all read models, which are of ASCII.
-const BEYOND_MODELS: [u8; 1] = [u8::MAX];
 
 /// A chunk, and its key.
 pub(super) fn chunk_of(
@@ -36,7 +34,8 @@ pub(super) fn chunk_of(
         return Err(corrupt(format!("the record at {position} is not there")));
     };
     let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
-    let records = chunk::records(&Bytes::copy_from_slice(value))?;
+    // It is written again: what is wrong with it must not be.
+    let records = chunk::records_from(first, &Bytes::copy_from_slice(value))?;
     Ok(Chunk { first, records })
 }
 
@@ -202,7 +201,11 @@ impl Steps {
         self.blobs.retain(|digest| !stays(digest));
         delete_blobs(db, columns, &self.blobs, counts, write)?;
         // What is still being folded from content that is gone now is refused from here on.
-        write.delete_range_cf(columns.models, [].as_slice(), BEYOND_MODELS.as_slice());
+        write.delete_range_cf(
+            columns.models,
+            [].as_slice(),
+            keys::BEYOND_MODELS.as_slice(),
+        );
         write.put_cf(columns.meta, keys::META_EPOCH, self.said.0.to_be_bytes());
         let (said, left) = (self.said, Left::Files);
         let pending = Pending { said, left };
@@ -255,7 +258,7 @@ impl From<ReadError> for Failure {
     }
 }
 
-/// Completes what was interrupted, on a log that nobody else writes to yet and that has
+/// Completes what was interrupted, on a log that nothing else writes to yet and that has
 /// these counts; whether files were rewritten.
 pub(crate) fn resume(db: &Db, counts: &mut Counts) -> Result<bool, Failure> {
     let columns = db.columns()?;

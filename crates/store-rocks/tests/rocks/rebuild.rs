@@ -211,7 +211,7 @@ fn a_log_is_refused_until_its_indexes_are_whole_again() {
     assert_sound(&path);
 }
 
-/// What a reader answers while the indexes are made anew: all of a stream, or that it must
+/// What a reader answers while the indexes are rebuilt: all of a stream, or that it must
 /// try again. Never a part of it.
 fn whole_or_retry(reader: &RocksLog, count: usize) -> bool {
     let stream = "run-1".parse().unwrap();
@@ -220,7 +220,7 @@ fn whole_or_retry(reader: &RocksLog, count: usize) -> bool {
     let retry = |error: ReadError| {
         let words = error.to_string();
         assert!(
-            error.is_retryable() && words.contains("made anew"),
+            error.is_retryable() && words.contains("being rebuilt"),
             "{words}"
         );
         false

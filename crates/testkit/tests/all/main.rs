@@ -8,5 +8,8 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod given;
+mod invariants;
 mod linearizability;
 mod model;
+mod projections;

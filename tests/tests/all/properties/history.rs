@@ -7,11 +7,10 @@ use annals::event_log::memory::MemoryLog;
 use annals::event_log::{EventLog, Position, Query, Record};
 use annals::projections::Entry;
 use annals::{Annals, ExecuteError, Outcome, Request};
+use annals_testkit::generators::objects::model::Answer;
 use chrono::DateTime;
 use futures::executor::block_on;
 use uuid::Uuid;
-
-use super::model::Answer;
 
 /// A log, and what was asked of it.
 pub struct History {

@@ -12,17 +12,16 @@ use annals::projections::{
     RunView, TaskView, View,
 };
 use annals::{At, ObservationsQuery};
+use annals_testkit::generators::objects::model::{self, Model};
+use annals_testkit::generators::objects::{Dice, command};
 use futures::executor::block_on;
 use proptest::prelude::*;
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use uuid::Uuid;
 
 use super::audit::audit;
-use super::commands::command;
-use super::dice::Dice;
 use super::folds;
 use super::history::{History, read_all};
-use super::model::{self, Model};
 
 /// The reference, which makes the commands.
 pub struct Histories;

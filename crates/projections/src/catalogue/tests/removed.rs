@@ -75,7 +75,7 @@ fn assert_settled(catalogue: &Catalogue, story: &Story) {
     assert_eq!(dump(&story.log, &model), anew(&story.log));
 }
 
-/// The work goes on in the log, whatever becomes of who waits for it.
+/// The work goes on in the log, also where its caller no longer waits for it.
 #[test]
 fn a_redaction_that_is_dropped_midway_leaves_nothing_folded() {
     let mut story = told();

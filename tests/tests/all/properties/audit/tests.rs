@@ -26,7 +26,7 @@ use uuid::Uuid;
 
 use super::audit;
 use crate::properties::history::History;
-use crate::properties::model::Answer;
+use annals_testkit::generators::objects::model::Answer;
 
 const INTENT: Uuid = Uuid::from_u128(1);
 const PIPELINE: Uuid = Uuid::from_u128(2);

@@ -1,14 +1,16 @@
 //! The reference for what was noticed.
 
-use annals::domain::Kind;
-use annals::domain::intent::SubmitIntent;
-use annals::domain::observation::{ProcessObservation, RecordObservation};
+use annals_domain::Kind;
+use annals_domain::intent::SubmitIntent;
+use annals_domain::observation::{ProcessObservation, RecordObservation};
 use uuid::Uuid;
 
 use super::{Judged, Model, demand, text};
 
+/// An observation.
 #[derive(Debug, Clone)]
 pub struct Observation {
+    /// What kind of observation it is.
     pub kind: &'static str,
     /// Whether it is processed, and by which intent.
     pub processed: Option<Option<Uuid>>,

@@ -1,8 +1,8 @@
 //! Commands about what was noticed.
 
-use annals::domain::intent::{Source, SubmitIntent};
-use annals::domain::observation::{ObservationKind, ProcessObservation, RecordObservation};
-use annals::domain::{Command, Kind};
+use annals_domain::intent::{Source, SubmitIntent};
+use annals_domain::observation::{ObservationKind, ProcessObservation, RecordObservation};
+use annals_domain::{Command, Kind};
 use uuid::Uuid;
 
 use super::Draw;

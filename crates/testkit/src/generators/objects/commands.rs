@@ -9,14 +9,14 @@ mod intake;
 mod observations;
 mod sessions;
 
-use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
-use annals::domain::pipeline::CreatePipeline;
-use annals::domain::plan::{CreatePlan, NewStep, SetStepStatus, StepStatus};
-use annals::domain::run::{
+use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
+use annals_domain::pipeline::CreatePipeline;
+use annals_domain::plan::{CreatePlan, NewStep, SetStepStatus, StepStatus};
+use annals_domain::run::{
     ApplyPatchSet, CreateRun, Decide, DecisionType, StartPatching, StartValidation,
 };
-use annals::domain::task::CreateTask;
-use annals::domain::{Command, GitOid, Json, Kind, Ordered};
+use annals_domain::task::CreateTask;
+use annals_domain::{Command, GitOid, Json, Kind, Ordered};
 use uuid::Uuid;
 
 use super::dice::Dice;
@@ -411,7 +411,7 @@ impl Draw<'_> {
     /// A decision that fits the run.
     fn verdict(
         &mut self,
-        run: annals::domain::RunId,
+        run: annals_domain::RunId,
         reverts: Option<Uuid>,
         statuses: &[(Uuid, &str)],
     ) -> Decide {

@@ -1,10 +1,10 @@
-//! Commands on document 004's axis.
+//! Commands about proposals, approvals, questions and reruns.
 
-use annals::domain::intent::*;
-use annals::domain::run::{ProposePatchSet, StartPatching, StartValidation};
-use annals::domain::settings::{SetSetting, Setting};
-use annals::domain::task::{CreateTask, FailTask, RecordReview, ReviewVerdict};
-use annals::domain::{Command, IntentId, Kind};
+use annals_domain::intent::*;
+use annals_domain::run::{ProposePatchSet, StartPatching, StartValidation};
+use annals_domain::settings::{SetSetting, Setting};
+use annals_domain::task::{CreateTask, FailTask, RecordReview, ReviewVerdict};
+use annals_domain::{Command, IntentId, Kind};
 use uuid::Uuid;
 
 use super::Draw;
@@ -194,7 +194,7 @@ impl Draw<'_> {
     }
 
     /// The next thing that happens to an intent that was taken in, so that some
-    /// come to be blocked and are tried anew.
+    /// come to be blocked and are tried again.
     pub(super) fn step_intake_on(&mut self) -> Command {
         let model = self.model;
         let taken = model.intents.iter().filter(|(id, intent)| {
@@ -264,9 +264,9 @@ impl Draw<'_> {
             .into(),
             Some((run, "patching")) => StartValidation { run: run.into() }.into(),
             Some((_, "validating")) => self.review_of(task).into(),
-            _ => annals::domain::run::CreateRun {
+            _ => annals_domain::run::CreateRun {
                 id: Some(self.fresh().into()),
-                ..annals::domain::run::CreateRun::new(task.into())
+                ..annals_domain::run::CreateRun::new(task.into())
             }
             .into(),
         }

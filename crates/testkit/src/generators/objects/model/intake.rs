@@ -1,13 +1,13 @@
-//! The reference for document 004's axis. What the log gives ids is kept under
-//! ids of the model's own, which no command can name.
+//! The reference for intents that are taken in and approved. What the log gives ids
+//! is kept under ids of the model's own, which no command can name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use annals::domain::intent::{self, Risk, WorkType};
-use annals::domain::run::{Decide, DecisionType, EvidenceKind, RecordEvidence};
-use annals::domain::settings::{SetSetting, Setting};
-use annals::domain::task::{RecordReview, ReviewVerdict};
-use annals::domain::{Command, Kind};
+use annals_domain::intent::{self, Risk, WorkType};
+use annals_domain::run::{Decide, DecisionType, EvidenceKind, RecordEvidence};
+use annals_domain::settings::{SetSetting, Setting};
+use annals_domain::task::{RecordReview, ReviewVerdict};
+use annals_domain::{Command, Kind};
 use uuid::Uuid;
 
 use super::{Intent, Judged, Model, Task, demand, text};
@@ -105,7 +105,7 @@ impl Model {
         Some(intent)
     }
 
-    /// The status on document 004's axis, computed from what there is.
+    /// How an intent stands on its way to approval and after it, computed from what there is.
     pub fn approval(&self, id: Uuid) -> &'static str {
         let intent = &self.intents[&id];
         match (intent.stage, intent.status) {

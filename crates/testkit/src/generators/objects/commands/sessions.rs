@@ -1,11 +1,11 @@
 //! Commands about sessions, and commands of agents.
 
-use annals::domain::session::*;
-use annals::domain::{Command, CommandId, Kind, SessionId};
+use annals_domain::session::*;
+use annals_domain::{Command, CommandId, Kind, SessionId};
 use uuid::Uuid;
 
+use super::super::model;
 use super::Draw;
-use crate::properties::model;
 
 const NODES: [&str; 4] = ["a", "b", "c", " "];
 

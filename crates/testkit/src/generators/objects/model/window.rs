@@ -1,10 +1,11 @@
 //! A pipeline's window in its plainest form: a list that is searched.
 
-use annals::domain::pipeline::{EvictionPolicy, FrameKind};
+use annals_domain::pipeline::{EvictionPolicy, FrameKind};
 
 /// A frame in the window.
 #[derive(Debug, Clone)]
 pub struct Frame {
+    /// Its number.
     pub id: u64,
     kind: FrameKind,
     tokens: u128,
@@ -15,9 +16,13 @@ pub struct Frame {
 /// A pipeline with its window as it stands.
 #[derive(Debug, Clone, Default)]
 pub struct Pipeline {
+    /// The policy in force.
     pub policy: EvictionPolicy,
+    /// The most frames; 0 for any number.
     pub max_frames: u32,
+    /// How many frames were pushed.
     pub pushed: u64,
+    /// The frames in the window, in their order.
     pub window: Vec<Frame>,
     clock: u64,
     /// Whether a frame went since the policy was set.
@@ -68,6 +73,7 @@ impl Pipeline {
         changes
     }
 
+    /// Pushes a frame, which may evict others or itself.
     pub fn push(&mut self, kind: &FrameKind, tokens: u64) {
         self.clock += 1;
         self.window.push(Frame {
@@ -83,6 +89,7 @@ impl Pipeline {
         }
     }
 
+    /// A frame was used.
     pub fn touch(&mut self, id: u64) {
         if let Some(frame) = self.window.iter_mut().find(|frame| frame.id == id) {
             self.clock += 1;

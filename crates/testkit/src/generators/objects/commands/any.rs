@@ -1,14 +1,14 @@
 //! Any command at all, one function for the commands of each aggregate.
 
-use annals::domain::alias::ReserveAlias;
-use annals::domain::intent::*;
-use annals::domain::metadata::{Seal, SetMetadata};
-use annals::domain::pipeline::*;
-use annals::domain::plan::*;
-use annals::domain::run::*;
-use annals::domain::snapshot::*;
-use annals::domain::task::*;
-use annals::domain::{
+use annals_domain::alias::ReserveAlias;
+use annals_domain::intent::*;
+use annals_domain::metadata::{Seal, SetMetadata};
+use annals_domain::pipeline::*;
+use annals_domain::plan::*;
+use annals_domain::run::*;
+use annals_domain::snapshot::*;
+use annals_domain::task::*;
+use annals_domain::{
     ActorRef, Command, FrameId, IntegrityHash, Json, Kind, PipelineId, RunId, Visibility,
 };
 
@@ -302,7 +302,7 @@ impl Draw<'_> {
             plan: self.optional(Kind::Plan),
             commit: self.optional_oid(),
             snapshot: self.optional(Kind::ContextSnapshot),
-            environment: Some(annals::domain::Environment {
+            environment: Some(annals_domain::Environment {
                 os: self.words(),
                 arch: self.words(),
                 cwd: self.words(),

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use annals::domain::session::{
+use annals_domain::session::{
     AttachRun, CommandBody, CommandResult, CompleteCommand, CreateSession, LinkPlanTask,
     PolicyProfile, SubmitCommand, TaskPlan, UpdatePlan,
 };
-use annals::domain::{Command, CommandId, Kind, SessionId};
+use annals_domain::{Command, CommandId, Kind, SessionId};
 use uuid::Uuid;
 
 use super::{Judged, Model, demand, text};
@@ -21,6 +21,7 @@ use super::{Judged, Model, demand, text};
 pub struct Ask {
     /// The command, if the history gave it its id.
     pub request: Option<Uuid>,
+    /// Whether an approval allows a push.
     pub grants_push: bool,
     /// Whether a RequestApproval asks.
     pub explicit: bool,
@@ -28,23 +29,32 @@ pub struct Ask {
     pub expires: Option<u64>,
 }
 
+/// A session.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     /// Running, Paused, Error or Completed.
     pub life: &'static str,
+    /// What it goes by.
     pub policy: PolicyProfile,
+    /// After how many commands an approval that is asked for expires.
     pub expiry: Option<u64>,
+    /// After how many failures in a row it is paused.
     pub pause_after: u32,
+    /// What is asked for, the oldest first.
     pub asks: Vec<Ask>,
     /// Commands that wait, in order, by the ids that the history gave them.
     pub queue: Vec<Option<Uuid>>,
     /// Commands that were accepted and have not ended, of those with an id.
     pub open: BTreeSet<Uuid>,
+    /// Whether a push was approved.
     pub may_push: bool,
+    /// Failures in a row.
     pub failures: u32,
     /// Tokens that were taken from the session's own bucket.
     pub taken: u32,
+    /// The nodes of its plan.
     pub nodes: BTreeSet<String>,
+    /// The run that it is attached to.
     pub run: Option<Uuid>,
 }
 
@@ -52,6 +62,7 @@ pub struct Session {
 pub type Shared = BTreeMap<(String, String), u32>;
 
 impl Session {
+    /// The status as a session shows it.
     pub fn status(&self) -> &'static str {
         match self.life {
             "Running" if !self.asks.is_empty() => "NeedsApproval",
@@ -166,7 +177,7 @@ fn is_plan(plan: &TaskPlan) -> bool {
     let mut left: Vec<_> = plan.nodes.iter().collect();
     let mut done: BTreeSet<&String> = BTreeSet::new();
     loop {
-        let ready = |node: &&&annals::domain::session::TaskNode| {
+        let ready = |node: &&&annals_domain::session::TaskNode| {
             node.depends_on.iter().all(|id| done.contains(id))
         };
         let next: Vec<&String> = left.iter().filter(ready).map(|node| &node.id).collect();

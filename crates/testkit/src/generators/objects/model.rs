@@ -3,17 +3,18 @@
 //! It shares nothing with the deciders but the commands. Statuses are words in
 //! maps; every rule stands where the command that it is about is judged.
 
+mod context;
 mod intake;
 mod observation;
+mod run;
 mod session;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use annals::domain::intent::Risk;
-use annals::domain::run::DecisionType;
-use annals::domain::{Command, FrameId, GitOid, Kind};
-use annals::domain::{alias, intent, metadata, pipeline, plan, run, snapshot, task};
+use annals_domain::intent::Risk;
+use annals_domain::{Command, FrameId, GitOid, Kind};
+use annals_domain::{intent, plan, task};
 use uuid::Uuid;
 
 pub use self::observation::Observation;
@@ -31,69 +32,114 @@ pub enum Answer {
     Refused,
 }
 
+/// An intent.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
+    /// `draft`, `active`, `completed` or `cancelled`.
     pub status: &'static str,
+    /// Whether it has an analysis.
     pub analyzed: bool,
+    /// The plan that was selected last.
     pub plan: Option<Uuid>,
+    /// The commit that was recorded last.
     pub commit: Option<GitOid>,
+    /// How far it came on its way to approval.
     pub stage: &'static str,
+    /// Whether it came in as a proposal.
     pub taken_in: bool,
+    /// How risky it was classified.
     pub risk: Option<Risk>,
+    /// How many questions were asked.
     pub questions: u32,
+    /// The numbers of the questions without an answer.
     pub unanswered: BTreeSet<u32>,
+    /// Intents that must be completed first.
     pub depends_on: BTreeSet<Uuid>,
+    /// Its tasks, in the order in which they were added.
     pub tasks: Vec<Uuid>,
+    /// The intent that it is a part of.
     pub child_of: Option<Uuid>,
+    /// The intents that it was split into.
     pub children: Vec<Uuid>,
 }
 
+/// A step of a plan.
 #[derive(Debug, Clone)]
 pub struct Step {
+    /// `pending`, `progressing`, `completed`, `failed` or `skipped`.
     pub status: &'static str,
+    /// The task that does it.
     pub task: Option<Uuid>,
+    /// Frames that it used, by their numbers.
     pub iframes: BTreeSet<u64>,
+    /// Frames that it made, by their numbers.
     pub oframes: BTreeSet<u64>,
 }
 
+/// A plan.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
+    /// Its intent.
     pub intent: Option<Uuid>,
+    /// The pipeline that its frames are of.
     pub pipeline: Option<Uuid>,
+    /// Its steps, by their numbers.
     pub steps: Vec<Step>,
 }
 
+/// A task.
 #[derive(Debug, Clone, Default)]
 pub struct Task {
+    /// `draft`, `running`, `done`, `failed` or `cancelled`.
     pub status: &'static str,
+    /// Its intent.
     pub intent: Option<Uuid>,
+    /// Tasks that must be done first.
     pub dependencies: BTreeSet<Uuid>,
+    /// The run that was created last.
     pub last_run: Option<Uuid>,
+    /// How many reviews rejected it.
     pub rejections: u32,
+    /// Whether another task took its place.
     pub superseded: bool,
+    /// That task.
     pub successor: Option<Uuid>,
 }
 
+/// A run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
+    /// `created`, `patching`, `validating`, `completed` or `failed`.
     pub status: &'static str,
+    /// Its task.
     pub task: Uuid,
+    /// Whether it has a snapshot.
     pub has_snapshot: bool,
+    /// The patch set that it reverts.
     pub reverts: Option<Uuid>,
+    /// Whether it has its provenance.
     pub has_provenance: bool,
+    /// Whether it has its decision.
     pub decided: bool,
+    /// The tokens that were recorded.
     pub tokens: u64,
 }
 
+/// A patch set.
 #[derive(Debug, Clone, Default)]
 pub struct PatchSet {
+    /// Its run.
     pub run: Uuid,
+    /// `proposed`, `applied`, `rejected` or `reverted`.
     pub status: &'static str,
 }
 
+/// A snapshot.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
+    /// Whether it is finalized.
     pub finalized: bool,
+    /// For each item, whether it has its blob.
     pub blobs: Vec<bool>,
 }
 
@@ -106,18 +152,29 @@ pub struct Model {
     pub last: Option<Answer>,
     /// Every object whose id the commands gave.
     pub kinds: BTreeMap<Uuid, Kind>,
+    /// The intents.
     pub intents: BTreeMap<Uuid, Intent>,
+    /// The plans.
     pub plans: BTreeMap<Uuid, Plan>,
+    /// The tasks.
     pub tasks: BTreeMap<Uuid, Task>,
+    /// The runs.
     pub runs: BTreeMap<Uuid, Run>,
+    /// The patch sets.
     pub patch_sets: BTreeMap<Uuid, PatchSet>,
+    /// The snapshots.
     pub snapshots: BTreeMap<Uuid, Snapshot>,
+    /// The pipelines.
     pub pipelines: BTreeMap<Uuid, Pipeline>,
+    /// The objects by their aliases.
     pub aliases: BTreeMap<String, Uuid>,
+    /// The sessions.
     pub sessions: BTreeMap<Uuid, Session>,
     /// The verdict on the last command that was given to a session.
     pub verdict: Option<&'static str>,
+    /// The log's settings.
     pub settings: intake::Settings,
+    /// The observations.
     pub observations: BTreeMap<Uuid, Observation>,
     /// How many objects the log gave ids that are not known here.
     own_ids: u128,
@@ -307,7 +364,7 @@ impl Model {
             Command::ReserveAlias(c) => self.reserve_alias(c),
             Command::Seal(c) => {
                 demand(c.checksum.is_some())?;
-                // Sessions and observations are no objects of document 000.
+                // Sessions and observations have no checksum.
                 let kind = self.kinds.get(&c.object)?;
                 demand(!matches!(kind, Kind::Session | Kind::Observation)).map(|()| true)
             }
@@ -539,239 +596,5 @@ impl Model {
                 .any(|id| self.waits_for(*id, other))
         };
         task == other || self.tasks.get(&task).is_some_and(direct)
-    }
-
-    // Runs and what is in them.
-
-    fn run(&mut self, id: Uuid, allowed: &[&str]) -> Option<&mut Run> {
-        let run = self.runs.get_mut(&id)?;
-        demand(allowed.contains(&run.status))?;
-        Some(run)
-    }
-
-    fn unfinished(&mut self, id: Uuid) -> Option<&mut Run> {
-        self.run(id, &["created", "patching", "validating"])
-    }
-
-    fn create_run(&mut self, c: &run::CreateRun) -> Judged {
-        let reverts = c.reverts.map(Uuid::from);
-        if let Some(patch_set) = reverts {
-            let patch_set = self.patch_sets.get(&patch_set)?;
-            demand(patch_set.status == "applied")?;
-            demand(self.runs.get(&patch_set.run)?.task == c.task.0)?;
-        }
-        demand(c.plan.is_none_or(|plan| self.plans.contains_key(&plan.0)))?;
-        demand(
-            c.snapshot
-                .is_none_or(|snapshot| self.snapshots.contains_key(&snapshot.0)),
-        )?;
-        let task = self.tasks.get(&c.task.0)?;
-        if task.status == "draft" {
-            let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
-            demand(needs.all(|id| self.tasks[&id].status == "done"))?;
-        }
-        if let Some(intent) = task.intent.filter(|_| reverts.is_none()) {
-            self.run_begins(intent)?;
-        }
-        let task = self.tasks.get_mut(&c.task.0)?;
-        match task.status {
-            "draft" => task.status = "running",
-            "running" => {}
-            "done" => demand(reverts.is_some())?,
-            _ => return None,
-        }
-        let run = Run {
-            status: "created",
-            task: c.task.0,
-            has_snapshot: c.snapshot.is_some(),
-            reverts,
-            ..Run::default()
-        };
-        let id = c.id?.0;
-        self.tasks.get_mut(&c.task.0)?.last_run = Some(id);
-        self.runs.insert(id, run);
-        self.place(Some(id), Kind::Run)
-    }
-
-    fn attach_snapshot(&mut self, c: &run::AttachSnapshot) -> Judged {
-        demand(self.snapshots.contains_key(&c.snapshot.0))?;
-        let run = self.unfinished(c.run.0)?;
-        demand(!run.has_snapshot)?;
-        run.has_snapshot = true;
-        Some(true)
-    }
-
-    fn propose_patch_set(&mut self, c: &run::ProposePatchSet) -> Judged {
-        c.touched.iter().try_for_each(|file| text(&file.path))?;
-        let run = c.run.0;
-        self.run(run, &["patching", "validating"])?;
-        let id = c.id?.0;
-        self.patch_sets.insert(
-            id,
-            PatchSet {
-                run,
-                status: "proposed",
-            },
-        );
-        self.place(Some(id), Kind::PatchSet)
-    }
-
-    fn record_evidence(&mut self, c: &run::RecordEvidence) -> Judged {
-        text(&c.tool)?;
-        self.unfinished(c.run.0)?;
-        if let Some(patch_set) = c.patchset_id {
-            demand(self.patch_sets.get(&patch_set.0)?.run == c.run.0)?;
-        }
-        self.place(c.id.map(Uuid::from), Kind::Evidence)
-    }
-
-    fn record_provenance(&mut self, c: &run::RecordProvenance) -> Judged {
-        text(&c.provider)?;
-        text(&c.model)?;
-        let mut sum = 0;
-        if let Some(used) = c.token_usage {
-            sum = used.input_tokens.checked_add(used.output_tokens)?;
-            demand(used.total_tokens.is_none_or(|total| total == sum))?;
-        }
-        let run = self.runs.get_mut(&c.run.0)?;
-        demand(!run.has_provenance)?;
-        run.has_provenance = true;
-        run.tokens = run.tokens.checked_add(sum)?;
-        self.place(c.id.map(Uuid::from), Kind::Provenance)
-    }
-
-    fn decide(&mut self, c: &run::Decide) -> Judged {
-        let run = self.runs.get_mut(&c.run.0)?;
-        demand(!run.decided)?;
-        run.decided = true;
-        let verdict = c.decision_type.as_str();
-        let names_patch_set = matches!(verdict, "commit" | "rollback");
-        match run.status {
-            "validating" => run.status = "completed",
-            // A failed run stays failed.
-            "failed" => demand(!names_patch_set)?,
-            _ => return None,
-        }
-        demand(names_patch_set || c.chosen_patchset_id.is_none())?;
-        demand(names_patch_set || c.result_commit_sha.is_none())?;
-        let saves = !matches!(verdict, "commit" | "retry" | "abandon" | "rollback");
-        demand(saves || c.checkpoint_id.is_none())?;
-        let run = run.clone();
-        match c.decision_type {
-            DecisionType::Commit => self.commit(c, &run)?,
-            DecisionType::Retry => {
-                let own = self
-                    .patch_sets
-                    .values_mut()
-                    .filter(|patch_set| patch_set.run == c.run.0);
-                own.filter(|patch_set| patch_set.status == "proposed")
-                    .for_each(|patch_set| patch_set.status = "rejected");
-            }
-            DecisionType::Abandon => self.end_task(&run, "failed")?,
-            DecisionType::Rollback => {
-                let reverts = run.reverts?;
-                demand(
-                    c.chosen_patchset_id
-                        .is_none_or(|chosen| chosen.0 == reverts),
-                )?;
-                let patch_set = self.patch_sets.get_mut(&reverts)?;
-                demand(patch_set.status == "applied")?;
-                patch_set.status = "reverted";
-            }
-            DecisionType::Checkpoint | DecisionType::Other(_) => {}
-        }
-        self.place(c.id.map(Uuid::from), Kind::Decision)
-    }
-
-    fn commit(&mut self, c: &run::Decide, run: &Run) -> Option<()> {
-        let patch_set = self.patch_sets.get_mut(&c.chosen_patchset_id?.0)?;
-        demand(patch_set.run == c.run.0)?;
-        demand(matches!(patch_set.status, "proposed" | "applied"))?;
-        patch_set.status = "applied";
-        self.end_task(run, "done")?;
-        let intent = self.tasks.get(&run.task)?.intent;
-        let intent = intent.and_then(|intent| self.intents.get_mut(&intent));
-        if let (Some(intent), Some(commit)) = (intent, c.result_commit_sha)
-            && intent.status == "active"
-        {
-            intent.commit = Some(commit);
-        }
-        Some(())
-    }
-
-    /// No decision of a run that reverts changes its task.
-    fn end_task(&mut self, run: &Run, status: &'static str) -> Option<()> {
-        if run.reverts.is_none() {
-            let task = self.tasks.get_mut(&run.task)?;
-            demand(task.status == "running")?;
-            task.status = status;
-            if status == "failed" {
-                self.fail_dependents(run.task);
-            }
-        }
-        Some(())
-    }
-
-    // Context.
-
-    fn open_blobs(&mut self, snapshot: Uuid) -> Option<&mut Vec<bool>> {
-        let snapshot = self.snapshots.get_mut(&snapshot)?;
-        demand(!snapshot.finalized)?;
-        Some(&mut snapshot.blobs)
-    }
-
-    fn open_snapshot(&mut self, c: &snapshot::OpenSnapshot) -> Judged {
-        c.items.iter().try_for_each(|item| text(&item.path))?;
-        let blobs = c.items.iter().map(|item| item.blob.is_some()).collect();
-        let id = c.id?.0;
-        self.snapshots.insert(
-            id,
-            Snapshot {
-                finalized: false,
-                blobs,
-            },
-        );
-        self.place(Some(id), Kind::ContextSnapshot)
-    }
-
-    fn create_pipeline(&mut self, c: &pipeline::CreatePipeline) -> Judged {
-        let id = c.id?.0;
-        let mut pipeline = Pipeline::default();
-        if let Some(policy) = &c.policy {
-            demand(window::makes_sense(policy) && window::go_together(policy, c.max_frames))?;
-            pipeline.set_policy(policy);
-        }
-        pipeline.max_frames = c.max_frames.unwrap_or(pipeline.max_frames);
-        self.place(Some(id), Kind::ContextPipeline)?;
-        self.pipelines.insert(id, pipeline);
-        Some(true)
-    }
-
-    fn push_frame(&mut self, c: &pipeline::PushFrame) -> Judged {
-        if let (Some(data), Some(_)) = (&c.data, &c.content) {
-            let data = serde_json::from_str(data.text()).unwrap_or_default();
-            let serde_json::Value::Object(data) = data else {
-                return None;
-            };
-            demand(!data.contains_key("content"))?;
-        }
-        let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
-        pipeline.push(&c.kind, c.token_estimate.unwrap_or(0));
-        Some(true)
-    }
-
-    /// The generator makes no alias that looks like an id.
-    fn reserve_alias(&mut self, c: &alias::ReserveAlias) -> Judged {
-        demand(!c.alias.is_empty() && !c.alias.contains([' ', '/', '\n']))?;
-        self.kinds.get(&c.object)?;
-        match self.aliases.insert(c.alias.clone(), c.object) {
-            Some(object) => demand(object == c.object).map(|()| false),
-            None => Some(true),
-        }
-    }
-
-    fn set_metadata(&mut self, c: &metadata::SetMetadata) -> Judged {
-        demand(c.visibility.is_some() || c.tags.is_some() || c.external_ids.is_some())?;
-        self.kinds.get(&c.object).map(|_| true)
     }
 }

@@ -1,0 +1,141 @@
+//! Histories of Annals' own objects: random commands, valid and invalid, and the
+//! events that the deciders make of them.
+//!
+//! [`history`] is a strategy for a [`History`]: commands about intents, plans, tasks,
+//! runs and their records, snapshots, pipelines, sessions, observations, aliases and
+//! settings, each with its events or its refusal. Half of the commands take an object a
+//! step on in its life, so that histories get somewhere; the others are any command at
+//! all, with ids that are mostly right. [`valid`] leaves out what is refused.
+//!
+//! ```
+//! use annals_testkit::generators::objects;
+//! use annals_testkit::invariants;
+//! use proptest::prelude::*;
+//! use proptest::strategy::ValueTree;
+//! use proptest::test_runner::TestRunner;
+//!
+//! let mut runner = TestRunner::deterministic();
+//! let history = objects::history(60).new_tree(&mut runner)?.current();
+//! assert_eq!(history.tried.len(), 60);
+//! assert!(history.accepted().count() > 10 && history.refused().count() > 0);
+//!
+//! // The same events in a log, one batch for each accepted command.
+//! let log = history.log();
+//! let report = invariants::check_all(&log)?;
+//! assert_eq!(report.records as usize, history.events().count());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! With `proptest!`, a failing history is shrunk: commands are left out and choices
+//! made simpler.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "this is test code that other crates' tests call"
+)]
+
+mod commands;
+mod dice;
+mod log;
+pub mod model;
+
+use annals_domain::testing::Given;
+use annals_domain::{Command, Emitted, Refusal, Timestamp};
+use chrono::DateTime;
+use proptest::collection::{SizeRange, vec};
+use proptest::prelude::*;
+
+pub use commands::command;
+pub use dice::Dice;
+
+use model::Model;
+
+/// A command that was tried.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// What was asked.
+    pub command: Command,
+    /// When.
+    pub at: Timestamp,
+    /// The events; none where all was so already. Or why it was refused.
+    pub answer: Result<Vec<Emitted>, Refusal>,
+}
+
+/// Commands, and what the deciders made of them.
+#[derive(Debug, Clone, Default)]
+pub struct History {
+    /// Each command, in the order in which they were tried.
+    pub tried: Vec<Tried>,
+}
+
+impl History {
+    /// Lets the deciders decide commands, one second apart.
+    pub fn of(commands: impl IntoIterator<Item = Command>) -> History {
+        let mut given = Given::new();
+        let mut tried = Vec::new();
+        for (seconds, command) in (1_700_000_001..).zip(commands) {
+            let at = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+            let at = Timestamp::from(at);
+            given = given.at(at);
+            let answer = given.try_execute(command.clone());
+            tried.push(Tried {
+                command,
+                at,
+                answer,
+            });
+        }
+        History { tried }
+    }
+
+    /// The commands that led to events, with these.
+    pub fn accepted(&self) -> impl Iterator<Item = (&Tried, &[Emitted])> {
+        let events = |tried: &Tried| -> Option<usize> {
+            let events = tried.answer.as_ref().ok()?;
+            Some(events.len()).filter(|count| *count > 0)
+        };
+        let accepted = self.tried.iter().filter(move |it| events(it).is_some());
+        accepted.map(|it| (it, it.answer.as_deref().unwrap_or_default()))
+    }
+
+    /// The commands that were refused, with the reasons.
+    pub fn refused(&self) -> impl Iterator<Item = (&Tried, &Refusal)> {
+        let refusal = |tried: &'_ Tried| tried.answer.is_err();
+        let refused = self.tried.iter().filter(move |it| refusal(it));
+        refused.filter_map(|it| it.answer.as_ref().err().map(|refusal| (it, refusal)))
+    }
+
+    /// All events, in their order.
+    pub fn events(&self) -> impl Iterator<Item = &Emitted> {
+        self.accepted().flat_map(|(_, events)| events)
+    }
+}
+
+/// Commands, valid and invalid, about the objects that those before them made.
+pub fn commands(length: impl Into<SizeRange>) -> impl Strategy<Value = Vec<Command>> {
+    vec(Dice::strategy(), length).prop_map(|all| {
+        let mut model = Model::default();
+        let mut commands = Vec::with_capacity(all.len());
+        for dice in all {
+            let command = command(&model, dice);
+            model.take(&command);
+            commands.push(command);
+        }
+        commands
+    })
+}
+
+/// Histories of commands, valid and invalid.
+pub fn history(length: impl Into<SizeRange>) -> impl Strategy<Value = History> {
+    commands(length).prop_map(History::of)
+}
+
+/// Histories in which every command is accepted; shorter than `length`, as others are
+/// left out.
+pub fn valid(length: impl Into<SizeRange>) -> impl Strategy<Value = History> {
+    history(length).prop_map(|mut history| {
+        history.tried.retain(|tried| tried.answer.is_ok());
+        history
+    })
+}

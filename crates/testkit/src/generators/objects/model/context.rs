@@ -1,0 +1,69 @@
+//! The reference for snapshots, pipelines, metadata and aliases.
+
+use annals_domain::{Kind, alias, metadata, pipeline, snapshot};
+use uuid::Uuid;
+
+use super::{Judged, Model, Pipeline, Snapshot, demand, text, window};
+
+impl Model {
+    pub(super) fn open_blobs(&mut self, snapshot: Uuid) -> Option<&mut Vec<bool>> {
+        let snapshot = self.snapshots.get_mut(&snapshot)?;
+        demand(!snapshot.finalized)?;
+        Some(&mut snapshot.blobs)
+    }
+
+    pub(super) fn open_snapshot(&mut self, c: &snapshot::OpenSnapshot) -> Judged {
+        c.items.iter().try_for_each(|item| text(&item.path))?;
+        let blobs = c.items.iter().map(|item| item.blob.is_some()).collect();
+        let id = c.id?.0;
+        self.snapshots.insert(
+            id,
+            Snapshot {
+                finalized: false,
+                blobs,
+            },
+        );
+        self.place(Some(id), Kind::ContextSnapshot)
+    }
+
+    pub(super) fn create_pipeline(&mut self, c: &pipeline::CreatePipeline) -> Judged {
+        let id = c.id?.0;
+        let mut pipeline = Pipeline::default();
+        if let Some(policy) = &c.policy {
+            demand(window::makes_sense(policy) && window::go_together(policy, c.max_frames))?;
+            pipeline.set_policy(policy);
+        }
+        pipeline.max_frames = c.max_frames.unwrap_or(pipeline.max_frames);
+        self.place(Some(id), Kind::ContextPipeline)?;
+        self.pipelines.insert(id, pipeline);
+        Some(true)
+    }
+
+    pub(super) fn push_frame(&mut self, c: &pipeline::PushFrame) -> Judged {
+        if let (Some(data), Some(_)) = (&c.data, &c.content) {
+            let data = serde_json::from_str(data.text()).unwrap_or_default();
+            let serde_json::Value::Object(data) = data else {
+                return None;
+            };
+            demand(!data.contains_key("content"))?;
+        }
+        let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
+        pipeline.push(&c.kind, c.token_estimate.unwrap_or(0));
+        Some(true)
+    }
+
+    /// The generator makes no alias that looks like an id.
+    pub(super) fn reserve_alias(&mut self, c: &alias::ReserveAlias) -> Judged {
+        demand(!c.alias.is_empty() && !c.alias.contains([' ', '/', '\n']))?;
+        self.kinds.get(&c.object)?;
+        match self.aliases.insert(c.alias.clone(), c.object) {
+            Some(object) => demand(object == c.object).map(|()| false),
+            None => Some(true),
+        }
+    }
+
+    pub(super) fn set_metadata(&mut self, c: &metadata::SetMetadata) -> Judged {
+        demand(c.visibility.is_some() || c.tags.is_some() || c.external_ids.is_some())?;
+        self.kinds.get(&c.object).map(|_| true)
+    }
+}

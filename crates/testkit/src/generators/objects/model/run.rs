@@ -1,0 +1,178 @@
+//! The reference for runs and what is in them.
+
+use annals_domain::Kind;
+use annals_domain::run::{self, DecisionType};
+use uuid::Uuid;
+
+use super::{Judged, Model, PatchSet, Run, demand, text};
+
+impl Model {
+    pub(super) fn run(&mut self, id: Uuid, allowed: &[&str]) -> Option<&mut Run> {
+        let run = self.runs.get_mut(&id)?;
+        demand(allowed.contains(&run.status))?;
+        Some(run)
+    }
+
+    pub(super) fn unfinished(&mut self, id: Uuid) -> Option<&mut Run> {
+        self.run(id, &["created", "patching", "validating"])
+    }
+
+    pub(super) fn create_run(&mut self, c: &run::CreateRun) -> Judged {
+        let reverts = c.reverts.map(Uuid::from);
+        if let Some(patch_set) = reverts {
+            let patch_set = self.patch_sets.get(&patch_set)?;
+            demand(patch_set.status == "applied")?;
+            demand(self.runs.get(&patch_set.run)?.task == c.task.0)?;
+        }
+        demand(c.plan.is_none_or(|plan| self.plans.contains_key(&plan.0)))?;
+        demand(
+            c.snapshot
+                .is_none_or(|snapshot| self.snapshots.contains_key(&snapshot.0)),
+        )?;
+        let task = self.tasks.get(&c.task.0)?;
+        if task.status == "draft" {
+            let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
+            demand(needs.all(|id| self.tasks[&id].status == "done"))?;
+        }
+        if let Some(intent) = task.intent.filter(|_| reverts.is_none()) {
+            self.run_begins(intent)?;
+        }
+        let task = self.tasks.get_mut(&c.task.0)?;
+        match task.status {
+            "draft" => task.status = "running",
+            "running" => {}
+            "done" => demand(reverts.is_some())?,
+            _ => return None,
+        }
+        let run = Run {
+            status: "created",
+            task: c.task.0,
+            has_snapshot: c.snapshot.is_some(),
+            reverts,
+            ..Run::default()
+        };
+        let id = c.id?.0;
+        self.tasks.get_mut(&c.task.0)?.last_run = Some(id);
+        self.runs.insert(id, run);
+        self.place(Some(id), Kind::Run)
+    }
+
+    pub(super) fn attach_snapshot(&mut self, c: &run::AttachSnapshot) -> Judged {
+        demand(self.snapshots.contains_key(&c.snapshot.0))?;
+        let run = self.unfinished(c.run.0)?;
+        demand(!run.has_snapshot)?;
+        run.has_snapshot = true;
+        Some(true)
+    }
+
+    pub(super) fn propose_patch_set(&mut self, c: &run::ProposePatchSet) -> Judged {
+        c.touched.iter().try_for_each(|file| text(&file.path))?;
+        let run = c.run.0;
+        self.run(run, &["patching", "validating"])?;
+        let id = c.id?.0;
+        self.patch_sets.insert(
+            id,
+            PatchSet {
+                run,
+                status: "proposed",
+            },
+        );
+        self.place(Some(id), Kind::PatchSet)
+    }
+
+    pub(super) fn record_evidence(&mut self, c: &run::RecordEvidence) -> Judged {
+        text(&c.tool)?;
+        self.unfinished(c.run.0)?;
+        if let Some(patch_set) = c.patchset_id {
+            demand(self.patch_sets.get(&patch_set.0)?.run == c.run.0)?;
+        }
+        self.place(c.id.map(Uuid::from), Kind::Evidence)
+    }
+
+    pub(super) fn record_provenance(&mut self, c: &run::RecordProvenance) -> Judged {
+        text(&c.provider)?;
+        text(&c.model)?;
+        let mut sum = 0;
+        if let Some(used) = c.token_usage {
+            sum = used.input_tokens.checked_add(used.output_tokens)?;
+            demand(used.total_tokens.is_none_or(|total| total == sum))?;
+        }
+        let run = self.runs.get_mut(&c.run.0)?;
+        demand(!run.has_provenance)?;
+        run.has_provenance = true;
+        run.tokens = run.tokens.checked_add(sum)?;
+        self.place(c.id.map(Uuid::from), Kind::Provenance)
+    }
+
+    pub(super) fn decide(&mut self, c: &run::Decide) -> Judged {
+        let run = self.runs.get_mut(&c.run.0)?;
+        demand(!run.decided)?;
+        run.decided = true;
+        let verdict = c.decision_type.as_str();
+        let names_patch_set = matches!(verdict, "commit" | "rollback");
+        match run.status {
+            "validating" => run.status = "completed",
+            // A failed run stays failed.
+            "failed" => demand(!names_patch_set)?,
+            _ => return None,
+        }
+        demand(names_patch_set || c.chosen_patchset_id.is_none())?;
+        demand(names_patch_set || c.result_commit_sha.is_none())?;
+        let saves = !matches!(verdict, "commit" | "retry" | "abandon" | "rollback");
+        demand(saves || c.checkpoint_id.is_none())?;
+        let run = run.clone();
+        match c.decision_type {
+            DecisionType::Commit => self.commit(c, &run)?,
+            DecisionType::Retry => {
+                let own = self
+                    .patch_sets
+                    .values_mut()
+                    .filter(|patch_set| patch_set.run == c.run.0);
+                own.filter(|patch_set| patch_set.status == "proposed")
+                    .for_each(|patch_set| patch_set.status = "rejected");
+            }
+            DecisionType::Abandon => self.end_task(&run, "failed")?,
+            DecisionType::Rollback => {
+                let reverts = run.reverts?;
+                demand(
+                    c.chosen_patchset_id
+                        .is_none_or(|chosen| chosen.0 == reverts),
+                )?;
+                let patch_set = self.patch_sets.get_mut(&reverts)?;
+                demand(patch_set.status == "applied")?;
+                patch_set.status = "reverted";
+            }
+            DecisionType::Checkpoint | DecisionType::Other(_) => {}
+        }
+        self.place(c.id.map(Uuid::from), Kind::Decision)
+    }
+
+    pub(super) fn commit(&mut self, c: &run::Decide, run: &Run) -> Option<()> {
+        let patch_set = self.patch_sets.get_mut(&c.chosen_patchset_id?.0)?;
+        demand(patch_set.run == c.run.0)?;
+        demand(matches!(patch_set.status, "proposed" | "applied"))?;
+        patch_set.status = "applied";
+        self.end_task(run, "done")?;
+        let intent = self.tasks.get(&run.task)?.intent;
+        let intent = intent.and_then(|intent| self.intents.get_mut(&intent));
+        if let (Some(intent), Some(commit)) = (intent, c.result_commit_sha)
+            && intent.status == "active"
+        {
+            intent.commit = Some(commit);
+        }
+        Some(())
+    }
+
+    /// No decision of a run that reverts changes its task.
+    pub(super) fn end_task(&mut self, run: &Run, status: &'static str) -> Option<()> {
+        if run.reverts.is_none() {
+            let task = self.tasks.get_mut(&run.task)?;
+            demand(task.status == "running")?;
+            task.status = status;
+            if status == "failed" {
+                self.fail_dependents(run.task);
+            }
+        }
+        Some(())
+    }
+}
