@@ -185,7 +185,11 @@ impl Course<'_> {
         self.note(|| format!("{run:?}: {} {}", ended.status, ended.errors));
         self.understand(&ended, about.as_ref());
         if ended.hung {
-            self.found(Invariant::Usable, format!("{run:?} took over {PATIENCE:?}"));
+            let errors = &ended.errors;
+            self.found(
+                Invariant::Ends,
+                format!("{run:?} took over {PATIENCE:?}: {errors}"),
+            );
         } else if !killed && !ended.in_order() && !self.was_struck(fault) {
             let (status, errors) = (ended.status, &ended.errors);
             self.found(
@@ -283,9 +287,10 @@ impl Course<'_> {
         self.note(|| format!("check: {} {}", ended.status, ended.errors));
         self.heard(&ended);
         if ended.hung {
+            let errors = &ended.errors;
             self.found(
-                Invariant::Usable,
-                format!("the check took over {PATIENCE:?}"),
+                Invariant::Ends,
+                format!("the check took over {PATIENCE:?}: {errors}"),
             );
         } else if !ended.status.success() {
             let (status, errors) = (ended.status, &ended.errors);

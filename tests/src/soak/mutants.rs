@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::disk::Disk;
 use super::plan::Choice;
 use super::process::{MUTANT, Programs};
-use super::runner::{Plan, Summary, run};
+use super::runner::{Found, Plan, Summary, run};
 
 /// The one bug that is not in the store: the worker says that a batch was acknowledged
 /// before it asks for that. It shows that the soak can find something where the store has
@@ -85,7 +85,8 @@ pub fn hunt(mutant: &Mutant, seed: u64, disks: &[Disk], programs: &Programs) -> 
         progress: false,
     };
     let Summary { violations, .. } = run(&plan, disks, &programs);
-    let first = violations.into_iter().min_by_key(|found| found.cycle);
+    let of_the_log = violations.into_iter().filter(Found::is_of_the_log);
+    let first = of_the_log.min_by_key(|found| found.cycle);
     Caught {
         mutant: mutant.clone(),
         cycle: first.as_ref().map(|found| found.cycle),

@@ -174,7 +174,9 @@ impl Process {
     /// Waits for its end; one that takes longer than `most` is killed.
     pub fn end(mut self, most: Duration) -> Ended {
         let hung = !self.wait_until(Some(most), || false);
+        let mut threads = String::new();
         if hung {
+            threads = where_it_hangs(self.child().id());
             self.kill();
         }
         self.wait_until(None, || false);
@@ -190,10 +192,23 @@ impl Process {
         Ended {
             lines: lines.unwrap_or_default(),
             status,
-            errors: errors.unwrap_or_default(),
+            errors: errors.unwrap_or_default() + &threads,
             hung,
         }
     }
+}
+
+/// What the kernel says of each thread of a process, and of what it waits for.
+fn where_it_hangs(process: u32) -> String {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
+    let mut text = String::new();
+    for task in tasks.into_iter().flatten().flatten() {
+        let read = |name: &str| std::fs::read_to_string(task.path().join(name));
+        let of = |name: &str| read(name).unwrap_or_default().trim().replace('\n', " ");
+        let (name, waits, call) = (of("comm"), of("wchan"), of("syscall"));
+        text.push_str(&format!("\n{name}: {waits}: {call}: {}", of("stack")));
+    }
+    text
 }
 
 /// The whole lines of an output: one that was cut off was not said.

@@ -15,7 +15,7 @@ use super::disk::Disk;
 use super::fault::FaultKind;
 use super::plan::{Choice, Cycle};
 use super::process::Programs;
-use super::said::Violation;
+use super::said::{Invariant, Violation};
 use super::workload::Workload;
 
 /// Violations after which there is no use in going on.
@@ -58,6 +58,13 @@ pub struct Found {
     pub workload: Workload,
     /// The violation.
     pub violation: Violation,
+}
+
+impl Found {
+    /// Whether it is of the log, and not of a process that took its time.
+    pub fn is_of_the_log(&self) -> bool {
+        self.violation.invariant != Invariant::Ends
+    }
 }
 
 /// What all cycles came to.
@@ -115,7 +122,8 @@ fn enough(plan: &Plan, summary: &Summary, begun: u64, began: Instant) -> bool {
     let by_time = plan.time.is_some_and(|time| began.elapsed() >= time);
     let by_count = plan.cycles.is_some_and(|cycles| begun >= cycles);
     let by_findings = match plan.until_found {
-        true => !summary.violations.is_empty(),
+        // A process that is slow is not what is looked for.
+        true => summary.violations.iter().any(Found::is_of_the_log),
         false => summary.violations.len() >= ENOUGH,
     };
     by_time || by_count || by_findings

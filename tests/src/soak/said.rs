@@ -125,6 +125,8 @@ pub enum Invariant {
     Removed,
     /// A copy that was made is whole.
     Copied,
+    /// Every process comes to an end.
+    Ends,
 }
 
 /// Something that must hold and does not.
@@ -295,7 +297,10 @@ mod tests {
         };
         let mut history = History::default();
         history.add(&Said::Sent(batch));
-        assert_eq!((history.unknown(), history.acknowledged()), (vec![batch], 0));
+        assert_eq!(
+            (history.unknown(), history.acknowledged()),
+            (vec![batch], 0)
+        );
         history.add(&acknowledged);
         // A repeat that is not answered takes nothing back.
         history.add(&Said::Sent(batch));

@@ -94,7 +94,7 @@ fn one(
         if let Some(annals) = annals.take() {
             let end = annals.position().0;
             block_on(annals.close());
-            say(&Said::Rested(end));
+            rested(shared, end);
         }
     };
     match step {
@@ -119,6 +119,14 @@ fn one(
         step => doing(step, handle(annals, shared)?, shared, rng)?,
     }
     Ok(())
+}
+
+/// Says that WATERMARK must be durable up to here, unless the power is off by now: then it
+/// may have gone before that.
+fn rested(shared: &Shared, end: u64) {
+    if std::fs::read_dir(&shared.path).is_ok() {
+        say(&Said::Rested(end));
+    }
 }
 
 /// The open log; one that is not open is opened.
@@ -180,7 +188,7 @@ fn doing(step: &Step, annals: &Annals, shared: &Shared, rng: &mut StdRng) -> Res
         Step::Rest => {
             let end = annals.position().0;
             std::thread::sleep(REST);
-            say(&Said::Rested(end));
+            rested(shared, end);
         }
         Step::Collect => {
             block_on(rocks(annals)?.collect(&mut |_| {}))?;

@@ -8,6 +8,7 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod creation;
 mod disk_full;
 mod durability;
 mod flow;
