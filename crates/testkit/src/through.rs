@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError, Redaction, Row,
-    Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
+    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;

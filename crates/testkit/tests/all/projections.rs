@@ -19,7 +19,9 @@ fn count(log: &dyn EventLog, rows_first: bool) -> Result<(), CommitError> {
     block_on(async {
         loop {
             let checkpoint = log.checkpoint(MODEL).await?;
-            let page = log.read(Query::all(checkpoint.position.next()).limit(5)).await?;
+            let page = log
+                .read(Query::all(checkpoint.position.next()).limit(5))
+                .await?;
             let Some(last) = page.records.last() else {
                 return Ok(());
             };
