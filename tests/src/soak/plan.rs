@@ -160,3 +160,34 @@ pub fn moment(rng: &mut StdRng) -> Duration {
         .unwrap_or(&15_000);
     Duration::from_micros(rng.random_range(500..most))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_follows_from_its_seed() {
+        let choice = Choice::all(true);
+        for seed in 0..200 {
+            let text = |cycle: &Cycle| serde_json::to_string(cycle).unwrap();
+            let one = Cycle::new(seed, &choice, true);
+            assert_eq!(text(&one), text(&Cycle::new(seed, &choice, true)));
+            let last = one.rounds.last().unwrap();
+            assert!(last.checked, "seed {seed}: nothing looks at the end");
+            assert!(one.rounds.iter().all(|round| round.in_run < round.runs.len()));
+        }
+    }
+
+    #[test]
+    fn names_choose_workloads_and_faults() {
+        let only = |names: &[&str], powered| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            Choice::of(&names, powered)
+        };
+        let choice = only(&["redact", "cut-in"], true).unwrap();
+        assert_eq!(choice.workloads, [Workload::Redact]);
+        assert_eq!(choice.faults, [FaultKind::CutIn]);
+        assert!(only(&["cut-in"], false).is_none(), "a plain folder has no power");
+        assert!(only(&["nothing"], true).is_none());
+    }
+}

@@ -276,3 +276,43 @@ impl History {
         unknown.map(|(batch, _)| *batch).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    use super::super::batch::Kind;
+    use super::*;
+
+    #[test]
+    fn what_was_said_makes_the_fate_of_a_batch() {
+        let batch = Batch::new(&mut StdRng::seed_from_u64(1), Kind::Plain, 3);
+        let acknowledged = Said::Acknowledged {
+            batch,
+            first: 1,
+            last: 3,
+        };
+        let mut history = History::default();
+        history.add(&Said::Sent(batch));
+        assert_eq!((history.unknown(), history.acknowledged()), (vec![batch], 0));
+        history.add(&acknowledged);
+        // A repeat that is not answered takes nothing back.
+        history.add(&Said::Sent(batch));
+        assert_eq!((history.unknown(), history.acknowledged()), (vec![], 3));
+    }
+
+    #[test]
+    fn a_line_is_read_as_it_was_said() {
+        let batch = Batch::new(&mut StdRng::seed_from_u64(2), Kind::Intents, 1);
+        let said = Said::Acknowledged {
+            batch,
+            first: 0,
+            last: 9,
+        };
+        let line = serde_json::to_string(&said).unwrap();
+        assert_eq!(serde_json::from_str::<Said>(&line).unwrap(), said);
+        let cut_off = &line[..line.len() - 1];
+        assert!(serde_json::from_str::<Said>(cut_off).is_err());
+    }
+}
