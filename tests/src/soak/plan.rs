@@ -174,7 +174,11 @@ mod tests {
             assert_eq!(text(&one), text(&Cycle::new(seed, &choice, true)));
             let last = one.rounds.last().unwrap();
             assert!(last.checked, "seed {seed}: nothing looks at the end");
-            assert!(one.rounds.iter().all(|round| round.in_run < round.runs.len()));
+            assert!(
+                one.rounds
+                    .iter()
+                    .all(|round| round.in_run < round.runs.len())
+            );
         }
     }
 
@@ -187,7 +191,10 @@ mod tests {
         let choice = only(&["redact", "cut-in"], true).unwrap();
         assert_eq!(choice.workloads, [Workload::Redact]);
         assert_eq!(choice.faults, [FaultKind::CutIn]);
-        assert!(only(&["cut-in"], false).is_none(), "a plain folder has no power");
+        assert!(
+            only(&["cut-in"], false).is_none(),
+            "a plain folder has no power"
+        );
         assert!(only(&["nothing"], true).is_none());
     }
 }

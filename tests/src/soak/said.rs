@@ -295,7 +295,10 @@ mod tests {
         };
         let mut history = History::default();
         history.add(&Said::Sent(batch));
-        assert_eq!((history.unknown(), history.acknowledged()), (vec![batch], 0));
+        assert_eq!(
+            (history.unknown(), history.acknowledged()),
+            (vec![batch], 0)
+        );
         history.add(&acknowledged);
         // A repeat that is not answered takes nothing back.
         history.add(&Said::Sent(batch));
