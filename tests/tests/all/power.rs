@@ -427,3 +427,44 @@ fn a_cut_at_any_moment_of_a_recovery_loses_nothing() {
     }
     assert!(cuts > 10, "there were {nth} moments, and {cuts} cuts");
 }
+
+/// The power goes at each operation of a log's creation: it can be completed, or was never begun.
+#[test]
+fn a_cut_at_any_moment_of_a_creation_leaves_one_that_can_be_completed() {
+    let Some((_home, disk)) = disk() else { return };
+    let path = disk.path().join("log");
+    let empty = disk.snapshot();
+    let (mut nth, mut cuts) = (0, 0);
+    loop {
+        nth += 1 + nth / 6;
+        cuts += 1;
+        disk.restore(&empty);
+        disk.arm(Fault {
+            on: Operation::Change,
+            path: None,
+            nth,
+            then: Effect::PowerOff(When::Before),
+        });
+        let created = RocksLog::create(&path, &options()).map(close).is_ok();
+        let was_off = !disk.is_powered();
+        disk.power_off();
+        let cut = match cuts % 2 {
+            0 => Cut::DropAll,
+            _ => Cut::Random { seed: nth },
+        };
+        disk.power_on(&cut);
+        if created {
+            RocksLog::open(&path, &options())
+                .map(close)
+                .expect("it was created");
+        }
+        let log = open(&path);
+        acknowledged(&log, 1);
+        assert_eq!(numbers(&log), [1], "at {nth}");
+        close(log);
+        if !was_off {
+            break; // it has fewer operations than that
+        }
+    }
+    assert!(cuts > 10, "there were {nth} moments, and {cuts} cuts");
+}
