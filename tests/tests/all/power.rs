@@ -383,14 +383,12 @@ fn the_names_of_new_folders_above_a_log_survive() {
 #[test]
 fn a_cut_at_any_moment_of_a_recovery_loses_nothing() {
     let Some((_home, disk)) = disk() else { return };
-    let path = disk.path().join("log");
-    killed_in_its_sync(&disk, &path);
-    let left = disk.snapshot();
     let (mut nth, mut cuts) = (0, 0);
     loop {
         nth += 1 + nth / 6;
         cuts += 1;
-        disk.restore(&left);
+        let path = disk.path().join(format!("log-{nth}"));
+        killed_in_its_sync(&disk, &path);
         disk.arm(Fault {
             on: Operation::Change,
             path: None,
@@ -432,13 +430,11 @@ fn a_cut_at_any_moment_of_a_recovery_loses_nothing() {
 #[test]
 fn a_cut_at_any_moment_of_a_creation_leaves_one_that_can_be_completed() {
     let Some((_home, disk)) = disk() else { return };
-    let path = disk.path().join("log");
-    let empty = disk.snapshot();
     let (mut nth, mut cuts) = (0, 0);
     loop {
         nth += 1 + nth / 6;
         cuts += 1;
-        disk.restore(&empty);
+        let path = disk.path().join(format!("log-{nth}"));
         disk.arm(Fault {
             on: Operation::Change,
             path: None,
