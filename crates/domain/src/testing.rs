@@ -54,6 +54,12 @@ pub struct Given {
     at: Timestamp,
 }
 
+impl Default for Given {
+    fn default() -> Given {
+        Given::new()
+    }
+}
+
 impl Given {
     /// Nothing has happened.
     pub fn new() -> Given {

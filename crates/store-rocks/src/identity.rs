@@ -160,6 +160,9 @@ pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
     file.rewind().map_err(failed)?;
     file.write_all(text(log_id).as_bytes()).map_err(failed)?;
     file.sync_all().map_err(failed)?;
+    // Its name before those of the database: after a power cut these must not be found alone.
+    let names = File::open(directory).and_then(|names| names.sync_all());
+    names.map_err(failed)?;
     Ok(file)
 }
 

@@ -46,6 +46,8 @@ const META_REDACTION_PART: &[u8] = b"redaction/";
 pub(crate) const META_EPOCH: &[u8] = b"epoch";
 /// `meta`: there where no row of a read model was ever left unsynced by who closed the log.
 pub(crate) const META_ROWS_SYNCED: &[u8] = b"rows_synced";
+/// Its value.
+pub(crate) const ROWS_SYNCED: [u8; 1] = [1];
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 

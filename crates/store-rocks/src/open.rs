@@ -109,7 +109,7 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
         keys::META_CREATED_AT,
         rows::created_at(log_id, encode_timestamp(Utc::now())),
     );
-    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, []);
+    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
     rocks
         .write_opt(write, &synced(true))
         .map_err(|error| OpenError::rocks(path, error))
@@ -128,7 +128,7 @@ fn drop_unsynced_rows(db: &Db) -> Result<(), OpenError> {
     let mut write = WriteBatch::default();
     let (from, to) = ([].as_slice(), keys::BEYOND_MODELS.as_slice());
     write.delete_range_cf(columns.models, from, to);
-    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, []);
+    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
     let written = db.rocks.write_opt(write, &synced(true));
     written.map_err(|error| OpenError::rocks(path, error))
 }

@@ -1,5 +1,5 @@
 //! What holds of every log at every moment, as functions over any
-//! [`EventLog`](annals_event_log::EventLog).
+//! [`EventLog`].
 //!
 //! [`check_all`] reads the whole log and answers with a [`Report`] of what it saw,
 //! or with the first [`Violation`]. Run it after anything that may have harmed a

@@ -378,18 +378,17 @@ fn the_names_of_new_folders_above_a_log_survive() {
     assert_eq!(numbers(&open(&path)), [1]);
 }
 
-/// The power goes at each operation of opening a log that a killed process left, one after
-/// the other: recovery itself loses nothing.
+/// The power goes within the opening of a log that a killed process left, at each of the first
+/// operations and at ever wider steps behind them: recovery itself loses nothing.
 #[test]
 fn a_cut_at_any_moment_of_a_recovery_loses_nothing() {
     let Some((_home, disk)) = disk() else { return };
-    let path = disk.path().join("log");
-    killed_in_its_sync(&disk, &path);
-    let left = disk.snapshot();
-    let mut nth = 0;
+    let (mut nth, mut cuts) = (0, 0);
     loop {
-        nth += 1;
-        disk.restore(&left);
+        nth += 1 + nth / 6;
+        cuts += 1;
+        let path = disk.path().join(format!("log-{nth}"));
+        killed_in_its_sync(&disk, &path);
         disk.arm(Fault {
             on: Operation::Change,
             path: None,
@@ -404,7 +403,7 @@ fn a_cut_at_any_moment_of_a_recovery_loses_nothing() {
         });
         let was_off = !disk.is_powered();
         disk.power_off();
-        let cut = match nth % 2 {
+        let cut = match cuts % 2 {
             0 => Cut::DropAll,
             _ => Cut::Random { seed: nth },
         };
@@ -424,5 +423,44 @@ fn a_cut_at_any_moment_of_a_recovery_loses_nothing() {
             break; // it has fewer operations than that
         }
     }
-    assert!(nth > 10, "there were {nth} moments");
+    assert!(cuts > 10, "there were {nth} moments, and {cuts} cuts");
+}
+
+/// The power goes at each operation of a log's creation: it can be completed, or was never begun.
+#[test]
+fn a_cut_at_any_moment_of_a_creation_leaves_one_that_can_be_completed() {
+    let Some((_home, disk)) = disk() else { return };
+    let (mut nth, mut cuts) = (0, 0);
+    loop {
+        nth += 1 + nth / 6;
+        cuts += 1;
+        let path = disk.path().join(format!("log-{nth}"));
+        disk.arm(Fault {
+            on: Operation::Change,
+            path: None,
+            nth,
+            then: Effect::PowerOff(When::Before),
+        });
+        let created = RocksLog::create(&path, &options()).map(close).is_ok();
+        let was_off = !disk.is_powered();
+        disk.power_off();
+        let cut = match cuts % 2 {
+            0 => Cut::DropAll,
+            _ => Cut::Random { seed: nth },
+        };
+        disk.power_on(&cut);
+        if created {
+            RocksLog::open(&path, &options())
+                .map(close)
+                .expect("it was created");
+        }
+        let log = open(&path);
+        acknowledged(&log, 1);
+        assert_eq!(numbers(&log), [1], "at {nth}");
+        close(log);
+        if !was_off {
+            break; // it has fewer operations than that
+        }
+    }
+    assert!(cuts > 10, "there were {nth} moments, and {cuts} cuts");
 }

@@ -31,7 +31,7 @@ impl Verifier<'_> {
                 keys::META_CREATED_AT => rows::is_created_at(log_id, value),
                 // These are compared with what was counted and hashed.
                 keys::META_TREE | keys::META_COUNTS => true,
-                keys::META_ROWS_SYNCED => value.is_empty(),
+                keys::META_ROWS_SYNCED => *value == keys::ROWS_SYNCED,
                 keys::META_EPOCH | keys::META_REBUILT => keys::number(value).is_some(),
                 keys::META_REDACTION => Pending::decode(value).is_some(),
                 part if keys::redaction_part_number(part).is_some() => {

@@ -10,12 +10,9 @@
 //! ```
 //! use annals_testkit::generators::objects;
 //! use annals_testkit::invariants;
-//! use proptest::prelude::*;
-//! use proptest::strategy::ValueTree;
-//! use proptest::test_runner::TestRunner;
 //!
-//! let mut runner = TestRunner::deterministic();
-//! let history = objects::history(60).new_tree(&mut runner)?.current();
+//! // One history without a strategy, the same for the same seed.
+//! let history = objects::sample(7, 60);
 //! assert_eq!(history.tried.len(), 60);
 //! assert!(history.accepted().count() > 10 && history.refused().count() > 0);
 //!
@@ -46,6 +43,8 @@ use annals_domain::{Command, Emitted, Refusal, Timestamp};
 use chrono::DateTime;
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 pub use commands::command;
 pub use dice::Dice;
@@ -129,6 +128,18 @@ pub fn commands(length: impl Into<SizeRange>) -> impl Strategy<Value = Vec<Comma
 /// Histories of commands, valid and invalid.
 pub fn history(length: impl Into<SizeRange>) -> impl Strategy<Value = History> {
     commands(length).prop_map(History::of)
+}
+
+/// One history of so many commands, valid and invalid, the same for the same seed.
+pub fn sample(seed: u64, length: usize) -> History {
+    let config = Config {
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let tree = history(length).new_tree(&mut TestRunner::new(config));
+    tree.expect("a strategy without a filter rejects nothing")
+        .current()
 }
 
 /// Histories in which every command is accepted; shorter than `length`, as others are

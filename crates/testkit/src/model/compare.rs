@@ -1,5 +1,7 @@
 //! Questions that change nothing, and the comparison of everything at the end.
 
+use std::fmt;
+
 use annals_event_log::{
     Digest, Direction, EventLog, Position, Query, Row, Source, StreamHead, StreamName, Version,
     tree,
@@ -63,6 +65,30 @@ pub(super) fn answer(pair: &Pair, question: &Step) -> Result<(), Differs> {
     }
 }
 
+/// A record as a difference shows it; equal where all bytes are.
+#[derive(PartialEq)]
+struct Brief {
+    place: String,
+    bytes: Digest,
+}
+
+impl Brief {
+    fn new(position: Position, version: Version, stream: &str, bytes: &[u8]) -> Brief {
+        Brief {
+            place: format!("{position}: {stream} {version}"),
+            bytes: Digest::of(bytes),
+        }
+    }
+}
+
+impl fmt::Debug for Brief {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = self.bytes.to_string();
+        let first = digest.get(..8).unwrap_or_default();
+        write!(f, "{} (SHA-256 {first}..)", self.place)
+    }
+}
+
 /// All pages of a read, each compared.
 fn pages(pair: &Pair, step: &ReadStep) -> Result<(), Differs> {
     let source = match step.source {
@@ -81,17 +107,17 @@ fn pages(pair: &Pair, step: &ReadStep) -> Result<(), Differs> {
     loop {
         let asked = || format!("a page of {query:?}");
         let (expected, more) = pair.model.page(&query);
-        let expected: Vec<Bytes> = expected.iter().map(|it| it.bytes().into()).collect();
         let page = read(asked, block_on(pair.log.read(query.clone())))?;
-        let found: Vec<Bytes> = page
-            .records
-            .iter()
-            .map(|it| it.as_bytes().clone())
-            .collect();
-        if expected != found {
-            let places = |bytes: &[Bytes]| format!("{} records, {bytes:?}", bytes.len());
-            return Err(Box::new((asked(), places(&expected), places(&found))));
-        }
+        let expected = expected.iter().map(|record| {
+            let (at, version) = (record.position, record.version);
+            Brief::new(at, version, record.event.stream.as_str(), &record.bytes())
+        });
+        let found = page.records.iter().map(|record| {
+            let (at, version) = (record.position(), record.version());
+            Brief::new(at, version, record.stream(), record.as_bytes())
+        });
+        let (expected, found): (Vec<Brief>, Vec<Brief>) = (expected.collect(), found.collect());
+        same(asked, &expected, &found)?;
         let asked = || format!("whether there is a page behind that of {query:?}");
         same(asked, &more, &page.next.is_some())?;
         let Some(next) = page.next else { return Ok(()) };

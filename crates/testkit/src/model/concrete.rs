@@ -94,8 +94,8 @@ impl Maker {
                 display_name: None,
                 auth_context: (content.len() > 1).then_some(1),
             },
-            correlation: (salt[15] % 2 == 0).then_some(id),
-            causation: (salt[15] % 3 == 0).then_some(id),
+            correlation: salt[15].is_multiple_of(2).then_some(id),
+            causation: salt[15].is_multiple_of(3).then_some(id),
             structure: vec![salt[15]; step.structure].into(),
             content,
         }

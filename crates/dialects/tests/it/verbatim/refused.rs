@@ -2,13 +2,16 @@
 
 use std::io::{BufRead, Cursor};
 
-use annals::event_log::{Blob, Content, Digest};
+use annals::event_log::{Append, Blob, Content, Digest, Position, Prepared, Version};
 use annals_dialects::verbatim::{self, VerbatimImportError, VerbatimSource};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use chrono::DateTime;
 use futures::executor::block_on;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{BLOB, RECORD, all, append, empty, event, exported, grow, import, root};
 
@@ -107,21 +110,31 @@ fn every_alteration_is_found() {
 fn content_of_another_size_is_found() {
     let from = empty();
     let blob = Blob::new(vec![1; 5_000]);
-    let content = Content::Attachment {
-        salt: [1; 16],
-        digest: blob.digest(),
-        size: 4_999,
+    let naming = |size| {
+        let content = Content::Attachment {
+            salt: [1; 16],
+            digest: blob.digest(),
+            size,
+        };
+        event("own-1", vec![content])
     };
-    let with_blob = event("own-1", vec![content]);
-    // A log that has the content takes the size for what it is said to be.
-    let right = Content::Attachment {
-        salt: [1; 16],
-        digest: blob.digest(),
-        size: 5_000,
-    };
-    append(&from, vec![event("own-1", vec![right])], vec![blob]);
-    append(&from, vec![with_blob], Vec::new());
-    let behind = exported(&from, 2);
+    append(&from, vec![naming(5_000)], vec![blob.clone()]);
+    append(&from, vec![naming(5_000)], Vec::new());
+    // No store takes such a record now; an older program's did.
+    let batch = Uuid::new_v4();
+    let prepared = Prepared::new(Append {
+        batch,
+        request: Bytes::new(),
+        events: vec![naming(4_999)],
+        expectations: Vec::new(),
+        blobs: Vec::new(),
+    });
+    let mut prepared = prepared.unwrap();
+    let record = prepared.events[0].stamp(Position(2), Version(2), DateTime::UNIX_EPOCH);
+    let record = STANDARD.encode(record);
+    let behind = with_line(&exported(&from, 2), RECORD, 0, |line| {
+        line["record"]["base64"] = json!(record);
+    });
     let to = empty();
     let first = exported(&from, 1);
     let cut: String = first
