@@ -106,7 +106,10 @@ fn hunts(
     let mut survivors = 0;
     for mutant in mutants::all().iter().filter(|mutant| wanted(&mutant.name)) {
         let caught = mutants::hunt(mutant, arguments.seed.unwrap_or(1), disks, programs);
-        survivors += u64::from(caught.cycle.is_none());
+        survivors += u64::from(!caught.is_caught());
+        if let Some(without) = &caught.without {
+            eprintln!("not the bug's fault, as it happens without it, too: {without}");
+        }
         match (arguments.json, caught.cycle) {
             (true, _) => println!("{}", serde_json::to_string(&caught)?),
             (false, Some(cycle)) => println!(

@@ -33,6 +33,16 @@ pub struct Caught {
     pub seed: Option<u64>,
     /// What did not hold.
     pub by: Option<String>,
+    /// What does not hold in the same cycle without the bug: then it was not the bug that
+    /// was found.
+    pub without: Option<String>,
+}
+
+impl Caught {
+    /// Whether the bug was found, and nothing else.
+    pub fn is_caught(&self) -> bool {
+        self.cycle.is_some() && self.without.is_none()
+    }
 }
 
 /// Whether a bug is switched on in this process.
@@ -69,7 +79,7 @@ fn of_the_store() -> Vec<Mutant> {
 /// Lets the soak find a bug.
 pub fn hunt(mutant: &Mutant, seed: u64, disks: &[Disk], programs: &Programs) -> Caught {
     let powered = disks.iter().all(Disk::can_fail);
-    let programs = Programs {
+    let with = Programs {
         mutant: Some(mutant.name.clone()),
         ..programs.clone()
     };
@@ -84,16 +94,32 @@ pub fn hunt(mutant: &Mutant, seed: u64, disks: &[Disk], programs: &Programs) -> 
         verbose: false,
         progress: false,
     };
-    let Summary { violations, .. } = run(&plan, disks, &programs);
-    let of_the_log = violations.into_iter().filter(Found::is_of_the_log);
-    let first = of_the_log.min_by_key(|found| found.cycle);
+    let first = first_of(run(&plan, disks, &with));
+    let again = first.as_ref().and_then(|found| {
+        let plan = Plan {
+            cycle_seed: Some(found.seed),
+            cycles: Some(1),
+            lanes: 1,
+            ..plan
+        };
+        first_of(run(&plan, disks, programs))
+    });
     Caught {
         mutant: mutant.clone(),
         cycle: first.as_ref().map(|found| found.cycle),
         seed: first.as_ref().map(|found| found.seed),
-        by: first.map(|found| {
-            let violation = found.violation;
-            format!("{:?}: {}", violation.invariant, violation.found)
-        }),
+        by: first.map(said),
+        without: again.map(said),
     }
+}
+
+fn first_of(summary: Summary) -> Option<Found> {
+    let violations = summary.violations.into_iter();
+    let of_the_log = violations.filter(Found::is_of_the_log);
+    of_the_log.min_by_key(|found| found.cycle)
+}
+
+fn said(found: Found) -> String {
+    let violation = found.violation;
+    format!("{:?}: {}", violation.invariant, violation.found)
 }
