@@ -55,11 +55,11 @@
 //! | [`copy`] | a copied log is identical to the byte; what does not fit is refused |
 //! | [`tree`] | the Merkle tree is that of the headers, also after reopening and copying |
 //! | [`redaction`] | content goes for good, with what was derived from it; headers and proofs stay |
-//! | [`lifecycle`] | reopening gives the same log; a closed one does nothing and keeps nobody waiting |
+//! | [`lifecycle`] | reopening gives the same log; a closed one does nothing, and waiting on it ends |
 //!
 //! What it does not show: that anything survives a power cut, which no test inside one
-//! process can, and what is made of answers by several handles at once, for which there
-//! is [`crate::linearizability`]. [`crate::model`] drives a store with random steps
+//! process can, and that the answers to many threads fit together, which
+//! [`crate::linearizability`] checks. [`crate::model`] drives a store with random steps
 //! beyond these cases.
 
 pub use annals_event_log::conformance::{

@@ -77,7 +77,7 @@ pub enum ExpectStep {
     Off(i8),
 }
 
-/// What is wrong with an append, whatever the log holds.
+/// What is wrong with an append by itself, on any log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     /// No events.

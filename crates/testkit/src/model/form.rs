@@ -1,4 +1,4 @@
-//! What is wrong with an append whatever the log holds, as its limits and the
+//! What is wrong with an append by itself, on any log, as its limits and the
 //! documentation of its fields say.
 
 use std::collections::BTreeMap;

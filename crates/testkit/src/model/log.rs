@@ -20,7 +20,7 @@ use crate::rfc6962;
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
     pub(super) appended: Appended,
-    /// `None` where it is known whatever the request: copied, or redacted.
+    /// `None` where it is known for any request: copied, or redacted.
     request: Option<Bytes>,
     /// Whether it was copied, and may go on where it ends.
     pub(super) copied: bool,
@@ -80,7 +80,7 @@ impl ModelLog {
                     refuse,
                 };
             }
-            // The first answer, or what is wrong with it whatever its batch id.
+            // The first answer, or what is wrong with the append itself.
             return Verdict {
                 accept: Some(batch.appended.again()),
                 refuse,

@@ -1,4 +1,4 @@
-//! Random choices out of a list of numbers, so that whatever is made of them
+//! Random choices out of a list of numbers, so that what is made of them
 //! shrinks as the numbers do: towards the first choice.
 
 use proptest::collection::vec;

@@ -82,85 +82,87 @@ fn explained(history: &History, left: &[&Operation], state: usize) -> bool {
     })
 }
 
+/// A call that a log with these batches may be asked, with its true answer; it may add
+/// a batch.
+fn true_call(random: &mut StdRng, log: &mut Vec<u64>) -> Call {
+    let state = log.len() as u64;
+    match random.random_range(0..7) {
+        0..4 => true_append(random, log),
+        4 => Call::Watermark {
+            position: Position(state),
+        },
+        5 => Call::Head {
+            stream: stream("a-1"),
+            version: Version(state),
+        },
+        _ => Call::Read {
+            from: Position(1),
+            records: (1..).zip(log).map(|(at, batch)| seen(at, *batch)).collect(),
+            ended: true,
+        },
+    }
+}
+
+fn true_append(random: &mut StdRng, log: &mut Vec<u64>) -> Call {
+    let state = log.len() as u64;
+    let expectation = Expectation {
+        stream: stream("a-1"),
+        expected: Expected::Exactly(Version(random.random_range(0..3))),
+    };
+    let expectations = match random.random_range(0..3) {
+        0 => vec![expectation],
+        _ => Vec::new(),
+    };
+    let batch = random.random_range(1..5);
+    let place = log.iter().position(|it| *it == batch);
+    let mut broken = expectations.iter();
+    let broken = broken.find(|it| !it.expected.holds(Version(state)));
+    let answer = match (place, broken) {
+        (Some(place), _) => {
+            let at = Position(place as u64 + 1);
+            AppendAnswer::Appended(Appended::new(at, at).again())
+        }
+        (None, Some(it)) => AppendAnswer::Conflict {
+            stream: it.stream.clone(),
+            expected: it.expected,
+            actual: Version(state),
+        },
+        (None, None) => {
+            log.push(batch);
+            match random.random_range(0..4) {
+                0 => AppendAnswer::Unknown,
+                _ => first(state + 1),
+            }
+        }
+    };
+    let position = place.map_or(state + 1, |place| place as u64 + 1);
+    append(batch, position, expectations, answer)
+}
+
 /// A history as a log would make it, with calls around the moments of an order.
 fn true_history(random: &mut StdRng) -> History {
-    let count = random.random_range(2..=6);
-    let mut operations = Vec::new();
+    let count: u64 = random.random_range(2..=6);
     let mut log = Vec::new();
-    let mut moments: Vec<u64> = (0..count * 2).collect();
+    let mut operations = Vec::new();
     for number in 0..count {
-        let state = log.len() as u64;
-        let expectations = match random.random_range(0..3) {
-            0 => vec![Expectation {
-                stream: stream("a-1"),
-                expected: Expected::Exactly(Version(random.random_range(0..3))),
-            }],
-            _ => Vec::new(),
-        };
-        let call = match random.random_range(0..7) {
-            0..4 => {
-                let batch = random.random_range(1..5);
-                let place = log.iter().position(|it: &u64| *it == batch);
-                let broken = expectations
-                    .iter()
-                    .find(|it| !it.expected.holds(Version(state)));
-                let answer = match (place, broken) {
-                    (Some(place), _) => {
-                        let at = Position(place as u64 + 1);
-                        AppendAnswer::Appended(Appended::new(at, at).again())
-                    }
-                    (None, Some(it)) => AppendAnswer::Conflict {
-                        stream: it.stream.clone(),
-                        expected: it.expected,
-                        actual: Version(state),
-                    },
-                    (None, None) => {
-                        log.push(batch);
-                        match random.random_range(0..4) {
-                            0 => AppendAnswer::Unknown,
-                            _ => first(state + 1),
-                        }
-                    }
-                };
-                let position = place.map_or(state + 1, |place| place as u64 + 1);
-                append(batch, position, expectations, answer)
-            }
-            4 => Call::Watermark {
-                position: Position(state),
-            },
-            5 => Call::Head {
-                stream: stream("a-1"),
-                version: Version(state),
-            },
-            _ => Call::Read {
-                from: Position(1),
-                records: (1..)
-                    .zip(&log)
-                    .map(|(at, batch)| seen(at, *batch))
-                    .collect(),
-                ended: true,
-            },
-        };
+        let call = true_call(random, &mut log);
         // Around its own two moments; half of the calls are wider.
         let (mut before, mut after) = (2 * number, 2 * number + 1);
         if random.random_bool(0.5) {
             before = random.random_range(0..=before);
             after = random.random_range(after..2 * count);
         }
-        operations.push((moments[before as usize], moments[after as usize], call));
+        operations.push(Operation {
+            handle: 0,
+            // Two moments are never the same.
+            invoked: Moment(before * 100 + number),
+            returned: Moment(after * 100 + 50 + number),
+            call,
+        });
     }
-    moments.clear();
-    let operations = operations.into_iter().enumerate();
-    let operations = operations.map(|(number, (invoked, returned, call))| Operation {
-        handle: 0,
-        // Two moments are never the same.
-        invoked: Moment(invoked * 100 + number as u64),
-        returned: Moment(returned * 100 + 50 + number as u64),
-        call,
-    });
     History {
         handles: vec![Handle::Current],
-        operations: operations.collect(),
+        operations,
         log: (1..).zip(log).map(|(at, batch)| seen(at, batch)).collect(),
     }
 }

@@ -316,7 +316,7 @@ impl Model {
             let own = ids[task.id.as_str()];
             self.intents.get_mut(&intent)?.tasks.push(own);
         }
-        // Whoever cannot be done last can never be done.
+        // What cannot be done last can never be done.
         let mut left: BTreeSet<Uuid> = ids.into_values().collect();
         while let Some(next) = left
             .iter()
