@@ -51,6 +51,7 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError
     identity::create_directory(path).map_err(|error| OpenError::io(path, error))?;
     let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
     let lock = identity::begin(path, log_id)?;
+    clear_interrupted(path).map_err(|error| OpenError::io(path, error))?;
     let db_options = columns::database_options(options, Role::Creator);
     let rocks = DB::open_cf_descriptors(&db_options, path, columns::descriptors(options))
         .map_err(|error| OpenError::rocks(path, error))?;
@@ -93,6 +94,22 @@ fn check_place(path: &Path) -> Result<(), OpenError> {
         }
         Err(error) => Err(OpenError::io(path, error)),
     }
+}
+
+/// Removes what an interrupted creation left of its database, which a power cut may have torn:
+/// it holds nothing. One that WATERMARK promises events of is left as it is.
+fn clear_interrupted(path: &Path) -> std::io::Result<()> {
+    let promised = WatermarkFile::open(path).and_then(|file| file.read());
+    if promised.is_ok_and(|promised| promised.is_some_and(|position| position > Position::START)) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name() != identity::NEW_NAME {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {

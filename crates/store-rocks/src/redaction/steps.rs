@@ -1,7 +1,7 @@
 //! The steps of a redaction: records are rewritten, some in each write, and blobs go with
 //! the last of them.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use annals_event_log::store_support::BatchRow;
 use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record};
@@ -232,7 +232,9 @@ pub(crate) fn delete_blobs(
     counts: &mut Counts,
     write: &mut WriteBatch,
 ) -> Result<(), ReadError> {
-    for digest in digests {
+    // A caller may name one twice; it is there once.
+    let digests: BTreeSet<Digest> = digests.iter().copied().collect();
+    for digest in &digests {
         let Some(blob) = db.get(columns.blobs, &digest.0)? else {
             continue;
         };
