@@ -79,6 +79,7 @@ fn soak(arguments: &Arguments) -> Result<bool, Box<dyn std::error::Error>> {
         seed: arguments.seed.unwrap_or(now.as_secs()),
         cycle_seed: arguments.cycle_seed,
         time: arguments.seconds.map(Duration::from_secs),
+        first: 0,
         cycles: match (arguments.cycles, one || bounded) {
             (None, true) if one && !bounded => Some(1),
             (None, false) => Some(1_000),
@@ -106,9 +107,9 @@ fn hunts(
     let mut survivors = 0;
     for mutant in mutants::all().iter().filter(|mutant| wanted(&mutant.name)) {
         let caught = mutants::hunt(mutant, arguments.seed.unwrap_or(1), disks, programs);
-        survivors += u64::from(!caught.is_caught());
-        if let Some(without) = &caught.without {
-            eprintln!("not the bug's fault, as it happens without it, too: {without}");
+        survivors += u64::from(caught.cycle.is_none());
+        for without in &caught.without {
+            eprintln!("it happens without the seeded bug, too: {without}");
         }
         match (arguments.json, caught.cycle) {
             (true, _) => println!("{}", serde_json::to_string(&caught)?),

@@ -33,16 +33,8 @@ pub struct Caught {
     pub seed: Option<u64>,
     /// What did not hold.
     pub by: Option<String>,
-    /// What does not hold in the same cycle without the bug: then it was not the bug that
-    /// was found.
-    pub without: Option<String>,
-}
-
-impl Caught {
-    /// Whether the bug was found, and nothing else.
-    pub fn is_caught(&self) -> bool {
-        self.cycle.is_some() && self.without.is_none()
-    }
+    /// What was found in earlier cycles and does not hold without the bug either.
+    pub without: Vec<String>,
 }
 
 /// Whether a bug is switched on in this process.
@@ -76,41 +68,51 @@ fn of_the_store() -> Vec<Mutant> {
     Vec::new()
 }
 
-/// Lets the soak find a bug.
+/// Lets the soak find a bug. What also happens without it is not it, and the hunt goes on.
 pub fn hunt(mutant: &Mutant, seed: u64, disks: &[Disk], programs: &Programs) -> Caught {
-    let powered = disks.iter().all(Disk::can_fail);
     let with = Programs {
         mutant: Some(mutant.name.clone()),
         ..programs.clone()
     };
-    let plan = Plan {
+    let mut plan = Plan {
         seed,
         cycle_seed: None,
         time: None,
+        first: 0,
         cycles: Some(mutant.within),
         lanes: disks.len(),
-        choice: Choice::all(powered),
+        choice: Choice::all(disks.iter().all(Disk::can_fail)),
         until_found: true,
         verbose: false,
         progress: false,
     };
-    let first = first_of(run(&plan, disks, &with));
-    let again = first.as_ref().and_then(|found| {
-        let plan = Plan {
+    let mut caught = Caught {
+        mutant: mutant.clone(),
+        cycle: None,
+        seed: None,
+        by: None,
+        without: Vec::new(),
+    };
+    while let Some(found) = first_of(run(&plan, disks, &with)) {
+        let same = Plan {
             cycle_seed: Some(found.seed),
+            first: 0,
             cycles: Some(1),
             lanes: 1,
-            ..plan
+            ..plan.clone()
         };
-        first_of(run(&plan, disks, programs))
-    });
-    Caught {
-        mutant: mutant.clone(),
-        cycle: first.as_ref().map(|found| found.cycle),
-        seed: first.as_ref().map(|found| found.seed),
-        by: first.map(said),
-        without: again.map(said),
+        match first_of(run(&same, disks, programs)) {
+            Some(without) => caught.without.push(said(&without)),
+            None => {
+                caught.cycle = Some(found.cycle);
+                caught.seed = Some(found.seed);
+                caught.by = Some(said(&found));
+                break;
+            }
+        }
+        plan.first = found.cycle;
     }
+    caught
 }
 
 fn first_of(summary: Summary) -> Option<Found> {
@@ -119,7 +121,7 @@ fn first_of(summary: Summary) -> Option<Found> {
     of_the_log.min_by_key(|found| found.cycle)
 }
 
-fn said(found: Found) -> String {
-    let violation = found.violation;
+fn said(found: &Found) -> String {
+    let violation = &found.violation;
     format!("{:?}: {}", violation.invariant, violation.found)
 }

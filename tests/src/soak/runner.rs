@@ -33,7 +33,9 @@ pub struct Plan {
     pub cycle_seed: Option<u64>,
     /// For so long.
     pub time: Option<Duration>,
-    /// So many cycles.
+    /// The number of the first cycle; 0, unless earlier ones were run before.
+    pub first: u64,
+    /// Up to so many cycles, counted from 0.
     pub cycles: Option<u64>,
     /// At the same time.
     pub lanes: usize,
@@ -133,7 +135,7 @@ fn enough(plan: &Plan, summary: &Summary, begun: u64, began: Instant) -> bool {
 pub fn run(plan: &Plan, disks: &[Disk], programs: &Programs) -> Summary {
     let began = Instant::now();
     let summary = Mutex::new(Summary::default());
-    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (next, stop) = (AtomicU64::new(plan.first), AtomicBool::new(false));
     let lane = |disk: &Disk| {
         let (verbose, powered) = (plan.verbose, disk.can_fail());
         let lane = Lane {

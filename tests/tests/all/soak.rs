@@ -45,6 +45,7 @@ fn nothing_is_lost_whatever_happens_to_processes_and_disks() {
         seed,
         cycle_seed: None,
         time: Some(Duration::from_secs(seconds)),
+        first: 0,
         cycles: None,
         lanes: LANES,
         choice: Choice::of(&[], powered).expect("everything"),
