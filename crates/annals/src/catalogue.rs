@@ -27,6 +27,7 @@ const ROWS: Options = Options {
     cache_bytes: 8 * 1024 * 1024,
     max_open_files: 128,
     queue_bytes: 1024 * 1024,
+    redaction_step_bytes: 1024 * 1024,
     tree: false,
     compression: true,
     statistics: false,

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::Position;
+use rustix::fs::{CWD, RenameFlags};
 
 use crate::columns::Role;
 use crate::error::OpenError;
@@ -18,7 +19,7 @@ use crate::truncate::TruncateError;
 /// What the folder is called: the log's name, this, and a number.
 pub(crate) const ASIDE: &str = ".tail-";
 /// What the log is called that was replaced: its name, this, and a number.
-const REPLACED: &str = ".replaced-";
+pub(crate) const REPLACED: &str = ".replaced-";
 /// Folders of one of these names that there may be.
 const MOST: u32 = 1_000;
 /// The file in the folder that says where the log ended after the removal.
@@ -32,7 +33,8 @@ pub struct PutBackReport {
     pub replaced: Option<PathBuf>,
 }
 
-/// Why a log was not put back. It is where it was, and so is the one in its place.
+/// Why a log was not put back. It is where it was, and so is the one in its place; where that
+/// could not be kept, the same call can be repeated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PutBackError {
@@ -81,6 +83,11 @@ impl PutBackError {
             _ => false,
         }
     }
+}
+
+/// Whether all of a log is in a folder that it was put aside in.
+pub(crate) fn is_complete(aside: &Path) -> bool {
+    aside.join(NOTE).is_file()
 }
 
 /// Puts a log aside that will end at `last`; the folder.
@@ -148,38 +155,70 @@ pub(crate) fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBa
     let ended =
         Position(ended.ok_or_else(|| not_aside(format!("its file {NOTE} has no position")))?);
     let log_id = identity::read(aside)?;
-    let target = std::path::absolute(path).map_err(io(path))?;
+    let aside = aside.canonicalize().map_err(io(aside))?;
     let mut replaced = None;
-    let mut held = None;
+    let mut target = std::path::absolute(path).map_err(io(path))?;
     if fs::symlink_metadata(path).is_ok() {
-        let directory = path.canonicalize().map_err(io(path))?;
-        if identity::read(&directory)? != log_id {
+        // What a link leads to, and not the link.
+        target = path.canonicalize().map_err(io(path))?;
+        if identity::read(&target)? != log_id {
             return Err(not_aside("it is of another log".into()));
         }
-        held = Some(identity::lock(&directory)?);
-        let last = last_position(&directory)?;
-        if last > ended {
-            let (path, aside) = (path.to_owned(), aside.to_owned());
-            return Err(PutBackError::Appended {
-                path,
-                aside,
-                last,
-                ended,
-            });
+        let _held = identity::lock(&target)?;
+        match last_position(&target)? {
+            Some(last) if last > ended => {
+                let path = path.to_owned();
+                return Err(PutBackError::Appended {
+                    path,
+                    aside,
+                    last,
+                    ended,
+                });
+            }
+            _ => {}
         }
-        let name = free_name(&directory, REPLACED).map_err(io(&directory))?;
-        fs::rename(&directory, &name).map_err(io(&directory))?;
-        replaced = Some(name);
+        let name = free_name(&target, REPLACED).map_err(io(&target))?;
+        replaced = Some(replace(&target, &aside, name).map_err(io(&target))?);
+    } else {
+        fs::rename(&aside, &target).map_err(io(&aside))?;
     }
-    fs::remove_file(aside.join(NOTE)).map_err(io(aside))?;
-    fs::rename(aside, &target).map_err(io(aside))?;
-    identity::sync_directory(&target).map_err(io(&target))?;
-    drop(held);
+    // Last: until here the same call can be repeated.
+    fs::remove_file(target.join(NOTE)).map_err(io(&target))?;
+    let synced = [aside.parent(), Some(target.as_path())];
+    let mut synced = synced.into_iter().flatten();
+    synced
+        .try_for_each(identity::sync_directory)
+        .map_err(io(&target))?;
     Ok(PutBackReport { replaced })
 }
 
-/// Where a log ends as far as it can be read.
-fn last_position(path: &Path) -> Result<Position, OpenError> {
-    let db = open_still(path, Role::Truncator)?;
-    db.last_position().map_err(|error| unreadable(path, error))
+/// Puts one folder in the place of another, which gets a name beside it; the name.
+fn replace(target: &Path, by: &Path, name: PathBuf) -> io::Result<PathBuf> {
+    // Both at once, where the file system can: there is a log in the place at all times.
+    if rustix::fs::renameat_with(CWD, by, CWD, target, RenameFlags::EXCHANGE).is_ok() {
+        return Ok(match fs::rename(by, &name) {
+            Ok(()) => name,
+            Err(_) => by.to_owned(),
+        });
+    }
+    fs::rename(target, &name)?;
+    if let Err(error) = fs::rename(by, target) {
+        fs::rename(&name, target)?;
+        return Err(error);
+    }
+    Ok(name)
+}
+
+/// Where a log ends as far as it can be read; none, where it is too damaged to say.
+fn last_position(path: &Path) -> Result<Option<Position>, OpenError> {
+    let read = open_still(path, Role::Truncator).and_then(|db| {
+        let last = db.last_position();
+        last.map_err(|error| unreadable(path, error))
+    });
+    match read {
+        Ok(last) => Ok(Some(last)),
+        // It stays beside the one that is put back.
+        Err(OpenError::Corrupt { .. } | OpenError::MissingColumnFamily { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -3,14 +3,30 @@
 //!
 //! Tables come and go whole, so a gap can only be in what was read out of write-ahead logs. Only
 //! that is walked over: nothing where the log was written to tables before, and never more than
-//! the write-ahead logs hold.
+//! the write-ahead logs hold. A writer that recovers much writes it into tables as it opens;
+//! so a log that was not closed in order is looked at before that ([`check_before`]).
+
+use std::path::Path;
 
 use annals_event_log::{Position, ReadError};
+use uuid::Uuid;
 
-use crate::columns::{self, Columns};
+use crate::columns::{self, Columns, Role};
 use crate::db::Db;
-use crate::error::corrupt;
-use crate::{chunk, index, keys};
+use crate::error::{OpenError, corrupt};
+use crate::open::{self, Purpose};
+use crate::{chunk, index, ingest, keys};
+
+/// Checks a log that was not closed in order, as a writer would find it, before one opens it.
+pub(crate) fn check_before(path: &Path, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
+    let db = ingest::open(path, || open::open_still(path, Role::Writer))?;
+    open::check_meta(&db, log_id, purpose)?;
+    if purpose == Purpose::Rebuild {
+        return Ok(()); // It reads all records, and their counts may be what is wrong.
+    }
+    let checked = db.last_position().and_then(|last| check(&db, last));
+    checked.map_err(|error| open::unreadable(path, error))
+}
 
 /// Checks what a log that ends at `last` has recovered.
 pub(crate) fn check(db: &Db, last: Position) -> Result<(), ReadError> {
@@ -29,8 +45,31 @@ pub(crate) fn check(db: &Db, last: Position) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Walks over the chunks from the last one that is in a table, or from the log's first.
+/// Up to which position the records of a log hang together.
+pub(crate) fn end(db: &Db) -> Result<Position, ReadError> {
+    let walked = walk(db, &db.columns()?)?;
+    Ok(Position(walked.expected.0.saturating_sub(1)))
+}
+
 fn no_gap(db: &Db, columns: &Columns<'_>, last: Position) -> Result<(), ReadError> {
+    let Walked { expected, found } = walk(db, columns)?;
+    match found {
+        None if last.next() == expected => Ok(()),
+        found => Err(gap(expected, found.unwrap_or(last.next()))),
+    }
+}
+
+/// What a walk over the chunks came to.
+struct Walked {
+    /// The position behind the last chunk of those that hang together.
+    expected: Position,
+    /// Where the next chunk begins, which is not there.
+    found: Option<Position>,
+}
+
+/// Walks over the chunks from the last one that is in a table, or from the log's first, to the
+/// first gap.
+fn walk(db: &Db, columns: &Columns<'_>) -> Result<Walked, ReadError> {
     let mut iterator = db.iterate(columns.records, None);
     let in_tables = last_in_tables(db)?;
     let mut expected = match in_tables {
@@ -41,17 +80,18 @@ fn no_gap(db: &Db, columns: &Columns<'_>, last: Position) -> Result<(), ReadErro
     while let Some((key, value)) = iterator.item() {
         let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
         if first != expected.0 {
-            return Err(gap(expected, Position(first)));
+            let found = Some(Position(first));
+            return Ok(Walked { expected, found });
         }
         let count = chunk::places(value)?.try_fold(0, |count, place| place.map(|_| count + 1))?;
         expected = Position(first.saturating_add(count));
         iterator.next();
     }
     db.check(&iterator)?;
-    match last.next() {
-        end if end == expected => Ok(()),
-        end => Err(gap(expected, end)),
-    }
+    Ok(Walked {
+        expected,
+        found: None,
+    })
 }
 
 /// Where the last chunk begins that is in a table; none, where all are in memory.

@@ -1,7 +1,7 @@
 //! One open RocksDB and what must live exactly as long as it.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub(crate) struct Db {
     /// Holds RocksDB's statistics.
     pub(crate) options: DbOptions,
     pub(crate) path: PathBuf,
+    /// [`Options::redaction_step_bytes`](crate::Options::redaction_step_bytes).
+    pub(crate) redaction_step_bytes: usize,
     /// Where a reader's RocksDB keeps files of its own.
     pub(crate) _scratch: Option<TempDir>,
     /// The writer's lock.
@@ -199,9 +201,9 @@ impl Db {
         columns::ALL.iter().filter_map(|name| of(name)).sum()
     }
 
-    /// Write-ahead logs in the directory.
+    /// Write-ahead logs in the directory, as far as it can be read.
     pub(crate) fn wal_files(&self) -> usize {
-        files(&self.path, "log").len()
+        files(&self.path, "log").map_or(0, |found| found.len())
     }
 
     /// Writes what is in memory to tables, so that the next open need not
@@ -214,17 +216,30 @@ impl Db {
     }
 }
 
-/// The files of a directory with such an ending, by name, which is by age.
-pub(crate) fn files(directory: &Path, ending: &str) -> BTreeSet<String> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names
-        .filter(|name| Path::new(name).extension() == Some(ending.as_ref()))
-        .collect()
+/// The files of a directory with such an ending, by the number in their names, which is by
+/// age.
+pub(crate) fn files(directory: &Path, ending: &str) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let Ok(name) = entry?.file_name().into_string() else {
+            continue;
+        };
+        if Path::new(&name).extension() == Some(ending.as_ref()) {
+            found.push(name);
+        }
+    }
+    // Not by name: RocksDB writes more than six digits where a number has them.
+    found.sort_by_cached_key(|name| (number(name), name.clone()));
+    Ok(found)
+}
+
+/// The number in the name of one of RocksDB's files.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    name.split('.').next()?.parse().ok()
 }
 
 /// Bytes of all files in a directory and below.
-pub(crate) fn directory_bytes(directory: &Path) -> std::io::Result<u64> {
+pub(crate) fn directory_bytes(directory: &Path) -> io::Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(directory)? {
         // The writer deletes files while we count: what is gone counts nothing.

@@ -64,7 +64,14 @@ impl Durability {
     pub(crate) fn close(&self, rocks: &DB, path: &Path) {
         let failed =
             self.failed.load(Ordering::Acquire) && !mutants::is(mutants::MARK_AFTER_FAILURE);
-        if !self.opened.load(Ordering::Acquire) || failed {
+        if !self.opened.load(Ordering::Acquire) {
+            return;
+        }
+        if failed {
+            // What it says was durable before.
+            if let Err(error) = self.file.sync() {
+                tracing::warn!(%error, "WATERMARK was not synced at close");
+            }
             return;
         }
         if self.unsynced.load(Ordering::Acquire)

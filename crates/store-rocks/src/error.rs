@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use annals_event_log::{AppendError, CommitError, Position, ReadError, RedactError};
 
+use crate::ingest;
 use crate::purge::PurgeError;
 use crate::watermark_file;
 
@@ -189,6 +190,15 @@ impl OpenError {
         } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
             let found = detail.trim_start_matches("Corruption: ");
             let found = found.trim_end_matches('.');
+            if ingest::missing_table(&path, found).is_some() && !ingest::leftovers(&path).is_empty()
+            {
+                let reason = format!(
+                    "{found}; rows that were being taken over are still there under another name, and \
+                     opening the log once for writing puts them in their place, as `annals apply \
+                     /dev/null` does"
+                );
+                return OpenError::Corrupt { path, reason };
+            }
             let reason = format!(
                 "{found}; `annals doctor` says whether anything that was acknowledged is concerned, or \
                  restore it from a backup"

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use annals_event_log::Position;
 use uuid::Uuid;
 
-use crate::aside::ASIDE;
-use crate::db::directory_bytes;
+use crate::aside::{self, ASIDE, REPLACED};
+use crate::db::{directory_bytes, files};
 use crate::error::OpenError;
 use crate::truncate::{self, Behind, End};
 use crate::watermark_file::WatermarkFile;
-use crate::{backup, identity, ingest};
+use crate::{backup, identity, ingest, settle};
 
 /// What was found. Each part is looked at by itself, so that one that is damaged hides
 /// no other.
@@ -145,15 +145,20 @@ fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
     // A writer may be using one.
     if written == Written::No {
         let what = "rows of a read model that were not taken over; the next opening for writing \
-                    removes it";
+                    removes it, or puts it in its place";
         let rows = ingest::leftovers(path).into_iter();
         leftovers.extend(rows.map(|path| Leftover { path, what }));
+        let what = "a copy of a write-ahead log that was not finished; the next opening for writing \
+                    removes it";
+        let copies = files(path, settle::UNFINISHED).unwrap_or_default();
+        let copies = copies.into_iter().map(|name| path.join(name));
+        leftovers.extend(copies.map(|path| Leftover { path, what }));
     }
     let Ok(directory) = path.canonicalize() else {
         return leftovers;
     };
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    let aside = format!("{name}{ASIDE}");
+    let (aside, replaced) = (format!("{name}{ASIDE}"), format!("{name}{REPLACED}"));
     let beside = directory
         .parent()
         .and_then(|parent| fs::read_dir(parent).ok());
@@ -163,7 +168,12 @@ fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
         let what = if found.starts_with(backup::WORK) {
             "a backup or restore that was interrupted, or is being made now"
         } else if found.starts_with(&aside) {
-            "the log as it was before `annals doctor --truncate-tail` removed its end"
+            match aside::is_complete(&entry.path()) {
+                true => "the log as it was before `annals doctor --truncate-tail` removed its end",
+                false => "a part of the log that `annals doctor --truncate-tail` was putting aside",
+            }
+        } else if found.starts_with(&replaced) {
+            "the log as it was before `annals doctor --put-back` put another in its place"
         } else {
             continue;
         };

@@ -12,7 +12,9 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -27,6 +29,9 @@ pub(crate) const NAME: &str = "ANNALS";
 /// Its name while the log is being created.
 pub(crate) const NEW_NAME: &str = "ANNALS.new";
 const FIRST_WORDS: &str = "annals log, format ";
+/// How often the lock is asked for before somebody else has it.
+const LOCK_ATTEMPTS: u32 = 5;
+const BETWEEN_LOCK_ATTEMPTS: Duration = Duration::from_millis(4);
 /// Nothing that we wrote is longer.
 const MAX_BYTES: u64 = 4096;
 
@@ -133,13 +138,17 @@ pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
 }
 
 fn take_lock(file: File, directory: &Path) -> Result<File, OpenError> {
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(OpenError::Locked {
-            path: directory.to_owned(),
-        }),
-        Err(TryLockError::Error(error)) => Err(OpenError::io(directory, error)),
+    for _ in 0..LOCK_ATTEMPTS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            // Who asks whether the log is written to holds it for a moment.
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOCK_ATTEMPTS),
+            Err(TryLockError::Error(error)) => return Err(OpenError::io(directory, error)),
+        }
     }
+    Err(OpenError::Locked {
+        path: directory.to_owned(),
+    })
 }
 
 /// Begins a creation: makes the file under its first name, locked.
@@ -189,8 +198,13 @@ fn sync_parent(directory: &Path) -> io::Result<()> {
     let Some(parent) = directory.parent() else {
         return Ok(());
     };
-    match File::open(parent) {
-        Ok(parent) => parent.sync_all(),
+    sync_names(parent)
+}
+
+/// Brings the names in a directory to the disk.
+pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
+    match File::open(directory) {
+        Ok(directory) => directory.sync_all(),
         // Where it may not be read by this user, its entry has to wait for the operating
         // system. It was not made by us then.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -199,14 +213,15 @@ fn sync_parent(directory: &Path) -> io::Result<()> {
 }
 
 /// Creates a directory, with those above it that are missing, and brings the name of each
-/// to the disk.
+/// to the disk. Those that are there may be from a creation that was interrupted: their names
+/// are brought there too, up to where the file system begins.
 pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> = directory
-        .ancestors()
-        .take_while(|at| !at.as_os_str().is_empty() && !at.exists())
-        .collect();
     fs::create_dir_all(directory)?;
-    missing.into_iter().rev().try_for_each(sync_parent)
+    let directory = directory.canonicalize()?;
+    let device = fs::metadata(&directory)?.dev();
+    let is_here = |at: &&Path| fs::metadata(at).is_ok_and(|found| found.dev() == device);
+    let above: Vec<&Path> = directory.ancestors().skip(1).take_while(is_here).collect();
+    above.into_iter().rev().try_for_each(sync_names)
 }
 
 #[cfg(test)]

@@ -6,6 +6,11 @@
 //! Such a commit is synced. All records that it was folded from are on the disk
 //! already, and a commit to the same model that is only in the WAL is written
 //! out by RocksDB first, so the order of what can be lost stays as it was.
+//!
+//! Where RocksDB cannot bring to the disk that it has taken a table over, it removes the
+//! table, and what it wrote of it may be there all the same: such a database does not open. So
+//! after a failure the table stays under its first name, and the next writer puts it where it
+//! is missed ([`open`]).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +19,10 @@ use annals_event_log::{CommitError, Rows};
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
 use uuid::Uuid;
 
-use crate::error::StoreFailure;
+use crate::error::{OpenError, StoreFailure};
 use crate::models::Commit;
 use crate::read::View;
-use crate::{columns, keys};
+use crate::{columns, identity, keys};
 
 /// From this many rows on a table pays for its files and their syncs.
 pub(crate) const INGEST_FROM: usize = 10_000;
@@ -29,9 +34,10 @@ pub(crate) const INGEST_FROM: usize = 10_000;
 const BEGIN: &str = "rows";
 const END: &str = ".new";
 
-/// A table under its first name, which goes when this does.
+/// A table under its first name, which goes when this does, unless it is kept.
 struct Table {
     path: PathBuf,
+    is_kept: bool,
 }
 
 impl Table {
@@ -41,13 +47,16 @@ impl Table {
         let name = format!("{BEGIN}-{}{END}", Uuid::now_v7().simple());
         let path = directory.join(name);
         fs::File::create_new(&path)?;
-        Ok(Table { path })
+        let is_kept = false;
+        Ok(Table { path, is_kept })
     }
 }
 
 impl Drop for Table {
     fn drop(&mut self) {
-        remove(&self.path);
+        if !self.is_kept {
+            remove(&self.path);
+        }
     }
 }
 
@@ -84,15 +93,62 @@ fn remove(path: &Path) {
 /// Writes rows and checkpoint, or nothing.
 pub(crate) fn commit(view: &View<'_>, commit: Commit) -> Result<(), CommitError> {
     let directory = view.db.path.as_path();
-    let table = Table::create(directory).map_err(|error| StoreFailure::io(directory, &error))?;
-    let written = write_table(&table.path, commit).and_then(|()| {
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        view.db
-            .rocks
-            .ingest_external_file_cf_opts(view.columns.models, &options, vec![&table.path])
-    });
-    written.map_err(|error| view.db.failure(&error).into())
+    let mut table =
+        Table::create(directory).map_err(|error| StoreFailure::io(directory, &error))?;
+    write_table(&table.path, commit).map_err(|error| view.db.failure(&error))?;
+    let mut options = IngestExternalFileOptions::default();
+    options.set_move_files(true);
+    // Before it begins: nothing of this is done by a process that is killed.
+    table.is_kept = true;
+    let models = view.columns.models;
+    let rocks = &view.db.rocks;
+    let taken = rocks.ingest_external_file_cf_opts(models, &options, vec![&table.path]);
+    taken.map_err(|error| view.db.write_failure(&error))?;
+    // RocksDB has removed it; where it could not, this may.
+    table.is_kept = false;
+    Ok(())
+}
+
+/// Opens a database that no other process has open for writing. Where it misses a table that
+/// RocksDB removed when it failed to take it over, one that was kept takes its place.
+pub(crate) fn open<T>(
+    directory: &Path,
+    mut open: impl FnMut() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
+    let first = match open() {
+        Ok(opened) => return Ok(opened),
+        Err(error) => error,
+    };
+    let missing = match &first {
+        OpenError::Corrupt { reason, .. } => missing_table(directory, reason),
+        _ => None,
+    };
+    let Some(missing) = missing else {
+        return Err(first);
+    };
+    // The newest is the one. Another one has another size, which RocksDB looks at.
+    for kept in leftovers(directory).iter().rev() {
+        let failed = |error| OpenError::io(kept, error);
+        fs::rename(kept, &missing).map_err(failed)?;
+        identity::sync_directory(directory).map_err(failed)?;
+        match open() {
+            Ok(opened) => {
+                tracing::info!(table = %missing.display(), "rows that were taken over are put in their place");
+                return Ok(opened);
+            }
+            Err(_) => fs::rename(&missing, kept).map_err(failed)?,
+        }
+    }
+    Err(first)
+}
+
+/// The table that RocksDB says is missing in a directory.
+pub(crate) fn missing_table(directory: &Path, said: &str) -> Option<PathBuf> {
+    let (before, _) = said.split_once(".sst: No such file")?;
+    let number = before.rsplit('/').next()?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let path = directory.join(format!("{number}.sst"));
+    (is_number && !path.exists()).then_some(path)
 }
 
 fn write_table(path: &Path, commit: Commit) -> Result<(), rocksdb::Error> {

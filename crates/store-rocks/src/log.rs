@@ -21,7 +21,7 @@ use crate::error::{OpenError, StoreFailure};
 use crate::models::Turns;
 use crate::open::{self, Access, Opened};
 use crate::options::Options;
-use crate::read::View;
+use crate::read::{Shown, View};
 use crate::secondary::{Began, Follower};
 use crate::slot::Slot;
 
@@ -76,7 +76,7 @@ impl RocksLog {
     /// Opens an existing log for writing.
     ///
     /// # Errors
-    /// Each of [`OpenError`]. Nothing is altered then.
+    /// Each of [`OpenError`]. What the log says is as it was then.
     pub fn open(path: &Path, options: &Options) -> Result<RocksLog, OpenError> {
         RocksLog::start(path, options, open::open(path, options)?)
     }
@@ -207,6 +207,14 @@ impl Sight {
 }
 
 impl Sight {
+    /// Which rows of read models are shown.
+    fn rows(&self, db: &Db) -> Result<Shown, ReadError> {
+        match self {
+            Sight::Own(_) => Ok(Shown::All),
+            Sight::Followed(follower) => follower.rows(db),
+        }
+    }
+
     /// The view as a read finds it; nothing, where it is ours.
     fn began(&self) -> Option<Began> {
         match self {
@@ -263,7 +271,7 @@ where
                 db: &db,
                 columns: db.columns()?,
                 watermark,
-                rows_ahead: sight.unpublished().is_some(),
+                rows: sight.rows(&db)?,
             });
             sight.confirm(began)?;
             answer

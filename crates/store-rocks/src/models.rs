@@ -15,9 +15,9 @@ use rocksdb::{DBPinnableSlice, WriteBatch};
 
 use crate::columns::Columns;
 use crate::db::Db;
-use crate::error::corrupt;
+use crate::error::{OpenError, corrupt};
 use crate::ingest::{self, INGEST_FROM};
-use crate::read::View;
+use crate::read::{Shown, View};
 use crate::{keys, mutants, open};
 
 /// What one commit does.
@@ -46,9 +46,9 @@ pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<ModelCheckpoint
     // The epoch first: of a redaction that comes in between, it then is the older one.
     let epoch = epoch(view.db, &view.columns)?;
     let stored = stored_position(view, model)?;
-    let position = match view.rows_ahead && stored > view.watermark {
-        true => Position::START,
-        false => stored,
+    let position = match is_shown(view, stored) {
+        true => stored,
+        false => Position::START,
     };
     Ok(ModelCheckpoint { position, epoch })
 }
@@ -68,7 +68,19 @@ fn has_rows(view: &View<'_>, model: &str) -> Result<bool, ReadError> {
     if check_model_name(model).is_err() {
         return Ok(false);
     }
-    Ok(!view.rows_ahead || stored_position(view, model)? <= view.watermark)
+    match view.rows {
+        Shown::All => Ok(true),
+        _ => Ok(is_shown(view, stored_position(view, model)?)),
+    }
+}
+
+/// Whether the rows of a model that is folded up to this position are shown.
+fn is_shown(view: &View<'_>, stored: Position) -> bool {
+    match view.rows {
+        Shown::All => true,
+        Shown::UpToWatermark => stored <= view.watermark,
+        Shown::None => false,
+    }
 }
 
 fn stored_position(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
@@ -111,6 +123,31 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(
     } else {
         ingest::commit(view, commit)
     }
+}
+
+/// Whether the rows of read models were synced by the program that wrote them.
+pub(crate) fn are_synced(db: &Db) -> Result<bool, ReadError> {
+    let meta = db.columns()?.meta;
+    Ok(db.get(meta, keys::META_ROWS_SYNCED)?.is_some())
+}
+
+/// Drops the rows of read models that an older program wrote: it did not sync them when it closed
+/// the log, so that a power cut may have taken older ones and left newer ones with their checkpoint.
+/// They are folded again from the log, once.
+pub(crate) fn drop_unsynced(db: &Db) -> Result<(), OpenError> {
+    let path = db.path.as_path();
+    let columns = db
+        .columns()
+        .map_err(|error| open::unreadable(path, error))?;
+    if are_synced(db).map_err(|error| open::unreadable(path, error))? {
+        return Ok(());
+    }
+    let mut write = WriteBatch::default();
+    let (from, to) = ([].as_slice(), keys::BEYOND_MODELS.as_slice());
+    write.delete_range_cf(columns.models, from, to);
+    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
+    let written = db.rocks.write_opt(write, &open::synced(true));
+    written.map_err(|error| OpenError::rocks(path, error))
 }
 
 fn write(view: &View<'_>, commit: &Commit) -> Result<(), CommitError> {

@@ -1,5 +1,5 @@
 //! Opening and creating: what the directory is comes first, RocksDB second, so
-//! that a refusal alters nothing.
+//! that a refusal alters nothing of what a log says, and nothing at all of another directory.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::columns::{self, Columns, Role};
 use crate::db::Db;
 use crate::durability::Durability;
-use crate::error::{OpenError, lost};
+use crate::error::{OpenError, StoreFailure, lost};
 use crate::latch::OnDrop;
 use crate::options::Options;
 use crate::secondary::Follower;
@@ -23,7 +23,9 @@ use crate::slot::Slot;
 use crate::staging::Tail;
 use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
-use crate::{continuity, identity, index, ingest, keys, mutants, redaction, rows, secondary, tree};
+use crate::{
+    continuity, identity, index, ingest, keys, models, mutants, redaction, rows, secondary, tree,
+};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -65,6 +67,7 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError
         durability: Some(Durability::new(file)),
         options: db_options,
         path: path.to_owned(),
+        redaction_step_bytes: options.redaction_step_bytes,
         _scratch: None,
         _lock: Some(lock),
         released: Arc::default(),
@@ -132,24 +135,6 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
         .map_err(|error| OpenError::rocks(path, error))
 }
 
-/// Drops the rows of read models that an older program wrote: it did not sync them when it closed
-/// the log, so that a power cut may have taken older ones and left newer ones with their checkpoint.
-/// They are folded again from the log, once.
-fn drop_unsynced_rows(db: &Db) -> Result<(), OpenError> {
-    let path = db.path.as_path();
-    let columns = columns_of(path, &db.rocks)?;
-    let known = db.get(columns.meta, keys::META_ROWS_SYNCED);
-    if known.map_err(|error| unreadable(path, error))?.is_some() {
-        return Ok(());
-    }
-    let mut write = WriteBatch::default();
-    let (from, to) = ([].as_slice(), keys::BEYOND_MODELS.as_slice());
-    write.delete_range_cf(columns.models, from, to);
-    write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
-    let written = db.rocks.write_opt(write, &synced(true));
-    written.map_err(|error| OpenError::rocks(path, error))
-}
-
 /// Opens an existing log for writing.
 pub(crate) fn open(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     let sync = options.sync && !mutants::is(mutants::OPEN_NO_SYNC);
@@ -180,7 +165,9 @@ pub(crate) fn open_locked(
         .open(path.join(identity::NAME));
     may_write.map_err(|error| OpenError::io(path, error))?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
-    settle(path, &file)?;
+    if settle(path, &file)? {
+        continuity::check_before(path, log_id, purpose)?;
+    }
     let db = open_writer(path, options, file, Some(lock), Arc::default())?;
     check_meta(&db, log_id, purpose)?;
     Ok((log_id, db))
@@ -202,6 +189,7 @@ fn open_writer(
         durability: Some(Durability::new(file)),
         options: db_options,
         path: path.to_owned(),
+        redaction_step_bytes: options.redaction_step_bytes,
         _scratch: None,
         _lock: lock,
         released,
@@ -220,7 +208,7 @@ fn start_writer(
     let file = watermark_file(&db)?;
     check_watermark(&path, &file, tail.last)?;
     continuity::check(&db, tail.last).map_err(|error| unreadable(&path, error))?;
-    drop_unsynced_rows(&db)?;
+    models::drop_unsynced(&db)?;
     let purged = redaction::resume(&db, &mut tail.counts).map_err(|failure| match failure {
         redaction::Failure::Read(error) => unreadable(&path, error),
         redaction::Failure::Write(error) => OpenError::rocks(&path, error),
@@ -287,6 +275,7 @@ fn reopen(mut db: Db, options: &Options) -> Result<Db, OpenError> {
 /// The disk of every log outside tests.
 fn disk(db: Arc<Db>, sync: bool) -> Disk {
     let options = synced(sync);
+    let mut said = 0;
     Box::new(move |write| {
         if mutants::is(mutants::CHECKPOINT_EARLY) {
             let written = match write.is_empty() {
@@ -295,7 +284,18 @@ fn disk(db: Arc<Db>, sync: bool) -> Disk {
             };
             return written.map_err(|error| db.write_failure(&error));
         }
+        let records = !write.is_empty();
         let written = db.rocks.write_opt(write, &options);
+        if !sync {
+            db.unsynced();
+        }
+        if mutants::is(mutants::POSITION_REUSED) && records {
+            said += 1;
+            if said % 3 == 0 {
+                let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+                return Err(StoreFailure::io(&db.path, &full));
+            }
+        }
         if mutants::is(mutants::SYNC_ERROR_IGNORED) {
             return Ok(());
         }
@@ -445,6 +445,7 @@ pub(crate) fn open_secondary(
         durability: None,
         options: db_options,
         path: path.to_owned(),
+        redaction_step_bytes: options.redaction_step_bytes,
         _scratch: Some(scratch),
         _lock: None,
         released,
@@ -469,6 +470,7 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
         durability: None,
         options: db_options,
         path: path.to_owned(),
+        redaction_step_bytes: options.redaction_step_bytes,
         _scratch: None,
         _lock: None,
         released: Arc::default(),
@@ -540,7 +542,7 @@ pub(crate) enum Purpose {
 }
 
 /// Compares what the database says of itself with the file ANNALS.
-fn check_meta(db: &Db, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
+pub(crate) fn check_meta(db: &Db, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
     let path = db.path.as_path();
     let columns = columns_of(path, &db.rocks)?;
     let get = |key: &[u8]| {

@@ -23,6 +23,9 @@ pub struct Options {
     /// Bytes of appends that may wait for the writer; beyond them an append
     /// waits for room.
     pub queue_bytes: usize,
+    /// Bytes of records that a redaction rewrites at once, about: who appends meanwhile waits for
+    /// one such write, and not for all of them.
+    pub redaction_step_bytes: usize,
     /// Whether the hashes of the Merkle tree are kept. `false` is for measuring what
     /// they cost: the next opening with `true` makes those that are missing, and until
     /// then nothing can be proved.
@@ -44,6 +47,7 @@ impl Default for Options {
             cache_bytes: 64 * 1024 * 1024,
             max_open_files: 512,
             queue_bytes: 128 * 1024 * 1024,
+            redaction_step_bytes: 1024 * 1024,
             tree: true,
             compression: true,
             statistics: false,

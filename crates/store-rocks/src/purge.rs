@@ -17,7 +17,7 @@ use crate::error::StoreFailure;
 use crate::models::Turns;
 use crate::open::synced;
 use crate::redaction::{Left, Pending};
-use crate::{keys, mutants, redaction};
+use crate::{identity, keys, mutants, redaction};
 
 /// The column families that hold content, or what was derived from it.
 const WITH_CONTENT: [&str; 5] = [
@@ -89,9 +89,8 @@ impl PurgeError {
 pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
     let said = begin(db, turns)?;
     // Something was just written, so that all write-ahead logs of now become old.
-    let logs = files(&db.path, "log");
-    db.flush()
-        .map_err(|error| StoreFailure::rocks(&db.path, &error))?;
+    let logs = listed(db, "log")?.into_iter().collect();
+    db.flush().map_err(|error| db.write_failure(&error))?;
     let with_content: &[&str] = match mutants::is(mutants::PURGE_SKIPS) {
         true => WITH_CONTENT.get(1..).unwrap_or_default(),
         false => &WITH_CONTENT,
@@ -99,9 +98,20 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
     rewrite(db, with_content, logs)?;
     let _turn = turns.take();
     match redaction::pending(db)? {
-        Some(pending) if pending.said == said => mark(db, None),
+        Some(pending) if pending.said == said => {
+            // Or a power cut brings the names of the old files back, and nothing says so.
+            identity::sync_directory(&db.path)
+                .map_err(|error| StoreFailure::io(&db.path, &error))?;
+            mark(db, None)
+        }
         _ => Ok(()),
     }
+}
+
+/// The files of the log with such an ending.
+fn listed(db: &Db, ending: &str) -> Result<Vec<String>, PurgeError> {
+    let found = files(&db.path, ending);
+    Ok(found.map_err(|error| StoreFailure::io(&db.path, &error))?)
 }
 
 /// Says that files are rewritten, so that this is completed where it is interrupted;
@@ -123,8 +133,7 @@ fn begin(db: &Db, turns: &Turns) -> Result<Position, PurgeError> {
 
 /// Gives the room of deleted blobs back.
 pub(crate) fn shrink_blobs(db: &Db) -> Result<(), PurgeError> {
-    db.flush()
-        .map_err(|error| StoreFailure::rocks(&db.path, &error))?;
+    db.flush().map_err(|error| db.write_failure(&error))?;
     rewrite(db, &[columns::BLOBS], BTreeSet::new())
 }
 
@@ -132,7 +141,7 @@ pub(crate) fn shrink_blobs(db: &Db) -> Result<(), PurgeError> {
 fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), PurgeError> {
     let columns = db.columns()?;
     let failure = |error| StoreFailure::rocks(&db.path, &error);
-    old.extend(files(&db.path, "blob"));
+    old.extend(listed(db, "blob")?);
     old.extend(tables(db, names)?);
     db.rocks
         .set_options_cf(columns.blobs, &REWRITE_BLOBS)
@@ -178,7 +187,7 @@ fn mark(db: &Db, pending: Option<&Pending>) -> Result<(), PurgeError> {
             .rocks
             .delete_cf_opt(meta, keys::META_REDACTION, &synced(true)),
     };
-    written.map_err(|error| StoreFailure::rocks(&db.path, &error).into())
+    written.map_err(|error| db.write_failure(&error).into())
 }
 
 /// The tables of column families.

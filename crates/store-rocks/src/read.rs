@@ -21,9 +21,18 @@ pub(crate) struct View<'a> {
     pub(crate) db: &'a Db,
     pub(crate) columns: Columns<'a>,
     pub(crate) watermark: Position,
-    /// Whether rows of read models may have been folded from more than the watermark
-    /// promises. Such rows are not shown.
-    pub(crate) rows_ahead: bool,
+    pub(crate) rows: Shown,
+}
+
+/// Which rows of read models a read is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    All,
+    /// Those of models that were folded up to the watermark and no further: others may be
+    /// folded from records that are not durable.
+    UpToWatermark,
+    /// None: an older program wrote them, which lost some in a power cut and kept others.
+    None,
 }
 
 /// How much of a page is taken.

@@ -18,7 +18,7 @@ use crate::db::Db;
 use crate::error::{RebuildError, corrupt};
 use crate::open::{self, Purpose, synced};
 use crate::options::Options;
-use crate::read::View;
+use crate::read::{Shown, View};
 use crate::rows::{self, Counts};
 use crate::tree::OpenTree;
 use crate::verify::{Records, Runs};
@@ -292,7 +292,7 @@ impl Rebuilding<'_> {
             db: self.db,
             columns: self.columns,
             watermark: Position(self.report.records),
-            rows_ahead: false,
+            rows: Shown::All,
         };
         let records = Records::new(&view);
         let mut iterator = self.db.iterate_once(self.columns.batches);

@@ -27,7 +27,7 @@ use rocksdb::WriteBatch;
 
 use crate::columns::Columns;
 use crate::db::Db;
-use crate::error::StoreFailure;
+use crate::error::{StoreFailure, corrupt};
 use crate::index;
 use crate::models::Turns;
 use crate::read::View;
@@ -98,7 +98,11 @@ impl Removal {
                 let pieces = of.get(&record.position()).copied().unwrap_or_default();
                 Redaction::check_record(record, pieces, &blobs)?;
             }
-            next = Position(chunk.first + chunk.records.len() as u64);
+            let end = chunk.first.saturating_add(chunk.records.len() as u64);
+            if end <= next.0 {
+                return Err(corrupt(format!("the record at {next} is missing")).into());
+            }
+            next = Position(end);
         }
         Ok(())
     }

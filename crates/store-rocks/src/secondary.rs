@@ -15,9 +15,10 @@ use crate::error::{OpenError, StoreFailure, corrupt, lost};
 use crate::examine::{self, Written};
 use crate::log::Inner;
 use crate::options::Options;
+use crate::read::Shown;
 use crate::slot::Slot;
 use crate::watermark_file::WatermarkFile;
-use crate::{identity, keys, open};
+use crate::{identity, keys, models, open};
 
 /// How often a reader that waits looks at WATERMARK.
 const POLL: Duration = Duration::from_millis(50);
@@ -49,6 +50,8 @@ pub(crate) struct Follower {
     /// Where the files end, if that is behind what is served and no writer is there to
     /// publish it; 0 otherwise.
     unpublished: AtomicU64,
+    /// Whether it is known that the rows of read models were synced by who wrote them.
+    rows_synced: AtomicBool,
     /// Odd while the view is being brought forward. It changes under `catching_up`.
     moves: AtomicU64,
     /// The indexes as the view has them. It changes under `catching_up`.
@@ -81,9 +84,6 @@ struct Attempted {
 /// A view that does not move for as long as this lives.
 pub(crate) struct Still<'a> {
     pub(crate) db: Arc<Db>,
-    /// Whether all of the view is published. It is not where a writer ended
-    /// just before it could.
-    published: bool,
     _turn: MutexGuard<'a, Attempted>,
 }
 
@@ -103,6 +103,7 @@ impl Follower {
             polling: Mutex::default(),
             stands_still: AtomicBool::new(false),
             unpublished: AtomicU64::new(0),
+            rows_synced: AtomicBool::new(false),
             moves: AtomicU64::new(0),
             indexes: Mutex::default(),
         }
@@ -122,7 +123,7 @@ impl Follower {
     /// read may meet indexes that a rebuild had emptied, also where that was done
     /// long before.
     pub(crate) fn confirm(&self, began: Began) -> Result<(), ReadError> {
-        let stood_still = began.moves.is_multiple_of(2);
+        let stood_still = began.moves.is_multiple_of(2) && !began.indexes.is_rebuilding;
         if stood_still && self.moves.load(Ordering::SeqCst) == began.moves {
             return Ok(());
         }
@@ -239,12 +240,16 @@ impl Follower {
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
-        // Asked for only here: it is the writer's own lock that is looked at.
-        if examine::written(&db.path) == Written::Now || self.published()?.is_some() {
+        if self.published()?.is_some() {
             return Ok(());
         }
-        let served = self.served.get();
+        // It ends when that is served.
         self.unpublished.store(last.0, Ordering::Release);
+        // Asked for only here: it is the writer's own lock that is looked at.
+        if examine::written(&db.path) == Written::Now {
+            return Ok(()); // It is being opened, and will publish it.
+        }
+        let served = self.served.get();
         tracing::warn!(
             "the log's files go on to position {last}, but it is not known whether what is behind \
              {served} is durable, so it is not shown; open the log once for writing, which makes \
@@ -258,6 +263,21 @@ impl Follower {
     pub(crate) fn unpublished(&self) -> Option<Position> {
         let last = Position(self.unpublished.load(Ordering::Acquire));
         (last > self.served.get()).then_some(last)
+    }
+
+    /// Which rows of read models are shown.
+    pub(crate) fn rows(&self, db: &Db) -> Result<Shown, ReadError> {
+        // The next writer drops the rows that an older program left, and says so.
+        if !self.rows_synced.load(Ordering::Acquire) {
+            if !models::are_synced(db)? {
+                return Ok(Shown::None);
+            }
+            self.rows_synced.store(true, Ordering::Release);
+        }
+        Ok(match self.unpublished() {
+            Some(_) => Shown::UpToWatermark,
+            None => Shown::All,
+        })
     }
 
     fn turn(&self) -> MutexGuard<'_, Attempted> {
@@ -323,16 +343,6 @@ impl Follower {
         Ok(published.filter(|published| *published > self.served.get()))
     }
 
-    /// Brings the view to a state that is durable as a whole, and keeps it there
-    /// for as long as what it answers lives.
-    pub(crate) fn hold_still(&self) -> Result<Still<'_>, ReadError> {
-        let still = self.still()?;
-        if !still.published {
-            return Err(StoreFailure::Unpublished.into());
-        }
-        Ok(still)
-    }
-
     /// Brings the view to a state that is durable as a whole, and leaves it there for
     /// ever; the last position in it.
     pub(crate) fn stand_still(&self) -> Result<Position, ReadError> {
@@ -343,8 +353,9 @@ impl Follower {
         Ok(last)
     }
 
-    /// The same as [`Follower::hold_still`], where not all of the view need be published.
-    pub(crate) fn still(&self) -> Result<Still<'_>, ReadError> {
+    /// Brings the view to a state that is durable as a whole, and keeps it there
+    /// for as long as what it answers lives.
+    pub(crate) fn hold_still(&self) -> Result<Still<'_>, ReadError> {
         let mut turn = self.turn();
         let seen = if self.stands_still.load(Ordering::Acquire) {
             self.served.get()
@@ -352,20 +363,21 @@ impl Follower {
             let promised = self.read_file()?.unwrap_or_default();
             self.see(promised, &mut turn)?
         };
-        let mut still = Still {
+        let still = Still {
             db: self.db.get()?,
-            published: false,
             _turn: turn,
         };
         // The view stays as it is; what it shows is published after its sync.
         for _ in 0..PUBLICATIONS {
             if self.read_file()?.is_some_and(|published| seen <= published) {
-                still.published = true;
-                break;
+                return Ok(still);
+            }
+            if self.unpublished().is_some() && examine::written(&still.db.path) != Written::Now {
+                break; // No writer is there that will publish it.
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
         }
-        Ok(still)
+        Err(StoreFailure::Unpublished.into())
     }
 
     /// Starts the thread that wakes those who wait, if it does not run yet.

@@ -17,54 +17,53 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::db::files;
+use crate::db::{files, number};
 use crate::error::OpenError;
 use crate::identity;
 use crate::mutants;
 use crate::watermark_file::{Closed, WatermarkFile};
 
 /// How a copy ends before it takes its file's place. RocksDB does not know such names.
-const UNFINISHED: &str = "settling";
+pub(crate) const UNFINISHED: &str = "settling";
 /// Bytes that are copied at once.
 const PIECE: usize = 1024 * 1024;
 
 /// The newest write-ahead log of a directory; none where there is none.
 pub(crate) fn newest_log(directory: &Path) -> io::Result<Option<Closed>> {
-    let mut newest: Option<Closed> = None;
-    for name in files(directory, "log") {
-        let stem = Path::new(&name).file_stem().and_then(|stem| stem.to_str());
-        let Some(number) = stem.and_then(|stem| stem.parse().ok()) else {
-            continue;
-        };
-        if newest.is_none_or(|newest| newest.number < number) {
-            let bytes = fs::metadata(directory.join(&name))?.len();
-            newest = Some(Closed { number, bytes });
-        }
-    }
-    Ok(newest)
+    let names = files(directory, "log")?;
+    let newest = names
+        .iter()
+        .rev()
+        .find_map(|name| Some((name, number(name)?)));
+    let Some((name, number)) = newest else {
+        return Ok(None);
+    };
+    let bytes = fs::metadata(directory.join(name))?.len();
+    Ok(Some(Closed { number, bytes }))
 }
 
-/// Makes the write-ahead logs of a log durable that nobody has open, unless they are known
-/// to be. Their bytes stay what they are.
-pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<(), OpenError> {
+/// Makes the write-ahead logs of a log durable that no process has open, unless they are known
+/// to be; whether they were not. Their bytes stay what they are.
+pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<bool, OpenError> {
     let failed = |error| OpenError::io(directory, error);
     let closed = file.closed().map_err(failed)?;
     if closed.is_some() && closed == newest_log(directory).map_err(failed)? {
-        return Ok(());
+        return Ok(false);
     }
     if mutants::is(mutants::WAL_NOT_SETTLED) {
-        return Ok(());
+        return Ok(true);
     }
-    for left in files(directory, UNFINISHED) {
+    for left in files(directory, UNFINISHED).map_err(failed)? {
         fs::remove_file(directory.join(left)).map_err(failed)?;
     }
     let mut rewritten = 0;
-    for name in files(directory, "log") {
+    for name in files(directory, "log").map_err(failed)? {
         let path = directory.join(name);
         rewritten += write_again(&path).map_err(|error| OpenError::io(&path, error))?;
     }
     tracing::debug!(bytes = rewritten, "the write-ahead logs were written again");
-    identity::sync_directory(directory).map_err(failed)
+    identity::sync_directory(directory).map_err(failed)?;
+    Ok(true)
 }
 
 /// Puts a durable copy of a file in its place; how many bytes it has.
@@ -84,6 +83,20 @@ fn write_again(path: &Path) -> io::Result<u64> {
         .write(true)
         .create_new(true)
         .open(&name)?;
+    let copied = copy(&mut from, &mut to).and_then(|copied| {
+        to.set_permissions(found.permissions())?;
+        to.sync_all()?;
+        fs::rename(&name, path)?;
+        Ok(copied)
+    });
+    if copied.is_err() {
+        // A disk that is full stays full of it otherwise.
+        let _ = fs::remove_file(&name);
+    }
+    copied
+}
+
+fn copy(from: &mut File, to: &mut File) -> io::Result<u64> {
     // Not `fs::copy`: where the file system can, that shares the blocks of the old file,
     // which are just what may not hold what is in memory.
     let mut piece = vec![0; PIECE];
@@ -96,9 +109,6 @@ fn write_again(path: &Path) -> io::Result<u64> {
         to.write_all(read)?;
         copied += read.len() as u64;
     }
-    to.set_permissions(found.permissions())?;
-    to.sync_all()?;
-    fs::rename(&name, path)?;
     Ok(copied)
 }
 
@@ -111,6 +121,20 @@ mod tests {
     use annals_event_log::Position;
 
     use super::*;
+
+    #[test]
+    fn the_newest_log_is_the_one_with_the_highest_number() {
+        let home = tempfile::tempdir().unwrap();
+        for (name, bytes) in [("999999.log", "old"), ("1000000.log", "newest")] {
+            fs::write(home.path().join(name), bytes).unwrap();
+        }
+        let newest = newest_log(home.path()).unwrap();
+        assert_eq!(
+            newest.map(|log| (log.number, log.bytes)),
+            Some((1_000_000, 6))
+        );
+        assert!(newest_log(&home.path().join("none")).is_err());
+    }
 
     #[test]
     fn logs_are_written_again_unless_they_are_what_was_closed() {

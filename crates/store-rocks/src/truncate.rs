@@ -8,25 +8,28 @@
 //!   ([`crate::watermark_file::LAG`]) where the machine stopped, and exact where the log was closed.
 //! - A group is written only after the one before it was synced. So a damage with a whole
 //!   write behind it ([`crate::wal`]) is not where writing stopped, and is left alone; unless
-//!   every record from the first to the last is there without what is damaged: then that held
-//!   rows of read models only, which are dropped and folded again from the log.
+//!   every record, index and count is there and sound without what is damaged, and no redaction
+//!   waits for its end: then that held rows of read models only, which are dropped and folded
+//!   again from the log.
 //!
 //! The directory is copied aside first, tables as links, and can be put back.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{EventLog, Position};
+use annals_event_log::{EventLog, Position, ReadError};
 use rocksdb::{DB, WriteBatch};
 
 use crate::columns::{self, Role};
-use crate::error::OpenError;
+use crate::db::Db;
+use crate::error::{OpenError, corrupt};
 use crate::identity;
 use crate::log::RocksLog;
 use crate::open::{open_still, synced, unreadable};
 use crate::options::Options;
+use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
-use crate::{aside, continuity, keys, mutants, wal};
+use crate::{aside, continuity, keys, mutants, redaction, verify, wal};
 
 /// What a truncation found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,12 +163,18 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
         Err(OpenError::Corrupt { reason, .. }) => reason,
         Err(error) => return Err(error),
     };
-    let last = position_before(path)?;
-    let damage = damage.trim_end_matches("; restore it from a backup");
+    let damage = damage
+        .trim_end_matches("; restore it from a backup")
+        .to_owned();
+    // Where something is missing before the damage, that is not where writing stopped.
+    let (last, behind) = match last_position(path, Role::Truncator) {
+        Ok(last) => (last, behind(path)?),
+        Err(_) => (position_before(path)?, Behind::Something),
+    };
     Ok(End::Damaged {
         last,
-        damage: damage.to_owned(),
-        behind: behind(path)?,
+        damage,
+        behind,
     })
 }
 
@@ -180,10 +189,10 @@ fn last_position(path: &Path, role: Role) -> Result<Position, OpenError> {
     read().map_err(|error| unreadable(path, error))
 }
 
-/// The last position before the damage.
+/// The last position before the damage or the first gap.
 fn position_before(path: &Path) -> Result<Position, OpenError> {
     let db = open_still(path, Role::Truncator)?;
-    db.last_position().map_err(|error| unreadable(path, error))
+    continuity::end(&db).map_err(|error| unreadable(path, error))
 }
 
 /// What is whole behind the damage of a log.
@@ -192,16 +201,37 @@ fn behind(path: &Path) -> Result<Behind, OpenError> {
     let Some(whole) = scanned.whole_behind else {
         return Ok(Behind::Nothing);
     };
-    let db = open_still(path, Role::Salvager)?;
+    let db = match open_still(path, Role::Salvager) {
+        Ok(db) => db,
+        // What is put together of what is left of a write makes no sense.
+        Err(OpenError::Corrupt { .. }) => return Ok(Behind::Something),
+        Err(error) => return Err(error),
+    };
     // RocksDB gives up more than the damage itself.
     if db.rocks.latest_sequence_number() < whole {
         return Ok(Behind::Something);
     }
-    drop(db);
-    Ok(match last_position(path, Role::Salvager) {
-        Ok(last) => Behind::Everything(last),
-        Err(_) => Behind::Something,
-    })
+    let whole = everything(&db).map_err(|error| unreadable(path, error))?;
+    Ok(whole.map_or(Behind::Something, Behind::Everything))
+}
+
+/// Where a log without what is damaged ends, if nothing else than rows of read models was in
+/// that. Not every write has a record: the steps of a redaction and of a rebuild have none.
+fn everything(db: &Db) -> Result<Option<Position>, ReadError> {
+    if redaction::pending(db)?.is_some() {
+        return Ok(None);
+    }
+    let last = db.last_position()?;
+    let view = View {
+        db,
+        columns: db.columns()?,
+        watermark: last,
+        rows: Shown::None,
+    };
+    let log_id = identity::read(&db.path).map_err(|error| corrupt(error.to_string()))?;
+    let is_sound = continuity::check(db, last).is_ok()
+        && verify::verify(&view, log_id, &mut |_| {})?.is_sound();
+    Ok(is_sound.then_some(last))
 }
 
 pub(crate) fn truncate_tail(

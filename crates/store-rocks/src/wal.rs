@@ -38,7 +38,7 @@ pub(crate) struct Scanned {
 /// Reads all write-ahead logs of a directory, the oldest first.
 pub(crate) fn scan(directory: &Path) -> io::Result<Scanned> {
     let mut scanned = Scanned::default();
-    for name in files(directory, "log") {
+    for name in files(directory, "log")? {
         let content = fs::read(directory.join(name))?;
         scanned.file(&content);
     }
@@ -154,7 +154,7 @@ mod tests {
 
     fn content(home: &tempfile::TempDir) -> Vec<u8> {
         let directory = home.path().join("db");
-        let name = files(&directory, "log").pop_last().unwrap();
+        let name = files(&directory, "log").unwrap().pop().unwrap();
         fs::read(directory.join(name)).unwrap()
     }
 

@@ -8,12 +8,17 @@
 //!             u64 number of the newest write-ahead log
 //!             u64 its length in bytes
 //!             8 bytes: the first ones of SHA-256 over the position and these two numbers
+//!             then two *rested* positions, each as the first one, a position and its check
 //! ```
 //!
 //! The writer overwrites the position in place after each group, without waiting for a
 //! sync: readers on this machine see it at once. A thread of its own syncs the file at most
 //! [`LAG`] later, and closing the log syncs it before it returns, so that after a power cut
 //! it is never older than that. The check bytes let a reader notice a half-written value.
+//!
+//! A power cut may leave a value half-written on the disk. So each sync takes a copy of the
+//! position along, in turns one of the two rested ones: the other was synced before and is
+//! not touched. Where the position cannot be read, the greater of them is what is known.
 //!
 //! The second half is the *closing mark*. It is valid for exactly this position, newest
 //! write-ahead log and length, so each later opening, which begins another write-ahead log,
@@ -36,6 +41,8 @@ pub(crate) const NAME: &str = "WATERMARK";
 const BYTES: usize = 16;
 /// Bytes of the position and of the closing mark together.
 const MARKED_BYTES: usize = BYTES + 24;
+/// Where the two rested positions begin.
+const RESTED: [u64; 2] = [MARKED_BYTES as u64, (MARKED_BYTES + BYTES) as u64];
 /// How long a position may wait for its sync.
 pub(crate) const LAG: Duration = Duration::from_millis(100);
 /// A value is half-written for less than a microsecond.
@@ -43,7 +50,11 @@ const ATTEMPTS: usize = 100;
 
 /// The file, open for reading or for writing.
 #[derive(Debug)]
-pub(crate) struct WatermarkFile(File);
+pub(crate) struct WatermarkFile {
+    file: File,
+    /// Which rested position is written next; the other one is durable.
+    turn: Mutex<usize>,
+}
 
 /// How the write-ahead logs of a log stood when it was closed: all of them were synced, by
 /// the process that wrote them.
@@ -70,7 +81,14 @@ fn decode(content: &[u8; BYTES]) -> Option<Position> {
 impl WatermarkFile {
     /// For a reader, which must find it.
     pub(crate) fn open(directory: &Path) -> io::Result<WatermarkFile> {
-        Ok(WatermarkFile(File::open(directory.join(NAME))?))
+        Ok(WatermarkFile::of(File::open(directory.join(NAME))?))
+    }
+
+    fn of(file: File) -> WatermarkFile {
+        WatermarkFile {
+            file,
+            turn: Mutex::new(0),
+        }
     }
 
     /// For the writer, which makes it where it is missing. The file is never
@@ -83,39 +101,57 @@ impl WatermarkFile {
             .create(true)
             .truncate(false)
             .open(path)?;
-        Ok(WatermarkFile(file))
+        let mut file = WatermarkFile::of(file);
+        let [first, second] = file.rested()?;
+        // The older one, or the one that a power cut has torn.
+        file.turn = Mutex::new(usize::from(second < first));
+        Ok(file)
     }
 
     /// The position, or `None` where the file holds none.
     pub(crate) fn read(&self) -> io::Result<Option<Position>> {
-        let mut content = [0; BYTES];
         for _ in 0..ATTEMPTS {
-            match self.0.read_exact_at(&mut content, 0) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-                Err(error) => return Err(error),
-            }
-            if let Some(position) = decode(&content) {
+            if let Some(position) = self.read_at(0)? {
                 return Ok(Some(position));
             }
             std::thread::yield_now();
         }
-        Ok(None)
+        // Nobody is writing it: a power cut has torn it.
+        Ok(self.rested()?.into_iter().max().flatten())
+    }
+
+    fn rested(&self) -> io::Result<[Option<Position>; 2]> {
+        let [first, second] = RESTED;
+        Ok([self.read_at(first)?, self.read_at(second)?])
+    }
+
+    /// The position that begins at this byte of the file, unless there is none or a torn one.
+    fn read_at(&self, start: u64) -> io::Result<Option<Position>> {
+        let mut content = [0; BYTES];
+        match self.file.read_exact_at(&mut content, start) {
+            Ok(()) => Ok(decode(&content)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes the position.
     pub(crate) fn write(&self, position: Position) -> io::Result<()> {
+        self.write_at(position, 0)
+    }
+
+    fn write_at(&self, position: Position, start: u64) -> io::Result<()> {
         let position = position.0.to_be_bytes();
         let mut content = [0; BYTES];
         content[..8].copy_from_slice(&position);
         content[8..].copy_from_slice(&check_bytes(&position));
-        self.0.write_all_at(&content, 0)
+        self.file.write_all_at(&content, start)
     }
 
     /// The closing mark, where there is a valid one.
     pub(crate) fn closed(&self) -> io::Result<Option<Closed>> {
         let mut content = [0; MARKED_BYTES];
-        match self.0.read_exact_at(&mut content, 0) {
+        match self.file.read_exact_at(&mut content, 0) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             Err(error) => return Err(error),
@@ -141,20 +177,31 @@ impl WatermarkFile {
         let numbers = [closed.number.to_be_bytes(), closed.bytes.to_be_bytes()].concat();
         let covered = [position.as_slice(), &numbers].concat();
         let mark = [numbers.as_slice(), &check_bytes(&covered)].concat();
-        self.0.write_all_at(&mark, BYTES as u64)
+        self.file.write_all_at(&mark, BYTES as u64)
     }
 
-    /// Brings its content to the disk.
+    /// Brings its content to the disk, with a copy of the position.
     pub(crate) fn sync(&self) -> io::Result<()> {
         if mutants::is(mutants::WATERMARK_UNSYNCED) {
             return Ok(());
         }
-        self.0.sync_data()
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(position) = self.read()? {
+            self.write_at(position, RESTED[*turn])?;
+        }
+        self.file.sync_data()?;
+        // Not after a failure: which of the two is on the disk is then unknown.
+        *turn = 1 - *turn;
+        Ok(())
     }
 
     /// Brings its content and its size to the disk, for a file that was just created.
     pub(crate) fn sync_new(&self) -> io::Result<()> {
-        self.0.sync_all()
+        if let Some(position) = self.read()? {
+            self.write_at(position, RESTED[0])?;
+            self.write_at(position, RESTED[1])?;
+        }
+        self.file.sync_all()
     }
 }
 
@@ -243,10 +290,13 @@ fn sync_until_ended(file: &WatermarkFile, shared: &Shared) {
         }
         state.written = false;
         drop(state);
-        if let Err(error) = file.sync() {
-            tracing::warn!(%error, "WATERMARK cannot be synced; after a power cut it may be old");
-        }
+        let synced = file.sync();
         state = shared.lock();
+        if let Err(error) = synced {
+            tracing::warn!(%error, "WATERMARK cannot be synced; after a power cut it may be old");
+            // Each sync writes first, so the next one says something about the disk.
+            state.written = true;
+        }
     }
 }
 
@@ -267,7 +317,7 @@ mod tests {
             writer.write(position).unwrap();
             assert_eq!(reader.read().unwrap(), Some(position));
         }
-        writer.0.write_all_at(&[1; 4], 0).unwrap();
+        writer.file.write_all_at(&[1; 4], 0).unwrap();
         assert_eq!(reader.read().unwrap(), None, "half of another value");
     }
 
@@ -290,15 +340,44 @@ mod tests {
         file.close(Position(8), closed).unwrap();
         for at in 0..MARKED_BYTES as u64 {
             let mut byte = [0];
-            file.0.read_exact_at(&mut byte, at).unwrap();
-            file.0.write_all_at(&[byte[0] ^ 1], at).unwrap();
+            file.file.read_exact_at(&mut byte, at).unwrap();
+            file.file.write_all_at(&[byte[0] ^ 1], at).unwrap();
             // Check bytes of the position are for its readers; the mark has its own.
             if !(8..16).contains(&at) {
                 assert_eq!(file.closed().unwrap(), None, "byte {at} is wrong");
             }
-            file.0.write_all_at(&byte, at).unwrap();
+            file.file.write_all_at(&byte, at).unwrap();
         }
         assert_eq!(file.closed().unwrap(), Some(closed));
+    }
+
+    #[test]
+    fn a_torn_position_is_the_greatest_that_was_synced() {
+        let directory = tempfile::tempdir().unwrap();
+        let tear = |start: u64| {
+            let file = WatermarkFile::open_for_writing(directory.path()).unwrap();
+            file.file.write_all_at(&[0xee; 7], start).unwrap();
+        };
+        let file = WatermarkFile::open_for_writing(directory.path()).unwrap();
+        file.write(Position(0)).unwrap();
+        file.sync_new().unwrap();
+        tear(0);
+        assert_eq!(file.read().unwrap(), Some(Position(0)), "a new file");
+        for position in 1..=5 {
+            // Each process begins with the one that is older.
+            let file = WatermarkFile::open_for_writing(directory.path()).unwrap();
+            file.write(Position(position)).unwrap();
+            file.sync().unwrap();
+            tear(0);
+            assert_eq!(file.read().unwrap(), Some(Position(position)));
+            // Torn while the next is written: the other one is still there.
+            let turn = *file.turn.lock().unwrap();
+            tear(RESTED[turn]);
+            assert_eq!(file.read().unwrap(), Some(Position(position)));
+        }
+        tear(RESTED[0]);
+        tear(RESTED[1]);
+        assert_eq!(file.read().unwrap(), None, "nothing is left");
     }
 
     #[test]

@@ -236,7 +236,8 @@ pub fn given(events: impl IntoIterator<Item = Happened>) -> Scenario<Objects> {
     Scenario::of(Objects).given(events)
 }
 
-/// What has happened so far.
+/// What has happened so far. [`Scenario::when`] asks for a decision.
+#[must_use = "nothing is decided yet: ask with `when`"]
 pub struct Scenario<D: Decider> {
     decider: D,
     state: D::State,
@@ -254,7 +255,6 @@ impl<D: Decider> Scenario<D> {
     }
 
     /// These events have happened, in this order.
-    #[must_use]
     pub fn given(mut self, events: impl IntoIterator<Item = D::Event>) -> Scenario<D> {
         for event in events {
             self.decider.evolve(&mut self.state, &event);
@@ -277,7 +277,6 @@ impl<D: Decider> Scenario<D> {
 
 impl Scenario<Objects> {
     /// What comes now comes at this time.
-    #[must_use]
     pub fn at(mut self, time: Timestamp) -> Scenario<Objects> {
         self.state = self.state.at(time);
         self
@@ -287,7 +286,6 @@ impl Scenario<Objects> {
     ///
     /// # Panics
     /// When it is refused.
-    #[must_use]
     #[track_caller]
     pub fn after(mut self, command: impl Into<Command>) -> Scenario<Objects> {
         let command = command.into();
@@ -320,7 +318,29 @@ fn told(events: &[String]) -> String {
     out
 }
 
-/// What became of a command.
+/// What became of a command. By itself it demands nothing; a test that does not say what is
+/// expected is warned of, and does not compile where warnings are denied:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// # use annals_testkit::given::{Scenario, decider};
+/// # let account = Scenario::of(decider(
+/// #     |_: &u32, amount: u32| Ok::<_, String>(vec![amount]),
+/// #     |balance: &mut u32, amount: &u32| *balance += amount,
+/// # ));
+/// account.when(3_u32);
+/// ```
+///
+/// ```
+/// #![deny(unused_must_use)]
+/// # use annals_testkit::given::{Scenario, decider};
+/// # let account = Scenario::of(decider(
+/// #     |_: &u32, amount: u32| Ok::<_, String>(vec![amount]),
+/// #     |balance: &mut u32, amount: &u32| *balance += amount,
+/// # ));
+/// account.when(3_u32).then([3]);
+/// ```
+#[must_use = "say what is expected: `then`, `then_nothing` or `then_refused`"]
 pub struct Decision<D: Decider> {
     told: Vec<String>,
     asked: String,

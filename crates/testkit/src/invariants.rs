@@ -46,7 +46,7 @@
 //! ```
 
 mod acknowledged;
-mod read;
+pub(crate) mod read;
 mod record;
 mod whole;
 

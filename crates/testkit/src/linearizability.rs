@@ -74,6 +74,8 @@ use annals_event_log::{
     Appended, BatchId, EventId, Expectation, Expected, Position, ReadError, StreamName, Version,
 };
 
+use crate::invariants::Violation;
+
 pub use check::{Checked, Inexplicable, check};
 pub use exercise::exercise;
 pub use recorder::{Recorded, Recorder};
@@ -192,9 +194,30 @@ pub struct History {
 
 /// Why the log could not be read at the end of a recording.
 #[derive(Debug, thiserror::Error)]
-#[error("the log cannot be read after the recording: {source}")]
-pub struct NotFinished {
-    /// What the store says.
-    #[from]
-    pub source: ReadError,
+#[non_exhaustive]
+pub enum NotFinished {
+    /// A read failed.
+    #[error("the log cannot be read after the recording: {source}")]
+    Read {
+        /// What the store says.
+        #[from]
+        source: ReadError,
+    },
+    /// Its pages do not lead from its first record to its last one.
+    #[error("the log cannot be read to its end after the recording: {source}")]
+    Pages {
+        /// What a page should have been, and what it is.
+        #[from]
+        source: Violation,
+    },
+}
+
+impl NotFinished {
+    /// Whether the log may be readable later. The recording is gone all the same.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            NotFinished::Read { source } => source.is_retryable(),
+            NotFinished::Pages { .. } => false,
+        }
+    }
 }

@@ -1,25 +1,70 @@
 //! Projections that are killed at every call, and must end with the same rows.
 //!
 //! A projection folds the log into a read model: it reads from its checkpoint on and
-//! commits rows and checkpoint together. What goes wrong in them is nearly always the
-//! same: an event is counted twice, or left out, when the process ended between two
-//! calls, or the fold keeps something in memory that a new process does not have.
+//! commits rows and checkpoint together. What goes wrong in them is nearly always one of
+//! three things: an event is counted twice, or left out, when the process ended between two
+//! calls; the fold keeps something in memory that a new process does not have; or content
+//! that was removed from the log while it was folded comes back in a row.
 //!
-//! [`check_resumable`] finds both. It catches a projection up in one go, then kills it
-//! before and after the effect of its first call, its second, and so on, each time
-//! resuming with a new handle, and demands the same rows and checkpoint every time.
-//! Then it lets the log grow batch by batch with the projection behind it. The front
-//! page of the crate has an example.
+//! [`check_resumable`] finds all three. It catches a projection up in one go, then
+//!
+//! 1. kills it before and after the effect of its first call, its second, and so on, each
+//!    time resuming with a new handle, and demands the same rows and checkpoint every time;
+//! 2. removes the content that it has read (of many pieces the newest 1000) right before its
+//!    first call, its second, and so on, and behind its last one, resumes it, and demands
+//!    the rows that it makes in one go of the log as it is then;
+//! 3. lets the log grow batch by batch with the projection behind it.
+//!
+//! The front page of the crate has an example.
+//!
+//! # What the projection under test must do
+//!
+//! - Return when the log says that it is closed. A killed process makes no further calls,
+//!   and what stands for it here is that each call is answered `Closed` (of
+//!   [`ReadError`], [`CommitError`](annals_event_log::CommitError) and the others), which
+//!   no retry helps. One that goes on calling all the same panics after a while.
+//! - Pass over events that it does not know. A redaction is an event, too: of Annals'
+//!   objects `<kind>.redacted` in the object's stream, as `annals redact` has it, and of
+//!   all else `testkit.redacted` in the stream `testkit-redaction`.
+//! - Take [`Content::Removed`](annals_event_log::Content::Removed), and a blob that is not
+//!   there any more, for what they are: content that is gone.
 
+#![allow(
+    clippy::panic,
+    reason = "this is test code that other crates' tests call; a projection that never returns panics"
+)]
+
+mod original;
+mod redacting;
+mod redaction;
+
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_event_log::store_support::PAGE_LIMIT;
-use annals_event_log::{Append, EventLog, Position, ReadError, Row, memory::MemoryLog};
+use annals_event_log::{Append, EventLog, Position, ReadError, Row};
 use futures::executor::block_on;
-use uuid::Uuid;
 
 use crate::through::{Hook, Through};
+use original::Original;
+use redacting::{Outcome, Redacting};
+
+/// Calls to a closed log after which a projection is said not to return.
+const CLOSED_CALLS: u64 = 10_000;
+
+/// The answer to a call, the nth one since the log was closed.
+///
+/// Not `Unavailable`, which a projection may try again, for ever.
+fn closed(nth: u64) -> ReadError {
+    if nth > CLOSED_CALLS {
+        panic!(
+            "the projection has called the log {CLOSED_CALLS} times since it was closed: expected that \
+             it returns on `Closed`, which no retry helps"
+        );
+    }
+    ReadError::Closed
+}
 
 /// A process that ends at one of its calls to the log.
 #[derive(Debug)]
@@ -30,19 +75,11 @@ struct Killed {
     after_effect: bool,
 }
 
-impl Killed {
-    fn dead() -> ReadError {
-        ReadError::Unavailable {
-            source: "the process was killed".into(),
-        }
-    }
-}
-
 impl Hook for Killed {
     fn before(&self) -> Result<(), ReadError> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst);
         match number > self.at || (number == self.at && !self.after_effect) {
-            true => Err(Killed::dead()),
+            true => Err(closed(number - self.at)),
             false => Ok(()),
         }
     }
@@ -50,7 +87,7 @@ impl Hook for Killed {
     fn after(&self) -> Result<(), ReadError> {
         // The call before this one was that which is to be the last.
         match self.calls.load(Ordering::SeqCst) > self.at {
-            true => Err(Killed::dead()),
+            true => Err(closed(0)),
             false => Ok(()),
         }
     }
@@ -78,6 +115,15 @@ pub enum NotResumable {
         /// The log's end.
         end: Position,
     },
+    /// It went on making calls after content was removed, many times as many as it takes to
+    /// fold the whole log: it repeats what is refused.
+    #[error("the projection has made {calls} calls {when}, and still went on")]
+    Endless {
+        /// When.
+        when: String,
+        /// How many.
+        calls: u64,
+    },
     /// Its rows are others than those that it makes in one go.
     #[error("the row {key} is {found} {when}; in one go it is {expected}")]
     Differs {
@@ -92,90 +138,166 @@ pub enum NotResumable {
     },
 }
 
-/// How thoroughly a projection was killed.
+/// How thoroughly a projection was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resumed {
     /// How often it was killed and resumed.
     pub kills: u64,
+    /// How often content that it had read was removed, and it was resumed; 0 where the
+    /// history has no content.
+    pub redactions: u64,
     /// How many rows it made.
     pub rows: usize,
 }
 
-/// Demands that a projection comes to the same rows however it is killed.
+/// Demands that a projection comes to the same rows however it is killed, and to those of
+/// the log as it is where content is removed from it meanwhile.
 ///
 /// `catch_up` folds the log into the read model `model` until it is at the end, as a
-/// process does that has just started: it gets nothing but the log.
+/// process does that has just started: it gets nothing but the log. It returns where the
+/// log says that it is closed, see [the list](self#what-the-projection-under-test-must-do).
+///
+/// Rows of other read models are not compared: call this once for each.
+///
+/// It is called about six times for each call that it makes in one go, each time with a
+/// log of its own in memory. A history of a few pages is enough.
 ///
 /// # Errors
-/// [`NotResumable`], with the first kill that shows it.
-pub fn check_resumable<E: std::fmt::Display>(
+/// [`NotResumable`], with the first kill or redaction that shows it.
+///
+/// # Panics
+/// Where `catch_up` makes 10000 more calls to a log that is closed.
+pub fn check_resumable<E: Display>(
     model: &str,
     history: &[Append],
     catch_up: impl Fn(&dyn EventLog) -> Result<(), E>,
 ) -> Result<Resumed, NotResumable> {
-    let run = |log: &dyn EventLog, when: &str| {
-        catch_up(log).map_err(|error| failed(when, &error))?;
-        rows_at_end(log, model, when)
-    };
-    let whole = run(&*filled(history)?, "in one go")?;
-    let mut kills = 0;
-    for at in 0.. {
-        let mut ended_before = false;
-        for after_effect in [false, true] {
-            let log = filled(history)?;
-            let killed = Through::new(
-                Arc::clone(&log),
-                Killed {
-                    calls: AtomicU64::new(0),
-                    at,
-                    after_effect,
-                },
-            );
-            // What it makes of its end is its own affair.
-            let _ = catch_up(&killed);
-            ended_before |= killed.hook().calls.load(Ordering::SeqCst) <= at;
-            let how = if after_effect { "after" } else { "before" };
-            let when = format!("when killed {how} the effect of call {at} and resumed");
-            same(&whole, &run(&*log, &when)?, &when)?;
-            kills += 1;
-        }
-        if ended_before {
-            break;
-        }
-    }
-    let log = filled(&[])?;
+    let original = original::empty();
     for append in history {
-        put(&*log, append)?;
-        run(&*log, "behind a growing log")?;
+        let appended = block_on(original.append(append.clone()));
+        let batch = append.batch;
+        let when = || format!("as batch {batch} of the history was refused");
+        appended.map_err(|error| failed(&when(), &error))?;
     }
-    let when = "behind a growing log";
-    same(&whole, &run(&*log, when)?, when)?;
-    let rows = whole.len();
-    Ok(Resumed { kills, rows })
+    let trial = Trial {
+        model,
+        original: copied(Original::of(&*original))?,
+        catch_up: &|log| catch_up(log).map_err(|error| error.to_string()),
+    };
+    let log = copied(trial.original.copy())?;
+    let whole = trial.run(&*log, "in one go")?;
+    let calls = trial.kill(&whole)?;
+    let redactions = trial.redact(calls)?;
+    trial.grow(&whole)?;
+    Ok(Resumed {
+        kills: 2 * calls,
+        redactions,
+        rows: whole.len(),
+    })
 }
 
-fn failed(when: &str, error: &impl std::fmt::Display) -> NotResumable {
+/// A projection and the log that it is tried with.
+struct Trial<'a> {
+    model: &'a str,
+    original: Original,
+    catch_up: &'a dyn Fn(&dyn EventLog) -> Result<(), String>,
+}
+
+impl Trial<'_> {
+    /// Catches up, with nothing in the way.
+    fn run(&self, log: &dyn EventLog, when: &str) -> Result<Vec<Row>, NotResumable> {
+        (self.catch_up)(log).map_err(|error| failed(when, &error))?;
+        rows_at_end(log, self.model, when)
+    }
+
+    /// Kills it at each of its calls; how many there are.
+    fn kill(&self, whole: &[Row]) -> Result<u64, NotResumable> {
+        for at in 0.. {
+            for after_effect in [false, true] {
+                let log = copied(self.original.copy())?;
+                let calls = AtomicU64::new(0);
+                let killed = Killed {
+                    calls,
+                    at,
+                    after_effect,
+                };
+                let killed = Through::new(Arc::clone(&log), killed);
+                // What it makes of its end is its own affair.
+                let _ = (self.catch_up)(&killed);
+                if killed.hook().calls.load(Ordering::SeqCst) <= at {
+                    return Ok(at);
+                }
+                let how = if after_effect { "after" } else { "before" };
+                let when = format!("when killed {how} the effect of call {at} and resumed");
+                same(whole, &self.run(&*log, &when)?, &when)?;
+            }
+        }
+        Ok(u64::MAX)
+    }
+
+    /// Removes content that it has read before each of its calls; how often there was some.
+    /// In one go it makes so many calls.
+    fn redact(&self, calls: u64) -> Result<u64, NotResumable> {
+        // It may have to begin again, with some events more.
+        let patience = 10 * calls + 1_000;
+        let mut redactions = 0;
+        for at in 0.. {
+            let log = copied(self.original.copy())?;
+            let hook = Redacting::new(Arc::clone(&log), &self.original, at, patience);
+            let redacting = Through::new(Arc::clone(&log), hook);
+            // It may take the refusal for its end, or begin again.
+            let _ = (self.catch_up)(&redacting);
+            let ended = redacting.hook().ended_before();
+            let when = match ended {
+                true => "when content was removed behind its last call".to_owned(),
+                false => format!("when content that it had read was removed before call {at}"),
+            };
+            match redacting.hook().outcome() {
+                Err(error) => return Err(failed("as content was to be removed", &error)),
+                Ok(Outcome::Nothing) => {}
+                Ok(Outcome::Endless) => {
+                    let calls = patience;
+                    return Err(NotResumable::Endless { when, calls });
+                }
+                Ok(Outcome::Removed) => {
+                    let when = format!("{when} and it was resumed");
+                    let found = self.run(&*log, &when)?;
+                    let left = copied(Original::of(&*log))?;
+                    let whole = self.run(&*copied(left.copy())?, "in one go")?;
+                    same(&whole, &found, &when)?;
+                    redactions += 1;
+                }
+            }
+            if ended {
+                break;
+            }
+        }
+        Ok(redactions)
+    }
+
+    /// Lets the log grow with the projection behind it.
+    fn grow(&self, whole: &[Row]) -> Result<(), NotResumable> {
+        let when = "behind a growing log";
+        let log = original::empty();
+        for part in self.original.parts() {
+            copied(part.append_to(&*log))?;
+            if part.ends_batch {
+                self.run(&*log, when)?;
+            }
+        }
+        same(whole, &self.run(&*log, when)?, when)
+    }
+}
+
+fn copied<T, E: Display>(made: Result<T, E>) -> Result<T, NotResumable> {
+    made.map_err(|error| failed("as its log was copied", &error))
+}
+
+fn failed(when: &str, error: &impl Display) -> NotResumable {
     NotResumable::Failed {
         when: when.to_owned(),
         error: error.to_string(),
     }
-}
-
-fn filled(history: &[Append]) -> Result<Arc<dyn EventLog>, NotResumable> {
-    let log = MemoryLog::new(Uuid::from_u128(1));
-    history.iter().try_for_each(|append| put(&log, append))?;
-    Ok(Arc::new(log))
-}
-
-fn put(log: &dyn EventLog, append: &Append) -> Result<(), NotResumable> {
-    let appended = block_on(log.append(append.clone()));
-    appended.map(|_| ()).map_err(|error| {
-        let batch = append.batch;
-        failed(
-            &format!("as batch {batch} of the history was refused"),
-            &error,
-        )
-    })
 }
 
 fn rows_at_end(log: &dyn EventLog, model: &str, when: &str) -> Result<Vec<Row>, NotResumable> {

@@ -36,9 +36,18 @@ pub enum Kind {
     Refused,
     /// Intents, proposed through the facade or the program.
     Intents,
+    /// An event that says what is redacted with it. To repeat it alone would say it without
+    /// the redaction, so it is not repeated.
+    Redaction,
 }
 
-const KINDS: [Kind; 4] = [Kind::Plain, Kind::WithContent, Kind::Refused, Kind::Intents];
+const KINDS: [Kind; 5] = [
+    Kind::Plain,
+    Kind::WithContent,
+    Kind::Refused,
+    Kind::Intents,
+    Kind::Redaction,
+];
 
 /// A batch, which is its id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -116,7 +116,7 @@ impl Course<'_> {
         if let Fault::Damage(seed) = round.fault {
             let what = super::copies::damage(&self.home.join("log"), seed);
             self.note(|| format!("damaged: {what:?}"));
-            let truncate = Run::Steps(vec![Step::Truncate]);
+            let truncate = Run::Steps(vec![Step::TruncateDamaged]);
             self.run(&truncate, None, number * 100 + 90);
         }
         self.note(|| format!("round {number}: fault came: {broken}"));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use annals_testkit::fault_fs::{
-    Cut, Effect, Errno, Fault as FsFault, FaultFs, Hook, MountError, Operation, When,
+    Cut, Effect, Errno, Fault as FsFault, FaultFs, Hook, MountError, Operation, PathPattern, When,
 };
 use tempfile::TempDir;
 
@@ -90,7 +90,7 @@ impl Disk {
                 after,
             } => disk.arm(FsFault {
                 on: operation(*on),
-                path: None,
+                path: (*on == On::SyncLog).then(|| PathPattern::EndsWith(".log".into())),
                 nth: *nth,
                 then: self.effect(*kind, *after),
             }),
@@ -106,7 +106,12 @@ impl Disk {
         match kind {
             FaultKind::KillIn => {
                 let victim = Arc::clone(&self.victim);
-                Effect::Hook(Hook::new(move |_| kill(&victim)))
+                Effect::Hook(Hook::new(move |event| {
+                    kill(&victim);
+                    if !after {
+                        event.fail(Errno::EIO); // It died before it could ask for it.
+                    }
+                }))
             }
             FaultKind::CutIn => Effect::PowerOff(if after { When::After } else { When::Before }),
             FaultKind::NoSpace => fails(Errno::ENOSPC),
@@ -202,7 +207,7 @@ fn operation(on: On) -> Operation {
     match on {
         On::Read => Operation::Read,
         On::Write => Operation::Write,
-        On::Sync => Operation::Sync,
+        On::Sync | On::SyncLog => Operation::Sync,
         On::SyncDir => Operation::SyncDir,
         On::Open => Operation::Open,
         On::Create => Operation::Create,

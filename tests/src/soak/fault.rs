@@ -128,6 +128,8 @@ pub enum On {
     Write,
     /// Syncing a file.
     Sync,
+    /// Syncing a write-ahead log.
+    SyncLog,
     /// Syncing a folder.
     SyncDir,
     /// Opening.
@@ -165,8 +167,9 @@ impl Fault {
             FaultKind::Cut => return Fault::Cut(moment(rng)),
             FaultKind::Full => return Fault::Full(1 << rng.random_range(10..21)),
             FaultKind::Damage => return Fault::Damage(rng.random()),
-            FaultKind::KillIn | FaultKind::CutIn => match rng.random_range(0..4) {
+            FaultKind::KillIn | FaultKind::CutIn => match rng.random_range(0..8) {
                 0 => On::Sync,
+                1..4 => On::SyncLog,
                 _ => any,
             },
             FaultKind::Io => match rng.random_range(0..8) {
@@ -177,17 +180,27 @@ impl Fault {
             FaultKind::NoSpace => *[On::Write, On::Create, On::Sync]
                 .choose(rng)
                 .unwrap_or(&On::Write),
-            FaultKind::Forget | FaultKind::Lie => On::Sync,
+            FaultKind::Forget => *[On::Sync, On::SyncLog].choose(rng).unwrap_or(&On::Sync),
+            FaultKind::Lie => On::Sync,
             FaultKind::Partial => On::Write,
         };
         // Small numbers are as likely as large ones: most happens in the beginning.
-        let most = 1_u64 << rng.random_range(1..9);
+        let most = match on {
+            On::SyncLog => 1_u64 << rng.random_range(0..5),
+            _ => 1 << rng.random_range(1..9),
+        };
         Fault::In {
             kind,
             on,
             nth: rng.random_range(1..=most),
             after: rng.random(),
         }
+    }
+
+    /// Whether it may leave bytes that a new process finds and a power cut takes away.
+    pub fn leaves_unsynced(&self) -> bool {
+        use FaultKind::{Forget, Io, Kill, KillIn};
+        matches!(self.kind(), Kill | KillIn | Io | Forget)
     }
 
     /// Its kind.

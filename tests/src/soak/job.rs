@@ -106,6 +106,9 @@ pub enum Step {
     Restore,
     /// Removes an end that cannot be read, on a closed log.
     Truncate,
+    /// The same of a log that was damaged, on a disk that is well: what begins to be removed
+    /// is removed.
+    TruncateDamaged,
     /// Waits until the file WATERMARK has been synced.
     Rest,
     /// Signs a checkpoint.
@@ -135,6 +138,8 @@ pub fn options(compression: bool) -> Options {
         compression,
         // Many logs are open at the same time, and all are small.
         cache_bytes: 4 * 1024 * 1024,
+        // Or no redaction here would have more than one step.
+        redaction_step_bytes: 1,
         ..Options::default()
     }
 }

@@ -109,6 +109,19 @@ impl Cycle {
         for number in 0..count {
             let runs = workload.runs(&mut rng, number == 0);
             rounds.push(round(runs, &mut rng, choice, powered));
+            // What a process left that was killed, or whose sync failed, is in the operating
+            // system's memory: the next one builds on it, and then the power goes.
+            let last = rounds.last_mut();
+            if let Some(last) = last.filter(|last| powered && last.fault.leaves_unsynced())
+                && rng.random()
+            {
+                (last.cut, last.checked) = (None, false);
+                let runs = vec![workload.recovery(&mut rng)];
+                let mut next = round(runs, &mut rng, choice, powered);
+                (next.fault, next.in_run) = (Fault::None, 0);
+                (next.cut, next.checked) = (Some(Power::DropAll), true);
+                rounds.push(next);
+            }
             // A fault while what the one before it left is put right.
             if rng.random_range(0..4) == 0 {
                 let runs = vec![workload.recovery(&mut rng)];

@@ -55,6 +55,7 @@ pub fn start(
             history.add(&Said::Redacting {
                 position: event,
                 text,
+                by: None,
             });
             position = Some(event);
             let mut arguments = words("redact POSITION --actor agent:soak --reason gone");

@@ -9,7 +9,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::batch::Batch;
+use super::batch::{Batch, Kind};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,9 @@ pub enum Said {
         position: u64,
         /// The text that goes.
         text: String,
+        /// The batch that says so, where it is one of those that are sent: once that is there,
+        /// the content is gone.
+        by: Option<Batch>,
     },
     /// It was removed.
     Redacted {
@@ -179,6 +182,8 @@ pub struct Removal {
     pub done: bool,
     /// Whether no file has it, as was said.
     pub purged: bool,
+    /// The batches that say so, of those that are sent.
+    pub by: BTreeSet<Batch>,
 }
 
 /// All that was said of one log.
@@ -226,10 +231,15 @@ impl History {
             Said::Signed { size, root } => {
                 self.checkpoints.insert((*size, root.clone()));
             }
-            Said::Redacting { position, text } => {
-                let (text, done, purged) = (text.clone(), false, false);
-                let removal = Removal { text, done, purged };
-                self.removed.entry(*position).or_insert(removal);
+            Said::Redacting { position, text, by } => {
+                let removal = || Removal {
+                    text: text.clone(),
+                    done: false,
+                    purged: false,
+                    by: BTreeSet::new(),
+                };
+                let removal = self.removed.entry(*position).or_insert_with(removal);
+                removal.by.extend(*by);
             }
             Said::Redacted { position } => {
                 if let Some(removal) = self.removed.get_mut(position) {
@@ -274,7 +284,7 @@ impl History {
         let unknown = self
             .batches
             .iter()
-            .filter(|(_, fate)| **fate == Fate::Unknown);
+            .filter(|(batch, fate)| **fate == Fate::Unknown && batch.kind() != Kind::Redaction);
         unknown.map(|(batch, _)| *batch).collect()
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use annals::{Annals, OpenOptions};
-use annals_store_rocks::{Options, RocksLog};
+use annals_store_rocks::{Options, RocksLog, TruncateError};
 use futures::executor::block_on;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -19,7 +19,7 @@ use super::batch::Batch;
 use super::job::{Job, Step, url};
 use super::projection;
 use super::reading;
-use super::said::{Said, say};
+use super::said::{Invariant, Said, Violation, say};
 
 /// The store syncs WATERMARK at most 100 ms after it was written.
 const REST: Duration = Duration::from_millis(160);
@@ -111,6 +111,13 @@ fn one(
         Step::Truncate => {
             closed(annals);
             RocksLog::truncate_tail(&shared.path, &shared.options)?;
+        }
+        Step::TruncateDamaged => {
+            let truncated = RocksLog::truncate_tail(&shared.path, &shared.options);
+            if let Err(error @ TruncateError::Interrupted { .. }) = truncated {
+                let found = format!("doctor: {error}");
+                say(&Said::Violation(Violation::new(Invariant::Usable, found)));
+            }
         }
         Step::Together(lists) => {
             let annals = handle(annals, shared)?;

@@ -273,7 +273,7 @@ fn appends(rng: &mut StdRng) -> Vec<Step> {
 
 fn redact(rng: &mut StdRng) -> Vec<Step> {
     let mut steps = vec![
-        append(rng, 2, 3, 25, Kind::WithContent),
+        append(rng, 2, 3, 80, Kind::WithContent),
         Step::Fold { commits: 2 },
     ];
     if rng.random() {

@@ -19,7 +19,7 @@ use crate::examine::{self, Examined};
 use crate::open::Access;
 use crate::options::Options;
 use crate::purge::{self, PurgeError};
-use crate::read::View;
+use crate::read::{Shown, View};
 use crate::rebuild::{self, RebuildReport, RebuildStep};
 use crate::truncate::{self, TruncateError, TruncateReport};
 use crate::verify::{self, VerifyReport};
@@ -86,7 +86,7 @@ impl RocksLog {
             db: &db,
             columns: db.columns()?,
             watermark,
-            rows_ahead: self.unpublished().is_some(),
+            rows: sight.rows(&db)?,
         });
         sight.confirm(began)?;
         looked
@@ -201,7 +201,7 @@ impl RocksLog {
             db: &db,
             columns: db.columns()?,
             watermark,
-            rows_ahead: false,
+            rows: Shown::All,
         };
         let mut blobs = collect::after(&view, after)?;
         let Some((last, _)) = blobs.last_key_value() else {
@@ -268,7 +268,7 @@ impl RocksLog {
                 db: &db,
                 columns: db.columns()?,
                 watermark,
-                rows_ahead: false,
+                rows: Shown::All,
             },
             from,
             limit,

@@ -141,10 +141,10 @@ impl EventLog for RocksLog {
         let look = move |view: &View<'_>| {
             // The counts are those of the last group in view, and so is the
             // position. A reader waits until that group is published; where its
-            // writer is gone, the next one will publish it.
+            // writer is gone, it may not be durable, and is not counted.
             let still = match &sight {
                 Sight::Own(_) => None,
-                Sight::Followed(follower) => Some(follower.still()?),
+                Sight::Followed(follower) => Some(follower.hold_still()?),
             };
             let db = still.as_ref().map_or(view.db, |still| &still.db);
             let counts = index::counts(db, &db.columns()?)?;

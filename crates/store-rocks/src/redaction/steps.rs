@@ -15,11 +15,7 @@ use crate::error::corrupt;
 use crate::models::Turns;
 use crate::open::synced;
 use crate::rows::Counts;
-use crate::{chunk, collect, index, keys, purge, rows};
-
-/// Bytes of one write, about: records beyond it are rewritten in the next one. Others who
-/// append wait for one such write, and not for all of them.
-const STEP_BYTES: usize = 1024 * 1024;
+use crate::{chunk, collect, index, keys, mutants, purge, rows};
 
 /// A chunk, and its key.
 pub(super) fn chunk_of(
@@ -115,6 +111,9 @@ impl Steps {
 
     /// Puts into a write what is left, so that it can be completed if this is interrupted.
     pub(super) fn store(&mut self, columns: &Columns<'_>, write: &mut WriteBatch) {
+        if mutants::is(mutants::REDACTION_FORGOTTEN) {
+            return;
+        }
         self.parts = pending::store_parts(columns, &self.records, write);
         let pending = Pending {
             said: self.said,
@@ -135,12 +134,15 @@ impl Steps {
         write: &mut WriteBatch,
     ) -> Result<(), ReadError> {
         let before = self.records.len();
-        let begun = write.size_in_bytes();
+        // What is read counts: where content dominates, little of it is written again.
+        let mut looked_at = 0;
         let mut rows: HashMap<BatchId, BatchRow> = HashMap::new();
-        while write.size_in_bytes() - begun < STEP_BYTES
+        while looked_at < db.redaction_step_bytes.max(1)
             && let Some(next) = self.records.front()
         {
             let mut chunk = chunk_of(db, columns, next.position)?;
+            let sizes = chunk.records.iter().map(|record| record.as_bytes().len());
+            looked_at += sizes.sum::<usize>();
             let mut changed = false;
             while let Some(next) = self.records.front()
                 && let Some(record) = chunk.at_mut(next.position)

@@ -150,13 +150,13 @@ fn the_stored_bytes_are_as_described() {
     let watermark = fs::read(path.join("WATERMARK")).unwrap();
     assert_eq!(
         (watermark.len(), &watermark[..8]),
-        (40, &3_u64.to_be_bytes()[..])
+        (72, &3_u64.to_be_bytes()[..])
     );
     let newest = newest_write_ahead_log(&path);
     assert_eq!(watermark[16..24], newest.0.to_be_bytes());
     assert_eq!(watermark[24..32], newest.1.to_be_bytes());
     let covered = [&watermark[..8], &watermark[16..32]].concat();
-    assert_eq!(watermark[32..], Digest::of(&covered).0[..8]);
+    assert_eq!(watermark[32..40], Digest::of(&covered).0[..8]);
 
     let db = raw(&path);
     let get = |family: &str, key: &[u8]| {
@@ -365,11 +365,18 @@ fn rows_that_an_older_program_wrote_are_folded_again_once() {
     let meta = db.cf_handle("meta").unwrap();
     db.delete_cf(meta, b"rows_synced").unwrap();
     drop(db);
+    let reader = RocksLog::open_reader(&path, &options()).unwrap();
+    assert_eq!(block_on(reader.checkpoint("m")).unwrap(), at(0));
+    assert_eq!(block_on(reader.get("m", b"a")).unwrap(), None, "unknown");
     let log = RocksLog::open(&path, &options()).unwrap();
     assert_eq!(block_on(log.checkpoint("m")).unwrap(), at(0));
     assert_eq!(block_on(log.get("m", b"a")).unwrap(), None);
     commit(&log);
     assert!(log.verify(&mut |_| {}).unwrap().is_sound());
+    append(&log, "run-1", 1);
+    assert_eq!(all(&reader).len(), 4);
+    assert_eq!(block_on(reader.checkpoint("m")).unwrap(), at(3), "known");
+    close(reader);
     close(log);
     let log = RocksLog::open(&path, &options()).unwrap();
     assert_eq!(block_on(log.checkpoint("m")).unwrap(), at(3), "once");

@@ -4,12 +4,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{Digest, EventLog, Position, ReadModels};
-use annals_store_rocks::{Behind, OpenError, PutBackError, RocksLog, Tail, TruncateError, Written};
+use annals_event_log::{
+    Content, Digest, EventLog, NewEvent, PiecesOf, Position, ReadModels, Redaction,
+};
+use annals_store_rocks::{
+    Behind, OpenError, Options, PutBackError, RocksLog, Tail, TruncateError, Written,
+};
 use futures::executor::block_on;
 use tempfile::TempDir;
 
-use crate::support::{all, append, at, close, fingerprint, new_log, options};
+use crate::support::{all, append, at, batch, close, event, fingerprint, new_log, options};
 
 /// The write-ahead log that holds the last appends.
 fn wal(path: &Path) -> PathBuf {
@@ -176,16 +180,20 @@ fn with_a_damaged_row(bytes: usize) -> (TempDir, PathBuf) {
     block_on(log.commit("m", at(0), rows, Position(10))).unwrap();
     append(&log, "run-1", 200);
     let path = home.path().join("copy");
-    fs::create_dir(&path).unwrap();
-    for entry in fs::read_dir(&written).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), path.join(entry.file_name())).unwrap();
-    }
+    copy(&written, &path);
     close(log);
     flip(&wal(&path), begin + bytes / 2);
     let error = RocksLog::open(&path, &options()).expect_err("it cannot be read");
     assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
     (home, path)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
 }
 
 fn damaged_behind(path: &Path) -> (Position, Behind) {
@@ -348,4 +356,134 @@ fn a_log_that_is_none_is_said_to_be_none() {
         ),
         "{refused:?}"
     );
+}
+
+/// Two processes' write-ahead logs, the first without its last group: a file that just ends, as a
+/// sync that never happened leaves it.
+fn with_a_hole_between_two_logs() -> (TempDir, PathBuf) {
+    let (home, path, log) = new_log();
+    append(&log, "run-1", 10);
+    let end = fs::metadata(wal(&path)).unwrap().len();
+    append(&log, "run-1", 20);
+    close(log);
+    let first = wal(&path);
+    let log = RocksLog::open(&path, &options()).unwrap();
+    append(&log, "run-1", 30);
+    close(log);
+    let file = fs::OpenOptions::new().write(true).open(first).unwrap();
+    file.set_len(end).unwrap();
+    // The end of the file is that of a record; and no mark says how it should be.
+    publish(&path, 10);
+    (home, path)
+}
+
+#[test]
+fn a_hole_between_two_write_ahead_logs_is_found_each_time_and_never_closed() {
+    let (_home, path) = with_a_hole_between_two_logs();
+    for _ in 0..2 {
+        match RocksLog::open(&path, &options()) {
+            Err(OpenError::Corrupt { reason, .. }) => {
+                assert!(
+                    reason.contains("from position 11 on are missing"),
+                    "{reason}"
+                );
+            }
+            other => panic!("a refusal is expected, not {other:?}"),
+        }
+        assert_eq!(damaged_behind(&path), (Position(10), Behind::Something));
+        let refused = RocksLog::truncate_tail(&path, &options());
+        assert!(
+            matches!(refused, Err(TruncateError::WholeBehind { .. })),
+            "{refused:?}"
+        );
+    }
+    let reader = RocksLog::open_reader(&path, &options());
+    let shown = reader.map(|log| all(&log).len());
+    assert!(shown.as_ref().is_ok_and(|shown| *shown == 10), "{shown:?}");
+}
+
+/// The steps of a redaction have no records of their own: a damaged one is not taken for rows.
+#[test]
+fn a_damaged_step_of_a_redaction_is_not_given_up() {
+    let small_steps = Options {
+        redaction_step_bytes: 1,
+        compression: false,
+        ..options()
+    };
+    let home = tempfile::tempdir().unwrap();
+    let written = home.path().join("log");
+    let log = RocksLog::create(&written, &small_steps).unwrap();
+    let secret = |n: usize| NewEvent {
+        structure: vec![n as u8; 50_000].into(),
+        content: vec![Content::Inline {
+            salt: [1; 16],
+            bytes: format!("secret {n}").into(),
+        }],
+        ..event("run-1")
+    };
+    for n in 0..6 {
+        block_on(log.append(batch(vec![secret(n)], Vec::new()))).unwrap();
+    }
+    // So that the log is not rewritten before it is copied.
+    log.compact();
+    let removed = (1..=6).map(|position| PiecesOf {
+        position: Position(position),
+        pieces: vec![0],
+    });
+    let redaction = Redaction {
+        append: batch(vec![event("run-1")], Vec::new()),
+        removed: removed.collect(),
+        blobs: Vec::new(),
+        seen: Position(6),
+    };
+    block_on(log.redact(redaction)).unwrap();
+    append(&log, "run-1", 400);
+    let path = home.path().join("copy");
+    copy(&written, &path);
+    close(log);
+
+    // In the fourth record's rewritten form.
+    let file = wal(&path);
+    let content = fs::read(&file).unwrap();
+    let at = content.windows(64).position(|part| part == [3; 64]);
+    flip(&file, at.expect("it is there") + 2_000);
+    assert!(RocksLog::open(&path, &options()).is_err());
+    let (_, behind) = damaged_behind(&path);
+    assert_eq!(behind, Behind::Something);
+    let refused = RocksLog::truncate_tail(&path, &options());
+    assert!(
+        matches!(refused, Err(TruncateError::WholeBehind { .. })),
+        "{refused:?}"
+    );
+}
+
+/// Where the log's path is a link, what it leads to is replaced.
+#[test]
+fn a_log_is_put_back_behind_a_link() {
+    let (home, path, ends) = three_appends();
+    publish(&path, 30);
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let before = fingerprint(&path);
+    let report = RocksLog::truncate_tail(&link, &options()).expect("it is removed");
+    let aside = report.removed.expect("something was removed").aside;
+    let report = RocksLog::put_back(&link, &aside).expect("it is put back");
+    assert_eq!(fingerprint(&path), before);
+    assert!(report.replaced.is_some_and(|replaced| replaced.is_dir()));
+    assert!(link.is_symlink());
+}
+
+/// What a removal that failed left may not open at all; it is kept beside the log.
+#[test]
+fn a_log_is_put_back_in_the_place_of_one_that_does_not_open() {
+    let (_home, path, ends) = three_appends();
+    publish(&path, 30);
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let before = fingerprint(&path);
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed");
+    let aside = report.removed.expect("something was removed").aside;
+    fs::remove_file(path.join("CURRENT")).unwrap();
+    RocksLog::put_back(&path, &aside).expect("it is put back");
+    assert_eq!(fingerprint(&path), before);
 }

@@ -222,6 +222,7 @@ impl Disk {
                     path: state.path(subject),
                     thread,
                     disk: self,
+                    failed: Mutex::default(),
                 };
                 let epoch = state.epoch;
                 drop(state); // other operations go on while the function runs
@@ -229,6 +230,9 @@ impl Disk {
                 state = self.state();
                 if !returned || !state.powered || state.epoch != epoch {
                     return Err(Errno::EIO);
+                }
+                if let Some(errno) = event.failed() {
+                    return Err(errno);
                 }
                 Manner::Properly
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fuser::Errno;
 
@@ -194,6 +194,7 @@ pub struct Event<'a> {
     /// The thread that asks, as the kernel numbers it.
     pub thread: u32,
     pub(super) disk: &'a Disk,
+    pub(super) failed: Mutex<Option<Errno>>,
 }
 
 impl Event<'_> {
@@ -201,6 +202,16 @@ impl Event<'_> {
     /// is not done, and answers EIO.
     pub fn power_off(&self) {
         self.disk.power_off();
+    }
+
+    /// The operation is not done, and fails so. With the process killed by the same
+    /// function, it is as if that had died just before it.
+    pub fn fail(&self, errno: Errno) {
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(errno);
+    }
+
+    pub(super) fn failed(&self) -> Option<Errno> {
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

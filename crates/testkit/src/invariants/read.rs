@@ -56,24 +56,30 @@ pub(super) fn each(
         let what = || format!("a page of {here:?}");
         let page: Page = must(what, log.read(here.clone()))?;
         page.records.iter().try_for_each(&mut visit)?;
-        let onward = page.next.is_none_or(|next| match query.direction {
-            Direction::Forward => next > from,
-            Direction::Backward => next < from,
-        });
-        let stuck = page.records.is_empty() && page.next.is_some();
-        if !onward || stuck {
-            return Err(Violation {
-                invariant: Invariant::Readable,
-                position: None,
-                expected: format!("a page of {here:?} that leads on"),
-                found: format!(
-                    "{} records, and the next page from {:?}",
-                    page.records.len(),
-                    page.next
-                ),
-            });
-        }
+        onward(&here, &page)?;
         next = page.next;
     }
     Ok(())
+}
+
+/// Demands that the page of a query leads on, where it says that there is another one:
+/// going from page to page comes to an end then, as a log does.
+pub(crate) fn onward(query: &Query, page: &Page) -> Result<(), Violation> {
+    let Some(next) = page.next else { return Ok(()) };
+    let onward = match query.direction {
+        Direction::Forward => next > query.from,
+        Direction::Backward => next < query.from,
+    };
+    if onward && !page.records.is_empty() {
+        return Ok(());
+    }
+    Err(Violation {
+        invariant: Invariant::Readable,
+        position: None,
+        expected: format!("a page of {query:?} that leads on"),
+        found: format!(
+            "{} records, and the next page from {next}",
+            page.records.len()
+        ),
+    })
 }

@@ -9,6 +9,9 @@ use annals_event_log::{
 };
 use futures::executor::block_on;
 
+use crate::invariants::read::onward;
+use crate::invariants::{Invariant, Violation};
+
 use super::{AppendAnswer, Call, Handle, History, Moment, NotFinished, Operation, Seen};
 
 /// Notes the calls that are made through its handles.
@@ -76,7 +79,8 @@ impl Recorder {
     /// more.
     ///
     /// # Errors
-    /// [`NotFinished`] where the log cannot be read.
+    /// [`NotFinished`] where the log cannot be read, or its pages do not end with its last
+    /// record.
     pub fn finish(self, log: &dyn EventLog) -> Result<History, NotFinished> {
         let mut history = self
             .history
@@ -84,8 +88,19 @@ impl Recorder {
             .unwrap_or_else(PoisonError::into_inner);
         let mut next = Some(1);
         while let Some(from) = next {
-            let page = block_on(log.read(Query::all(Position(from))))?;
+            let query = Query::all(Position(from));
+            let page = block_on(log.read(query.clone()))?;
+            onward(&query, &page)?;
             history.log.extend(page.records.iter().map(seen));
+            let end = log.watermark();
+            if history.log.len() as u64 > end.0 {
+                return Err(NotFinished::from(Violation {
+                    invariant: Invariant::DensePositions,
+                    position: page.records.last().map(Record::position),
+                    expected: format!("{end} records, as the watermark is {end}"),
+                    found: format!("{} up to {query:?}", history.log.len()),
+                }));
+            }
             next = page.next;
         }
         Ok(history)

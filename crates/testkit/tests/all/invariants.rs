@@ -1,11 +1,12 @@
 //! Logs that break their word, each in one way: the invariants name it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
-    Append, Appended, BatchStatus, Content, Digest, EventLog, Page, Position, Query, Record,
-    Source, Stats, StreamHead, Version,
+    Append, Appended, BatchStatus, Content, Digest, EventLog, Page, Position, Query, ReadError,
+    Record, Source, Stats, StreamHead, Version,
 };
 use annals_testkit::generators::appends::Sample;
 use annals_testkit::generators::objects;
@@ -13,6 +14,7 @@ use annals_testkit::invariants::{Invariant, acknowledged, check_all};
 use annals_testkit::model::ModelRecord;
 use annals_testkit::through::{Hook, Through};
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::executor::block_on;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -220,6 +222,65 @@ fn each_lie_is_noticed_by_the_invariant_that_it_violates() {
         let violation = check_all(&log).expect_err(&format!("{lie:?} is not noticed"));
         assert_eq!(violation.invariant, invariant, "{lie:?}: {violation}");
         println!("{lie:?}: {violation}");
+    }
+}
+
+/// A store that answers the same to every `first` and every `from`. It is asked so often and
+/// no more, so that a check without an end fails here and does not hang.
+struct Stuck {
+    log: Arc<dyn EventLog>,
+    hashes: bool,
+    asked: AtomicU64,
+}
+
+impl Stuck {
+    fn new(hashes: bool) -> Through<Stuck> {
+        let (log, _) = filled();
+        let stuck = Stuck {
+            log: Arc::clone(&log),
+            hashes,
+            asked: AtomicU64::new(0),
+        };
+        Through::new(log, stuck)
+    }
+}
+
+impl Hook for Stuck {
+    fn before(&self) -> Result<(), ReadError> {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        assert!(asked < 1_000, "it asks and asks");
+        Ok(())
+    }
+
+    fn hashes(&self, level: u8, hashes: Vec<Digest>) -> Vec<Digest> {
+        let first = self.log.tree_hashes(level, 0, 1_000).now_or_never();
+        match self.hashes {
+            true => first.unwrap().unwrap(),
+            false => hashes,
+        }
+    }
+
+    fn page(&self, query: &Query, page: Page) -> Page {
+        let first = Query {
+            from: 1,
+            ..query.clone()
+        };
+        let next = Some(query.from.saturating_add(1));
+        match (self.hashes, &query.source) {
+            (false, Source::Stream(_)) => Page {
+                next,
+                ..self.log.read(first).now_or_never().unwrap().unwrap()
+            },
+            _ => page,
+        }
+    }
+}
+
+#[test]
+fn a_store_that_ignores_where_to_begin_is_named() {
+    for (hashes, invariant) in [(true, Invariant::Tree), (false, Invariant::Indexes)] {
+        let violation = check_all(&Stuck::new(hashes)).expect_err("a violation");
+        assert_eq!(violation.invariant, invariant, "{violation}");
     }
 }
 

@@ -2,15 +2,20 @@
 //! store in memory answers to many threads.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
-    Appended, BatchId, EventLog, Expectation, Expected, Position, StreamName, Version,
+    Appended, BatchId, EventLog, Expectation, Expected, Page, Position, Query, StreamName, Version,
 };
+use annals_testkit::generators::appends::Sample;
 use annals_testkit::linearizability::{
-    AppendAnswer, Call, Handle, History, Inexplicable, Moment, Operation, Recorder, Seen, check,
-    exercise,
+    AppendAnswer, Call, Handle, History, Inexplicable, Moment, NotFinished, Operation, Recorder,
+    Seen, check, exercise,
 };
+use annals_testkit::through::{Hook, Through};
+use futures::FutureExt;
+use futures::executor::block_on;
 use uuid::Uuid;
 
 mod search;
@@ -349,4 +354,67 @@ fn batches(history: &History) -> Vec<BatchId> {
     let mut batches: Vec<BatchId> = history.log.iter().map(|seen| seen.batch).collect();
     batches.dedup();
     batches
+}
+
+/// How the pages of a log have no end.
+#[derive(Debug, Clone, Copy)]
+enum Astray {
+    /// The next page is this one again.
+    SamePage,
+    /// The next page begins further on, and has the same records.
+    SameRecords,
+    /// There is another page behind one without records.
+    Empty,
+}
+
+/// A log whose pages go astray. It is asked so often and no more, so that a reader without
+/// an end fails here and does not hang.
+struct Strays {
+    log: Arc<dyn EventLog>,
+    astray: Astray,
+    asked: AtomicU64,
+}
+
+impl Hook for Strays {
+    fn page(&self, query: &Query, _: Page) -> Page {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        assert!(asked < 100, "it reads and reads");
+        let first = self.log.read(Query::all(Position(1))).now_or_never();
+        let records = first.unwrap().unwrap().records;
+        let (records, next) = match self.astray {
+            Astray::SamePage => (records, query.from),
+            Astray::SameRecords => (records, query.from + 1),
+            Astray::Empty => (Vec::new(), query.from + 1),
+        };
+        let next = Some(next);
+        Page { records, next }
+    }
+}
+
+#[test]
+fn a_log_whose_pages_do_not_end_is_named() {
+    let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(id(1)));
+    block_on(log.append(Sample::new(1).append("a-1", 5))).unwrap();
+    for astray in [Astray::SamePage, Astray::SameRecords, Astray::Empty] {
+        let recorder = Recorder::new();
+        recorder.handle(Arc::clone(&log)).watermark();
+        let strays = Strays {
+            log: Arc::clone(&log),
+            astray,
+            asked: AtomicU64::new(0),
+        };
+        let finished = recorder.finish(&Through::new(Arc::clone(&log), strays));
+        let error = finished.expect_err("it has no end");
+        let named = matches!(error, NotFinished::Pages { .. }) && !error.is_retryable();
+        assert!(named, "{astray:?}: {error}");
+        println!("{astray:?}: {error}");
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_not_finished() {
+    let log = MemoryLog::new(id(1));
+    block_on(log.close());
+    let error = Recorder::new().finish(&log).expect_err("it is closed");
+    assert!(matches!(error, NotFinished::Read { .. }), "{error}");
 }

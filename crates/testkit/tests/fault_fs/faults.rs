@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -230,7 +231,7 @@ fn the_power_goes_before_or_after_an_operation() {
 }
 
 /// A program that appends lines to a file, syncs each, and says so.
-fn appender(folder: &std::path::Path) -> Child {
+fn appender(folder: &Path) -> Child {
     let program = r#"
 import os, sys
 file = os.open("wal", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
@@ -390,6 +391,21 @@ fn a_hook_may_cut_the_power_or_panic() {
     let file = File::open(&path).unwrap();
     assert_eq!(errno(file.sync_all()), EIO);
     file.sync_all().unwrap();
+}
+
+#[test]
+fn a_hook_may_keep_an_operation_from_being_done() {
+    let Some(fs) = mounted() else { return };
+    let path = fs.path().join("file");
+    let file = synced_file(&path, b"synced");
+    let fails = Hook::new(|event| event.fail(Errno::EIO));
+    fs.arm(fault(Operation::Sync, 1, Effect::Hook(fails)));
+    fs::write(&path, b"and more").unwrap();
+    assert_eq!(errno(file.sync_all()), EIO);
+    assert!(fs.is_powered());
+    assert!(!fs.is_synced(Path::new("file")), "the sync was not done");
+    file.sync_all().unwrap();
+    assert!(fs.is_synced(Path::new("file")));
 }
 
 #[test]

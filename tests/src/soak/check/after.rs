@@ -50,7 +50,9 @@ fn send(annals: &Annals, batch: Batch) -> Option<(u64, u64)> {
 pub(super) fn repeat(annals: &Annals, job: &Job, before: &[Record]) {
     let log = annals.log().as_ref();
     let fates = &job.history.batches;
-    let unknown = fates.iter().filter(|(_, fate)| **fate == Fate::Unknown);
+    let unknown = fates
+        .iter()
+        .filter(|(batch, fate)| **fate == Fate::Unknown && batch.kind() != Kind::Redaction);
     let known = fates
         .iter()
         .filter(|(_, fate)| matches!(fate, Fate::Acknowledged(_)));
@@ -151,8 +153,10 @@ pub(super) fn copies(job: &Job, how: Check) {
             violation(Invariant::Copied, format!("{name} is damaged"));
         }
         block_on(log.close());
-        // Each is looked at once.
-        if std::fs::remove_dir_all(&path).is_ok() {
+        // Each is looked at once. A power cut must not bring a part of it back.
+        let removed = std::fs::remove_dir_all(&path)
+            .and_then(|()| std::fs::File::open(&job.home)?.sync_all());
+        if removed.is_ok() {
             say(&Said::Discarded { to: name.clone() });
         }
     }

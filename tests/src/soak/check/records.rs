@@ -28,7 +28,7 @@ pub(super) fn check(records: &[Record], end: Position, history: &History, how: C
             violation(Invariant::Acknowledged, found);
         }
     }
-    removed(records, history);
+    removed(records, &batches, history);
     prefixes(records, history);
 }
 
@@ -140,14 +140,18 @@ fn same(batch: Batch, index: u16, record: &Record) -> Result<(), &'static str> {
 }
 
 /// What was removed is removed, and nothing else is.
-fn removed(records: &[Record], history: &History) {
+fn removed(records: &[Record], batches: &BTreeMap<BatchId, Vec<&Record>>, history: &History) {
     for record in records {
         let gone = |piece: &Content| matches!(piece, Content::Removed { .. });
         let pieces = record.content();
         let any = pieces.iter().any(gone);
         let at = record.position().0;
         match history.removed.get(&at) {
-            Some(removal) if removal.done && !pieces.iter().all(gone) => {
+            Some(removal)
+                if !pieces.iter().all(gone)
+                    && (removal.done
+                        || removal.by.iter().any(|by| batches.contains_key(&by.0))) =>
+            {
                 violation(
                     Invariant::Removed,
                     format!("the content of {at} is there again"),

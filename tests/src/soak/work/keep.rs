@@ -5,16 +5,22 @@ use std::sync::PoisonError;
 use annals::domain::ActorRef;
 use annals::proof::SigningKey;
 use annals::{Annals, RedactRequest, Target};
-use annals_event_log::{CommitError, Content, EventLog, PiecesOf, Position, Record, Redaction};
+use annals_event_log::{
+    CommitError, Content, Digest, EventLog, PiecesOf, Position, Record, Redaction,
+};
 use annals_store_rocks::RocksLog;
 use futures::executor::block_on;
 use rand::Rng;
 use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
 
 use super::{Failure, Shared, rocks};
 use crate::soak::batch::{Batch, Kind};
 use crate::soak::said::{Invariant, Said, Violation, say};
 use crate::soak::{copies, projection, reading};
+
+/// How many times as many events are redacted where they are redacted at once.
+const MANY: usize = 40;
 
 /// Commits all rows of a model, again and again.
 pub(super) fn rows(log: &dyn EventLog, rows: u32, commits: u16) -> Result<(), Failure> {
@@ -30,22 +36,25 @@ pub(super) fn rows(log: &dyn EventLog, rows: u32, commits: u16) -> Result<(), Fa
     Ok(())
 }
 
-/// Removes the content of a few events.
+/// Removes the content of a few events, one after the other or many at once.
 pub(super) fn redact(
     annals: &Annals,
     shared: &Shared,
     rng: &mut StdRng,
     events: u16,
 ) -> Result<(), Failure> {
-    for _ in 0..events {
+    let (times, at_once) = match rng.random() {
+        true => (events, 1),
+        false => (1, usize::from(events) * MANY),
+    };
+    for _ in 0..times {
         let log = annals.log().as_ref();
         let records = reading::records(log, log.watermark())?;
         let with_text: Vec<&Record> = records.iter().filter(|r| has_text(r)).collect();
-        if with_text.is_empty() {
-            return Ok(());
-        }
-        let record = with_text[rng.random_range(0..with_text.len())];
-        redact_one(annals, shared, rng, record)?;
+        // Nearly all of them, where there are few.
+        let mut some: Vec<&Record> = with_text.choose_multiple(rng, at_once).copied().collect();
+        some.sort_by_key(|record| record.position());
+        redact_some(annals, shared, rng, &some)?;
     }
     Ok(())
 }
@@ -70,53 +79,66 @@ fn has_text(record: &Record) -> bool {
     is_ours && matches!(first, Some(Content::Inline { .. } | Content::Blob { .. }))
 }
 
-fn redact_one(
+fn redact_some(
     annals: &Annals,
     shared: &Shared,
     rng: &mut StdRng,
-    record: &Record,
+    records: &[&Record],
 ) -> Result<(), Failure> {
-    let position = record.position();
-    let Some(text) = text_of(annals, record) else {
+    let with_text = records.iter().filter_map(|record| {
+        let text = text_of(annals, record)?;
+        Some((*record, text))
+    });
+    let (records, texts): (Vec<&Record>, Vec<String>) = with_text.unzip();
+    let Some(first) = records.first() else {
         return Ok(());
     };
-    say(&Said::Redacting {
-        position: position.0,
-        text: text.clone(),
-    });
-    if record.event_type().starts_with("test.") {
-        plainly(annals.log().as_ref(), rng, record)?;
+    let through_the_port = first.event_type().starts_with("test.");
+    let batch = Batch::new(rng, Kind::Redaction, 1);
+    for (record, text) in records.iter().zip(&texts) {
+        let (position, text) = (record.position().0, text.clone());
+        let by = through_the_port.then_some(batch);
+        say(&Said::Redacting { position, text, by });
+    }
+    if through_the_port {
+        plainly(annals.log().as_ref(), batch, &records)?;
     } else {
+        let positions = records.iter().map(|record| record.position());
         let request = RedactRequest {
-            targets: vec![Target::Event(position)],
+            targets: positions.map(Target::Event).collect(),
             actor: ActorRef::agent("soak"),
             reason: "it must go".into(),
             at: None,
         };
         block_on(annals.redact(&request, &mut |_| {}))?;
     }
-    say(&Said::Redacted {
-        position: position.0,
-    });
     let mut removed = shared
         .removed
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
-    removed.push((position.0, text));
+    for (record, text) in records.iter().zip(texts) {
+        let position = record.position().0;
+        say(&Said::Redacted { position });
+        removed.push((position, text));
+    }
     Ok(())
 }
 
-/// Through the port: all pieces of the event, and its blobs.
-fn plainly(log: &dyn EventLog, rng: &mut StdRng, record: &Record) -> Result<(), Failure> {
-    let batch = Batch::new(rng, Kind::Plain, 1);
+/// Through the port: all pieces of the events, and their blobs.
+fn plainly(log: &dyn EventLog, batch: Batch, records: &[&Record]) -> Result<(), Failure> {
     say(&Said::Sent(batch));
-    let content = record.content();
-    let pieces = (0..content.len()).map(|n| n as u16).collect();
-    let position = record.position();
+    let pieces_of = |record: &&Record| PiecesOf {
+        position: record.position(),
+        pieces: (0..record.content().len()).map(|n| n as u16).collect(),
+    };
+    let blobs_of = |record: &&Record| -> Vec<Digest> {
+        let content = record.content();
+        content.iter().filter_map(Content::blob).collect()
+    };
     let redaction = Redaction {
         append: batch.append(),
-        removed: vec![PiecesOf { position, pieces }],
-        blobs: content.iter().filter_map(Content::blob).collect(),
+        removed: records.iter().map(pieces_of).collect(),
+        blobs: records.iter().flat_map(blobs_of).collect(),
         seen: log.watermark(),
     };
     let appended = block_on(log.redact(redaction))?;
