@@ -192,7 +192,8 @@ impl Annals {
     /// A pattern is looked for again in what came while the log was looked through. So
     /// nothing that was in the log when the first event was recorded is left with it.
     ///
-    /// The catalogue is forgotten with it and folded anew when it is next asked. In
+    /// The catalogue is forgotten with it and folded again when it is next asked. Others
+    /// append, list and look up meanwhile, and find some of the content until this answers. In
     /// the files of the embedded store the old bytes lie until
     /// [`annals_store_rocks::RocksLog::purge`] has rewritten them, or the next opening
     /// for writing has. Backups, exports and proofs that were made before are out of
@@ -227,12 +228,13 @@ impl Annals {
         Ok(report)
     }
 
-    /// Removes what is found of the targets in a stretch of the log, with one redaction.
+    /// Removes what is found of the targets in a stretch of the log, with one redaction. Where
+    /// what came behind it refers to blobs that go, it goes on to what is the end by then.
     async fn remove(
         &self,
         request: &RedactRequest,
         targets: &[Target],
-        stretch: Stretch,
+        mut stretch: Stretch,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Removed, RedactionError> {
         for _ in 0..ATTEMPTS {
@@ -257,7 +259,9 @@ impl Annals {
                         seen,
                     });
                 }
-                Err(RedactError::StillNamed { .. }) => {}
+                Err(RedactError::StillNamed { .. }) => {
+                    stretch = stretch.up_to(self.log.watermark());
+                }
                 Err(error) => return Err(RedactionError::Store(error)),
             }
         }
@@ -272,6 +276,16 @@ enum Stretch {
     All,
     /// From a position to another one, both included.
     Between(Position, Position),
+}
+
+impl Stretch {
+    /// The same with another end.
+    fn up_to(self, end: Position) -> Stretch {
+        match self {
+            Stretch::All => Stretch::All,
+            Stretch::Between(first, _) => Stretch::Between(first, end),
+        }
+    }
 }
 
 /// What one redaction came to.

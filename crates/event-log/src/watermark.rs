@@ -47,8 +47,9 @@ impl Watermark {
         loop {
             // Listen first and look afterwards: a move between the two is heard.
             let listener = self.moved.listen();
-            // In this order: nothing moves it behind the close, so where it stands
-            // after that is where it stays.
+            // In this order: a look that finds the close finds every move before it, too.
+            // Others can come behind it, where a store still writes what it had accepted;
+            // those are not waited for.
             let closed = self.closed.load(Ordering::Acquire);
             let now = self.get();
             if now > seen {

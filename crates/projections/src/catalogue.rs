@@ -350,14 +350,20 @@ impl Catalogue {
         Ok(())
     }
 
-    /// The rows with the overlay over them, as they are now.
+    /// The rows with the overlay over them, as they are now. What was forgotten is folded again
+    /// first, so that no answer is of an earlier moment than the one before.
     async fn sight<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
         loop {
-            if let Some(sight) = self.state().sight(log) {
+            if let Some(sight) = self.state().sight_to_answer(log) {
                 return Ok(sight);
             }
             let _folding = self.folding.lock().await;
-            self.begin(log).await?;
+            let reached = self.state().reached();
+            self.fold_to(log, reached).await?;
+            // Of a log that ends before that now, this is all there is.
+            if let Some(sight) = self.state().sight(log) {
+                return Ok(sight);
+            }
         }
     }
 
@@ -440,7 +446,10 @@ impl Catalogue {
             return Ok(());
         }
         let loaded = {
-            let sight = self.sight_to_fold(log)?;
+            let Some(sight) = self.state().sight(log) else {
+                // It was forgotten since the page was read: the caller begins again.
+                return Ok(());
+            };
             let source = Source {
                 log,
                 model: &sight.model,
@@ -468,23 +477,17 @@ impl Catalogue {
         newest.is_some_and(|step| self.state().is_older_than(Position(step.position())))
     }
 
-    /// Does something that takes content out of the log: nobody folds or writes rows
-    /// meanwhile, and what was folded is forgotten. A catalogue that reads beside it, also in
-    /// another process, forgets it when it comes to the event that says so, and its rows are
-    /// refused ([`CommitError::Epoch`]).
+    /// Does something that takes content out of the log, and forgets then what was folded, so
+    /// that memory has it no longer, either. Others fold, write rows and ask meanwhile.
+    ///
+    /// What keeps removed content out of answers and rows is the epoch, here as in other
+    /// processes: all that was folded goes by the epoch that was asked for before anything of it
+    /// was read, and is compared with the log's before rows are written
+    /// ([`CommitError::Epoch`]), before a page is folded in, and after each answer was read.
     pub async fn forgetting<T>(&self, work: impl Future<Output = T>) -> T {
-        let _rebuilding = self.rebuilding.lock().await;
-        let _folding = self.folding.lock().await;
         // Also where it is dropped midway: then the log does the work all the same.
         let _forgetting = Forgetting(self);
         work.await
-    }
-
-    fn sight_to_fold<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
-        // Folding has begun, so there is one.
-        self.state()
-            .sight(log)
-            .ok_or(CatalogueError::Moving { attempts: 0 })
     }
 
     /// As [`Catalogue::write`]; but where another writer was faster, the rows

@@ -72,8 +72,11 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
         Role::Truncator | Role::Salvager => "avoid_flush_during_recovery=false",
         Role::Creator | Role::Writer | Role::Reader => "avoid_flush_during_recovery=true",
     };
+    // Nor has this one. After some errors of the disk RocksDB would go on by itself, where the
+    // log says that it must be opened again.
+    let keeps_failing = "max_bgerror_resume_count=0";
     let mut db = DbOptions::default()
-        .get_options_from_string(keeps_wal)
+        .get_options_from_string(format!("{keeps_wal};{keeps_failing}"))
         .unwrap_or_default();
     db.create_if_missing(role == Role::Creator);
     db.create_missing_column_families(role == Role::Creator);
@@ -85,6 +88,10 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
         Role::Salvager => DBRecoveryMode::SkipAnyCorruptedRecord,
         _ => DBRecoveryMode::TolerateCorruptedTailRecords,
     });
+    // Where a full disk kept a write-ahead log from being synced, RocksDB writes what it has in
+    // memory to tables as soon as there is room, one column family after the other, and gives the
+    // log up. A power cut in between would leave counts without their records.
+    db.set_atomic_flush(true);
     db.set_recycle_log_file_num(0);
     db.set_max_total_wal_size(256 * MIB as u64);
     // A reader must hold its files open, as the writer may delete them.

@@ -67,24 +67,31 @@ impl Durability {
         if !self.opened.load(Ordering::Acquire) {
             return;
         }
-        if failed {
-            // What it says was durable before.
+        if failed || !self.flushed(rocks) {
+            // No mark; but what it says was durable before.
             if let Err(error) = self.file.sync() {
                 tracing::warn!(%error, "WATERMARK was not synced at close");
             }
             return;
         }
-        if self.unsynced.load(Ordering::Acquire)
-            && !mutants::is(mutants::ROWS_UNSYNCED)
-            && !mutants::is(mutants::MARK_AFTER_FAILURE)
-            && let Err(error) = rocks.flush_wal(true)
-        {
-            tracing::warn!(%error, "the write-ahead log was not synced at close");
-            return;
-        }
         if let Err(error) = self.mark(path) {
             tracing::warn!(%error, "WATERMARK was not synced at close");
         }
+    }
+
+    /// Whether what no sync has covered is on the disk now.
+    fn flushed(&self, rocks: &DB) -> bool {
+        let is_synced = !self.unsynced.load(Ordering::Acquire)
+            || mutants::is(mutants::ROWS_UNSYNCED)
+            || mutants::is(mutants::MARK_AFTER_FAILURE);
+        if is_synced {
+            return true;
+        }
+        if let Err(error) = rocks.flush_wal(true) {
+            tracing::warn!(%error, "the write-ahead log was not synced at close");
+            return false;
+        }
+        true
     }
 
     fn mark(&self, path: &Path) -> std::io::Result<()> {

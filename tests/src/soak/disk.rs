@@ -107,8 +107,7 @@ impl Disk {
             FaultKind::KillIn => {
                 let victim = Arc::clone(&self.victim);
                 Effect::Hook(Hook::new(move |event| {
-                    kill(&victim);
-                    if !after {
+                    if kill(&victim) && !after {
                         event.fail(Errno::EIO); // It died before it could ask for it.
                     }
                 }))
@@ -190,17 +189,19 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Kills the process, which is started at this moment if it is not known yet.
-fn kill(victim: &Mutex<Option<Victim>>) {
+/// Kills it; whether it was there. A fault may come to the process behind it.
+fn kill(victim: &Mutex<Option<Victim>>) -> bool {
     let began = Instant::now();
     while began.elapsed() < UNTIL_KNOWN {
         let known = locked(victim).clone();
         if let Some(child) = known {
-            // It may have ended already.
-            let _ = locked(&child).kill();
-            return;
+            let mut child = locked(&child);
+            let is_there = matches!(child.try_wait(), Ok(None));
+            return child.kill().is_ok() && is_there;
         }
         std::thread::sleep(Duration::from_micros(100));
     }
+    false
 }
 
 fn operation(on: On) -> Operation {

@@ -157,8 +157,15 @@ pub fn run(plan: &Plan, disks: &[Disk], programs: &Programs) -> Summary {
                 show(&cycle, &mut outcome);
             }
             let mut summary = lock(&summary);
+            let before = summary.violations.len();
             summary.add(number + 1, &cycle, outcome);
             if plan.progress {
+                for Found {
+                    seed, violation, ..
+                } in summary.violations.iter().skip(before)
+                {
+                    eprintln!("  --cycle-seed {seed}: {violation:?}");
+                }
                 progress(&summary, began);
             }
         }

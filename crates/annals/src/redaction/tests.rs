@@ -1,5 +1,7 @@
 //! What comes while content is looked for is removed, too.
 
+mod beside;
+
 use std::sync::Arc;
 
 use annals_domain::intent::CreateIntent;
@@ -10,7 +12,7 @@ use futures::executor::block_on;
 use regex::bytes::Regex;
 use uuid::Uuid;
 
-use super::{RedactReport, RedactRequest, Target};
+use super::{RedactReport, RedactRequest, RedactionError, Target};
 use crate::{Annals, Request};
 
 const SECRET: &str = "hunter2-and-more";
@@ -131,6 +133,42 @@ fn where_it_comes_without_end_the_rest_is_named() {
     let again = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
     assert_eq!(again.unsearched, None);
     assert_eq!(super::tests::left(&annals), [0; 0]);
+}
+
+/// The second redaction finds a blob in what came during the first; and behind the first,
+/// something refers to it again.
+#[test]
+fn a_blob_that_is_referred_to_again_behind_a_redaction_is_removed_too() {
+    let annals = annals();
+    say(&annals, &format!("the password is {SECRET}"));
+    let blob = format!("{SECRET} ").repeat(400);
+    let report = redact_beside(&annals, vec![blob.clone(), blob]);
+    assert_eq!(left(&annals), [0; 0], "{report:?}");
+    assert_eq!(report.found.removed.len(), 3);
+    assert_eq!(report.found.blobs.len(), 1);
+    assert_eq!((report.redactions, report.unsearched), (2, None));
+}
+
+/// It says then how often it was tried, and the same call removes the rest.
+#[test]
+fn where_a_blob_comes_again_without_end_a_part_is_removed() {
+    let annals = annals();
+    say(&annals, &format!("the password is {SECRET}"));
+    let blob = format!("{SECRET} ").repeat(400);
+    let writing = annals.clone();
+    let mut progress = |_| say(&writing, &blob);
+    let error = block_on(annals.redact(&request(pattern()), &mut progress)).unwrap_err();
+    assert!(error.is_retryable(), "{error}");
+    let RedactionError::Partly { events, source, .. } = &error else {
+        panic!("{error}");
+    };
+    let is_contended = matches!(**source, RedactionError::Contended { attempts: 8 });
+    assert!(is_contended && *events == 1, "{error}");
+    // Once for the first redaction, and as often as it was tried again.
+    assert_eq!(left(&annals).len(), 9);
+    let report = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+    assert_eq!((report.found.removed.len(), report.unsearched), (9, None));
+    assert_eq!(left(&annals), [0; 0]);
 }
 
 /// An event is removed; what comes after it is another one.

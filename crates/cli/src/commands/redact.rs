@@ -37,27 +37,48 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     }
     let annals = context.writer()?;
     let redacted = redact(args, &annals).await;
-    let report = match redacted {
-        Ok(report) => report,
-        Err(error) => {
-            annals.close().await;
-            return Err(error);
-        }
-    };
-    let recorded = report.recorded;
-    // What was removed is said also where its bytes could not be given up.
-    let bytes = give_up(&annals, recorded, args.fast);
+    let bytes = bytes_of(&redacted, &annals, args.fast);
     annals.close().await;
     if matches!(bytes, Ok(Bytes::Gone)) {
         settle(context).await;
     }
-    let done = Done::Recorded {
-        recorded,
-        unsearched: report.unsearched,
-        bytes: *bytes.as_ref().unwrap_or(&Bytes::Left),
-    };
-    show(&mut context.output, &report.found, &done)?;
-    bytes.map(drop)
+    // What was removed is said also where its bytes could not be given up.
+    let bytes_now = *bytes.as_ref().unwrap_or(&Bytes::Left);
+    match redacted {
+        Ok(report) => {
+            let done = Done::Recorded {
+                recorded: report.recorded,
+                unsearched: report.unsearched,
+                bytes: bytes_now,
+            };
+            show(&mut context.output, &report.found, &done)?;
+            bytes.map(drop)
+        }
+        Err(error) => {
+            if let Err(error) = &bytes {
+                context.output.note(&error.to_string());
+            }
+            // That it was not all matters more than that this is not read.
+            let _ = show_bytes(&mut context.output, bytes_now);
+            Err(error)
+        }
+    }
+}
+
+/// Ends a redaction that removed something, all or a part: gives up the old bytes, or leaves
+/// them.
+fn bytes_of(
+    redacted: &Result<RedactReport, CliError>,
+    annals: &Annals,
+    fast: bool,
+) -> Result<Bytes, CliError> {
+    match redacted {
+        Ok(report) => give_up(annals, report.recorded.map(|(_, last)| last), fast),
+        Err(CliError::Redaction(RedactionError::Partly { recorded, .. })) => {
+            give_up(annals, Some(*recorded), fast)
+        }
+        Err(_) => Ok(Bytes::None),
+    }
 }
 
 /// Opens the log once more: RocksDB then begins its list of tables anew, in which keys
@@ -109,12 +130,8 @@ async fn redact(args: &Redact, annals: &Annals) -> Result<RedactReport, CliError
 }
 
 /// Gives up the old bytes, also those that an earlier redaction left; with `fast` it
-/// leaves them.
-fn give_up(
-    annals: &Annals,
-    recorded: Option<(Position, Position)>,
-    fast: bool,
-) -> Result<Bytes, CliError> {
+/// leaves those of the redaction whose last event is `said`.
+fn give_up(annals: &Annals, said: Option<Position>, fast: bool) -> Result<Bytes, CliError> {
     let Some(rocks) = annals.rocks() else {
         return Ok(Bytes::None);
     };
@@ -122,7 +139,7 @@ fn give_up(
         return Ok(Bytes::None);
     }
     if fast {
-        if let Some((_, last)) = recorded {
+        if let Some(last) = said {
             rocks.put_off_purge(last)?;
         }
         return Ok(Bytes::Left);
@@ -235,6 +252,15 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
     }
 }
 
+/// Says what became of the bytes where there is no report.
+fn show_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
+    match bytes {
+        Bytes::None => Ok(()),
+        _ if output.is_json() => output.json(&json!({ "rewritten": bytes == Bytes::Gone })),
+        bytes => say_bytes(output, bytes),
+    }
+}
+
 fn say_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
     match bytes {
         Bytes::None => Ok(()),
@@ -287,4 +313,81 @@ fn to_json(found: &Found, done: &Done) -> serde_json::Value {
         "unsearched": unsearched.map(range),
         "rewritten": bytes.map(|bytes| bytes == Bytes::Gone),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::path::Path;
+
+    use annals::Request;
+    use annals::domain::intent::CreateIntent;
+    use annals::domain::{ActorRef, Command};
+    use futures::executor::block_on;
+
+    use super::*;
+
+    fn open(home: &Path) -> Annals {
+        block_on(Annals::open(&home.join("log").display().to_string())).unwrap()
+    }
+
+    /// A redaction of which the first part was done, and then it went no further.
+    fn partly(annals: &Annals) -> Result<RedactReport, CliError> {
+        let command = Command::from(CreateIntent {
+            id: None,
+            prompt: "a password".to_owned(),
+            parent: None,
+        });
+        let request = Request::new(ActorRef::human("ada"), command);
+        let position = block_on(annals.execute(request)).unwrap().position;
+        let request = RedactRequest {
+            targets: vec![Target::Event(position)],
+            actor: ActorRef::human("ada"),
+            reason: "it leaked".to_owned(),
+            at: None,
+        };
+        let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
+        Err(CliError::Redaction(RedactionError::Partly {
+            events: 1,
+            recorded: report.recorded.unwrap().1,
+            source: Box::new(RedactionError::Contended { attempts: 8 }),
+        }))
+    }
+
+    #[test]
+    fn the_bytes_of_a_part_are_given_up_too() {
+        let home = tempfile::tempdir().unwrap();
+        let annals = open(home.path());
+        let redacted = partly(&annals);
+        let bytes = bytes_of(&redacted, &annals, false).unwrap();
+        assert_eq!(bytes, Bytes::Gone);
+        assert!(!annals.rocks().unwrap().needs_purge().unwrap());
+        block_on(annals.close());
+    }
+
+    #[test]
+    fn the_bytes_of_a_part_stay_where_that_was_asked_for() {
+        let home = tempfile::tempdir().unwrap();
+        let annals = open(home.path());
+        let redacted = partly(&annals);
+        let bytes = bytes_of(&redacted, &annals, true).unwrap();
+        assert_eq!(bytes, Bytes::Left);
+        block_on(annals.close());
+        // Opening gives up what nobody asked to leave.
+        let annals = open(home.path());
+        assert!(annals.rocks().unwrap().needs_purge().unwrap());
+        block_on(annals.close());
+    }
+
+    #[test]
+    fn where_nothing_was_removed_nothing_is_given_up() {
+        let home = tempfile::tempdir().unwrap();
+        let annals = open(home.path());
+        partly(&annals).unwrap_err();
+        let refused = Err(CliError::Redaction(RedactionError::NoReason));
+        assert_eq!(bytes_of(&refused, &annals, false).unwrap(), Bytes::None);
+        assert!(annals.rocks().unwrap().needs_purge().unwrap());
+        block_on(annals.close());
+    }
 }

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use annals_domain::redaction::Redacted;
-use annals_event_log::{EventLog, ModelCheckpoint, Position, Query, Record, Rows};
+use annals_event_log::{CommitError, EventLog, ModelCheckpoint, Position, Query, Record, Rows};
 use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
 
@@ -26,6 +26,8 @@ use crate::aside::{aside, drop_aside, give_way};
 const PAGE: usize = 2_000;
 /// Pages that are decoded while another one is folded.
 const AHEAD: usize = 3;
+/// How often it is begun again because content was removed meanwhile.
+const ATTEMPTS: u32 = 16;
 /// Bytes in memory after which rows are written. Few large batches are cheaper
 /// than many small ones: an object that changes often is written once in each.
 const BATCH_BYTES: usize = 64 * 1024 * 1024;
@@ -84,17 +86,39 @@ pub(super) struct Building<'a> {
 impl Catalogue {
     /// Makes all rows anew from the log and puts them in the place of the
     /// current ones. Others can read, append and ask meanwhile. `progress` is
-    /// told each position up to which events were folded.
+    /// told each position up to which events were folded; it begins again where
+    /// content was removed from the log meanwhile.
     ///
     /// # Errors
     /// [`CatalogueError`]; the current rows stay then. On a log that is open
-    /// for reading only it is [`annals_event_log::CommitError::ReadOnly`].
+    /// for reading only it is [`CommitError::ReadOnly`].
     pub async fn rebuild(
         &self,
         log: &dyn EventLog,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, CatalogueError> {
         let _rebuilding = self.rebuilding.lock().await;
+        let mut attempt = 1;
+        loop {
+            let made = self.make_anew(log, &mut *progress).await;
+            let is_outdated = matches!(
+                made,
+                Err(CatalogueError::Commit(CommitError::Epoch { .. })
+                    | CatalogueError::Moving { .. })
+            );
+            if !is_outdated || attempt == ATTEMPTS {
+                return made;
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Makes them once. The caller holds `rebuilding`.
+    async fn make_anew(
+        &self,
+        log: &dyn EventLog,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Rebuilt, CatalogueError> {
         let since = log.watermark();
         let current = generation::current(log).await?;
         generation::drop_leftovers(log, current).await?;

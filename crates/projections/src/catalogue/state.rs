@@ -14,6 +14,9 @@ use super::step::Step;
 pub(super) struct State {
     /// `None` before folding has begun.
     begun: Option<Begun>,
+    /// The furthest that the log was folded, also in what was forgotten since: answers were
+    /// given up to there.
+    reached: Position,
     /// Whether the log is open for reading only.
     read_only: bool,
 }
@@ -46,6 +49,10 @@ impl State {
         self.begun.as_ref().map(|begun| begun.folded)
     }
 
+    pub(super) fn reached(&self) -> Position {
+        self.reached
+    }
+
     pub(super) fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -65,9 +72,16 @@ impl State {
             since,
             layer: Arc::default(),
         });
+        self.note_reached();
     }
 
-    /// Folding begins anew.
+    fn note_reached(&mut self) {
+        let folded = self.folded().unwrap_or(Position::START);
+        self.reached = self.reached.max(folded);
+    }
+
+    /// Has what was folded dropped, at any time: what is under way from it comes to nothing,
+    /// and folding begins again from the rows.
     pub(super) fn forget(&mut self) {
         self.begun = None;
     }
@@ -104,6 +118,12 @@ impl State {
         })
     }
 
+    /// The same to answer from: not before everything is folded again that was once.
+    pub(super) fn sight_to_answer<'l>(&self, log: &'l dyn EventLog) -> Option<Sight<'l>> {
+        let is_back = self.folded().is_some_and(|folded| folded >= self.reached);
+        self.sight(log).filter(|_| is_back)
+    }
+
     /// Whether it still takes the stored rows for what a sight took them for.
     pub(super) fn is_as(&self, sight: &Sight<'_>) -> bool {
         let same = |begun: &Begun| begun.model == sight.model && begun.rows_at == sight.rows_at;
@@ -116,6 +136,7 @@ impl State {
             Arc::make_mut(&mut begun.layer).fold(steps, loaded);
             begun.folded = last;
         }
+        self.note_reached();
     }
 
     pub(super) fn is_over(&self, rows: usize, records: u64) -> bool {
@@ -180,5 +201,6 @@ impl State {
             begun.rows_at = actual;
             Arc::make_mut(&mut begun.layer).rows.forget_what_is_fresh();
         }
+        self.note_reached();
     }
 }

@@ -97,8 +97,9 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError`] when the log cannot be reached, and
-    /// [`CatalogueError::Moving`] where rows are written all the time. What is wrong with
-    /// the catalogue is no error but a finding of the report.
+    /// [`CatalogueError::Moving`] where rows are written all the time, or content was removed
+    /// from the log meanwhile. What is wrong with the catalogue is no error but a finding of
+    /// the report.
     pub async fn verify(
         &self,
         log: &dyn EventLog,
@@ -129,8 +130,8 @@ impl Catalogue {
         // Nobody puts other rows in their place meanwhile.
         let _rebuilding = self.rebuilding.lock().await;
         let mut building = Building::begin(anew, ANEW.to_owned(), BATCH_BYTES, progress).await?;
-        let (_, checkpoint) = generation::begin(log).await?;
-        let checkpoint = checkpoint.position;
+        let (_, start) = generation::begin(log).await?;
+        let checkpoint = start.position;
         let end = log.watermark();
         if checkpoint > end {
             return Ok(CatalogueReport {
@@ -145,7 +146,8 @@ impl Catalogue {
             let _folding = self.folding.lock().await;
             let begun = generation::begin(log).await?;
             let (generation, checkpoint) = (begun.0, begun.1.position);
-            if checkpoint < building.folded() {
+            // Where content was removed since, they are not folded from the same.
+            if checkpoint < building.folded() || begun.1.epoch != start.epoch {
                 break;
             }
             building.build_to(checkpoint.min(log.watermark())).await?;

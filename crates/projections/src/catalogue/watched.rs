@@ -16,6 +16,9 @@ use uuid::Uuid;
 
 type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// What happens right before a call, the first of which is 1.
+pub(super) type OnCall<'l> = &'l (dyn Fn(usize) + Send + Sync);
+
 /// Everything goes to the log inside, but for commits.
 pub(super) struct Watched<'l> {
     pub(super) log: &'l MemoryLog,
@@ -24,18 +27,32 @@ pub(super) struct Watched<'l> {
     pub(super) reads: AtomicUsize,
     /// Rows that were asked for by their keys.
     pub(super) gets: AtomicUsize,
+    /// Calls of any kind.
+    pub(super) calls: AtomicUsize,
+    on_call: OnCall<'l>,
 }
 
-impl Watched<'_> {
-    pub(super) fn new(log: &MemoryLog) -> Watched<'_> {
-        let (read_only, commits, reads, gets) = Default::default();
+impl<'l> Watched<'l> {
+    pub(super) fn new(log: &'l MemoryLog) -> Watched<'l> {
+        Watched::with(log, &|_| {})
+    }
+
+    pub(super) fn with(log: &'l MemoryLog, on_call: OnCall<'l>) -> Watched<'l> {
+        let (read_only, commits, reads, gets, calls) = Default::default();
         Watched {
             log,
             read_only,
             commits,
             reads,
             gets,
+            calls,
+            on_call,
         }
+    }
+
+    fn called(&self) {
+        let before = self.calls.fetch_add(1, Ordering::Relaxed);
+        (self.on_call)(before + 1);
     }
 }
 
@@ -53,6 +70,7 @@ macro_rules! hand_on {
                 $($life: 'f,)*
                 Self: 'f,
             {
+                self.called();
                 self.log.$name($($value,)* $($borrowed,)*)
             }
         )+
@@ -83,6 +101,7 @@ impl ReadModels for Watched<'_> {
         'k: 'f,
         Self: 'f,
     {
+        self.called();
         self.gets.fetch_add(keys.len(), Ordering::Relaxed);
         self.log.get_many(model, keys)
     }
@@ -101,6 +120,7 @@ impl ReadModels for Watched<'_> {
         'a: 'f,
         Self: 'f,
     {
+        self.called();
         self.log.scan(model, prefix, after, limit)
     }
 
@@ -118,6 +138,7 @@ impl ReadModels for Watched<'_> {
         'a: 'f,
         Self: 'f,
     {
+        self.called();
         self.log.scan_back(model, prefix, before, limit)
     }
 
@@ -133,6 +154,7 @@ impl ReadModels for Watched<'_> {
         'm: 'f,
         Self: 'f,
     {
+        self.called();
         self.commits.fetch_add(1, Ordering::Relaxed);
         if self.read_only.load(Ordering::Relaxed) {
             return Box::pin(async { Err(CommitError::ReadOnly) });
@@ -166,6 +188,7 @@ impl EventLog for Watched<'_> {
         's: 'f,
         Self: 'f,
     {
+        self.called();
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.log.read(query)
     }
@@ -180,6 +203,7 @@ impl EventLog for Watched<'_> {
         's: 'f,
         Self: 'f,
     {
+        self.called();
         self.log.tree_hashes(level, first, limit)
     }
 
@@ -195,6 +219,7 @@ impl EventLog for Watched<'_> {
         'a: 'f,
         Self: 'f,
     {
+        self.called();
         self.log.streams(prefix, after, limit)
     }
 }
