@@ -19,6 +19,9 @@ use crate::open::synced;
 use crate::redaction::{Left, Pending};
 use crate::{identity, keys, mutants, redaction};
 
+/// RocksDB's count of what failed in its own threads since the log was opened.
+const BACKGROUND_ERRORS: &str = "rocksdb.background-errors";
+
 /// The column families that hold content, or what was derived from it.
 const WITH_CONTENT: [&str; 5] = [
     columns::RECORDS,
@@ -143,6 +146,7 @@ fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), Pur
     let failure = |error| StoreFailure::rocks(&db.path, &error);
     old.extend(listed(db, "blob")?);
     old.extend(tables(db, names)?);
+    no_background_error(db)?;
     db.rocks
         .set_options_cf(columns.blobs, &REWRITE_BLOBS)
         .map_err(failure)?;
@@ -152,11 +156,27 @@ fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), Pur
     for column in names.iter().filter_map(|name| db.rocks.cf_handle(name)) {
         let all = None::<&[u8]>;
         db.rocks.compact_range_cf_opt(column, all, all, &options);
+        no_background_error(db)?;
     }
     db.rocks
         .set_options_cf(columns.blobs, &LEAVE_BLOBS)
         .map_err(failure)?;
     wait_for(&db.path, &old)
+}
+
+/// Stops where RocksDB could not bring its list of tables to the disk. It keeps the tables then that
+/// may be named there, but to set an option makes it forget that, and remove them: the log would
+/// not open any more.
+fn no_background_error(db: &Db) -> Result<(), PurgeError> {
+    let errors = db.rocks.property_int_value(BACKGROUND_ERRORS);
+    match errors.map_err(|error| db.write_failure(&error))? {
+        None | Some(0) => Ok(()),
+        Some(_) => {
+            db.failed();
+            let error = std::io::Error::other("RocksDB could not write its tables");
+            Err(StoreFailure::io(&db.path, &error).into())
+        }
+    }
 }
 
 /// Lets the bytes of a redaction lie until somebody asks for it. Those of another one
