@@ -252,8 +252,8 @@ impl Annals {
     /// meanwhile. The new rows are in a temporary folder as long as it takes.
     ///
     /// # Errors
-    /// [`LoadError`]. What is wrong with the catalogue is no error but a finding of the
-    /// report.
+    /// [`LoadError`]. What is wrong with the catalogue is a finding of the
+    /// report, not an error.
     pub async fn verify_catalogue(
         &self,
         progress: &mut (dyn FnMut(Position) + Send),

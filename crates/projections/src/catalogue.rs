@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A row is a pure function of the log's prefix. Rows that were written event
-//! by event and rows that were made anew from the whole log are the same, byte
+//! by event and rows that were rebuilt from the whole log are the same, byte
 //! for byte. `keys.rs` has the table of all rows.
 
 mod arena;
@@ -88,7 +88,7 @@ const MIN_SUFFIX: usize = 8;
 pub struct Catalogue {
     /// Held while the overlay is brought forward or written out.
     folding: futures::lock::Mutex<()>,
-    /// Held while the rows are made anew.
+    /// Held while the rows are rebuilt.
     rebuilding: futures::lock::Mutex<()>,
     /// Never held across an await.
     state: Mutex<State>,
@@ -518,7 +518,7 @@ impl Catalogue {
         }
     }
 
-    /// Folds anew from where the rows are now, if they have moved.
+    /// Folds again from where the rows are now, if they have moved.
     async fn trim(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
         let since = log.watermark();
         let (generation, checkpoint) = generation::begin(log).await?;

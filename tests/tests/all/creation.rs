@@ -1,4 +1,4 @@
-//! The power goes at each operation of a log's creation: whatever is left of it, the log
+//! The power goes at each operation of a log's creation: of what is left of it, the log
 //! can be made in its place.
 
 use annals_event_log::EventLog;

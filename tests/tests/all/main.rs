@@ -9,6 +9,7 @@
 )]
 
 mod creation;
+mod disk;
 mod disk_full;
 mod durability;
 mod flow;
@@ -19,6 +20,7 @@ mod linearizability;
 mod model;
 mod observations;
 mod power;
+mod power_rocks;
 mod project;
 mod properties;
 mod seal;

@@ -7,90 +7,19 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-use annals_event_log::{
-    Append, Appended, EventLog, ModelCheckpoint, Position, Query, ReadModels, Record,
-};
+use annals_event_log::{EventLog, ModelCheckpoint, Position, ReadModels};
 use annals_store_rocks::{Options, RocksLog};
 use annals_testkit::fault_fs::{
-    Cut, Effect, Errno, Fault, FaultFs, Hook, Knobs, Operation, PathPattern, Survival, When,
+    Cut, Effect, Errno, Fault, FaultFs, Hook, Knobs, Operation, Survival, When,
 };
-use bytes::Bytes;
 use futures::executor::block_on;
-use tempfile::TempDir;
-use uuid::Uuid;
 
-use crate::support::{append, child, event};
-
-/// A disk, unless this machine has none; that is said loudly, and fails under CI.
-fn disk() -> Option<(TempDir, FaultFs)> {
-    let home = tempfile::tempdir().unwrap();
-    let disk = FaultFs::mount_in_test(home.path())?;
-    Some((home, disk))
-}
-
-fn options() -> Options {
-    Options {
-        cache_bytes: 8 * 1024 * 1024,
-        ..Options::default()
-    }
-}
-
-fn open(path: &Path) -> RocksLog {
-    RocksLog::open_or_create(path, &options()).expect("the log opens")
-}
-
-fn close(log: RocksLog) {
-    block_on(log.close());
-}
-
-/// The batch of this number, always the same.
-fn batch(number: u128) -> Append {
-    append(
-        Uuid::from_u128(number),
-        vec![event("test-1", number.to_be_bytes().to_vec())],
-    )
-}
-
-fn acknowledged(log: &RocksLog, number: u128) -> Appended {
-    block_on(log.append(batch(number))).expect("it is acknowledged")
-}
-
-fn records(log: &RocksLog) -> Vec<Record> {
-    let (mut records, mut from) = (Vec::new(), Some(1));
-    while let Some(position) = from {
-        let page = block_on(log.read(Query::all(Position(position)))).expect("a page");
-        records.extend(page.records);
-        from = page.next;
-    }
-    records
-}
-
-/// The numbers of the batches that a log has, in its order.
-fn numbers(log: &RocksLog) -> Vec<u128> {
-    let of = |record: &Record| record.batch_id().as_u128();
-    records(log).iter().map(of).collect()
-}
-
-fn assert_sound(log: &RocksLog) {
-    let report = log.verify(&mut |_| {}).expect("it can be verified");
-    assert!(report.is_sound(), "{:#?}", report.findings);
-}
-
-/// Nothing that was not synced survives.
-fn cut(disk: &FaultFs) {
-    disk.power_on(&Cut::DropAll);
-}
-
-fn fault(on: Operation, end: &str, nth: u64, then: Effect) -> Fault {
-    Fault {
-        on,
-        path: Some(PathPattern::EndsWith(end.into())),
-        nth,
-        then,
-    }
-}
+use crate::disk::{
+    acknowledged, assert_sound, batch, close, commit, cut, cut_off, disk, fault, keys, numbers,
+    open, options, rests, wait_until,
+};
+use crate::support::child;
 
 const CHILD: &str = "ANNALS_POWER_CHILD";
 
@@ -148,9 +77,7 @@ fn what_a_killed_writer_left_unsynced_is_durable_before_it_is_answered() {
     let repeated = acknowledged(&log, 2);
     assert_eq!(repeated.first, Position(2));
     acknowledged(&log, 3);
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     let log = open(&path);
     assert_eq!(numbers(&log), [1, 2, 3]);
     assert_sound(&log);
@@ -187,28 +114,10 @@ fn what_a_failed_sync_left_is_written_again_before_it_is_answered() {
     let log = open(&path);
     acknowledged(&log, 2);
     acknowledged(&log, 3);
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     let log = open(&path);
     assert_eq!(numbers(&log), [1, 2, 3]);
     assert_sound(&log);
-}
-
-fn row(key: u8) -> Vec<(Bytes, Option<Bytes>)> {
-    let value = Bytes::from(vec![key; 300]);
-    vec![(Bytes::copy_from_slice(&[key]), Some(value))]
-}
-
-fn commit(log: &RocksLog, key: u8) {
-    let before = block_on(log.checkpoint("m")).expect("a checkpoint");
-    let end = log.watermark();
-    block_on(log.commit("m", before, row(key), end)).expect("rows are committed");
-}
-
-fn keys(log: &RocksLog) -> Vec<u8> {
-    let rows = block_on(log.scan("m", b"", None, 1_000)).expect("rows");
-    rows.iter().map(|(key, _)| key[0]).collect()
 }
 
 /// Each process ends in order, with rows that were not synced by a later group: no hole is left
@@ -259,9 +168,7 @@ fn older_rows_are_not_lost_behind_newer_ones() {
         commit(&log, key);
     }
     log.compact();
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     let log = open(&path);
     let checkpoint = block_on(log.checkpoint("m")).unwrap().position;
     let expected: Vec<u8> = (0..u8::try_from(checkpoint.0).unwrap()).collect();
@@ -279,13 +186,8 @@ fn watermark_is_durable_a_moment_after_an_acknowledgement() {
     for number in 1..=50 {
         acknowledged(&log, number);
     }
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !disk.is_synced(Path::new("log/WATERMARK")) && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    rests(&disk);
+    cut_off(&disk, log);
     assert_eq!(RocksLog::examine(&path).acknowledged, Some(Position(50)));
 }
 
@@ -305,10 +207,7 @@ fn a_watermark_that_is_torn_says_what_was_said_before() {
         let position = || std::fs::read(path.join("WATERMARK")).unwrap()[..16].to_vec();
         let log = open(&path);
         acknowledged(&log, 1);
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while !disk.is_synced(Path::new("log/WATERMARK")) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        rests(&disk);
         let before = position();
         acknowledged(&log, 2);
         let after = position();
@@ -331,16 +230,9 @@ fn a_watermark_whose_sync_failed_is_synced_later() {
     let once = fault(Operation::Sync, "WATERMARK", 1, Effect::FailAndForget);
     disk.arm(once);
     acknowledged(&log, 1);
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while disk.fired().is_empty() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    while !disk.is_synced(Path::new("log/WATERMARK")) && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    wait_until(|| !disk.fired().is_empty());
+    rests(&disk);
+    cut_off(&disk, log);
     assert_eq!(RocksLog::examine(&path).acknowledged, Some(Position(1)));
 }
 
@@ -359,60 +251,10 @@ fn a_log_that_was_written_without_syncs_is_durable_when_it_is_closed() {
     close(log);
     let log = open(&path);
     acknowledged(&log, 2);
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     let log = open(&path);
     assert_eq!(numbers(&log), [1, 2]);
     assert_sound(&log);
-}
-
-/// RocksDB fails to bring to the disk that it has taken a table of rows over, and removes the
-/// table; what it wrote of it is there all the same.
-#[test]
-fn rows_that_were_not_quite_taken_over_do_not_keep_a_log_from_opening() {
-    for cut_off in [false, true] {
-        let Some((_home, disk)) = disk() else { return };
-        let path = disk.path().join("log");
-        let log = open(&path);
-        acknowledged(&log, 1);
-        let full = Effect::Fail(Errno::ENOSPC);
-        disk.arm(Fault {
-            on: Operation::Sync,
-            path: Some(PathPattern::Contains("MANIFEST".into())),
-            nth: 1,
-            then: full,
-        });
-        let rows = (0..10_500_u32).map(|n| {
-            let key = Bytes::copy_from_slice(&n.to_be_bytes());
-            (key, Some(Bytes::from_static(b"row")))
-        });
-        let before = block_on(log.checkpoint("m")).unwrap();
-        let failed = block_on(log.commit("m", before, rows.collect(), Position(1)));
-        assert!(failed.is_err(), "its sync failed");
-        assert_eq!(disk.fired().len(), 1);
-        close(log);
-        if cut_off {
-            disk.power_off();
-            cut(&disk);
-        }
-        let log = open(&path);
-        assert_eq!(numbers(&log), [1]);
-        acknowledged(&log, 2);
-        let rows = block_on(log.scan("m", b"", None, 20_000)).unwrap().len();
-        let at = block_on(log.checkpoint("m")).unwrap().position;
-        assert!([(0, Position(0)), (rows, Position(1))].contains(&(rows, at)));
-        assert_sound(&log);
-        close(log);
-        let left = std::fs::read_dir(&path).unwrap().flatten();
-        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
-        assert!(
-            !left
-                .iter()
-                .any(|name| name.to_string_lossy().ends_with(".new")),
-            "{left:?}"
-        );
-    }
 }
 
 /// Folders that an interrupted creation made are not on the disk yet.
@@ -423,9 +265,7 @@ fn folders_that_were_there_before_a_creation_survive_with_it() {
     std::fs::create_dir_all(&path).unwrap();
     let log = open(&path);
     acknowledged(&log, 1);
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     assert_eq!(numbers(&open(&path)), [1]);
 }
 
@@ -452,9 +292,7 @@ fn a_reader_after_a_cut_says_what_it_does_not_show() {
     commit(&log, 7);
     // The rows are synced with the next group.
     acknowledged(&log, 10);
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     let reader = RocksLog::open_reader(&path, &options()).expect("a reader");
     assert_eq!(numbers(&reader), [1]);
     assert_eq!(reader.unpublished(), Some(Position(10)), "it says so");
@@ -508,9 +346,7 @@ fn the_names_of_new_folders_above_a_log_survive() {
     let path: PathBuf = disk.path().join("new/folders/log");
     let log = open(&path);
     acknowledged(&log, 1);
-    disk.power_off();
-    drop(log);
-    cut(&disk);
+    cut_off(&disk, log);
     assert_eq!(numbers(&open(&path)), [1]);
 }
 

@@ -112,7 +112,7 @@ impl Annals {
     ///
     /// # Errors
     /// [`ProofError::Misfit`] if the checkpoint does not fit the log. What is wrong
-    /// with the new records is no error but a finding of the report.
+    /// with the new records is a finding of the report, not an error.
     pub async fn check_since(
         &self,
         checkpoint: &TreeHead,

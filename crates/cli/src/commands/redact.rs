@@ -252,7 +252,7 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
     }
 }
 
-/// Says what became of the bytes where there is no report.
+/// Says whether the bytes are removed, where there is no report.
 fn show_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
     match bytes {
         Bytes::None => Ok(()),
@@ -374,7 +374,7 @@ mod tests {
         let bytes = bytes_of(&redacted, &annals, true).unwrap();
         assert_eq!(bytes, Bytes::Left);
         block_on(annals.close());
-        // Opening gives up what nobody asked to leave.
+        // To open a log removes the bytes of a redaction, unless it was told to leave them.
         let annals = open(home.path());
         assert!(annals.rocks().unwrap().needs_purge().unwrap());
         block_on(annals.close());

@@ -34,7 +34,7 @@ pub enum CatalogueError {
     },
     /// A row is not what this version writes.
     #[error(
-        "the catalogue's row {key} is malformed; make the catalogue anew with `annals rebuild`"
+        "the catalogue's row {key} is malformed; make the catalogue rebuilt with `annals rebuild`"
     )]
     MalformedRow {
         /// The row's key, as hex digits.

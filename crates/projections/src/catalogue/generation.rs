@@ -1,6 +1,6 @@
 //! Which rows are the current ones.
 //!
-//! Rows that are made anew go to a read model of their own, the next
+//! Rows that are rebuilt go to a read model of their own, the next
 //! generation, and one commit to a small model beside them says that it is the
 //! current one:
 //!

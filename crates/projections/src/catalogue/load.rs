@@ -241,7 +241,7 @@ fn tags(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {
 }
 
 /// The rows that an object has beside its own, which go when it is adopted
-/// anew.
+/// rebuilt.
 fn everything_of(row: &ObjectRow) -> impl Iterator<Item = Bytes> {
     let id = row.id;
     let named = row.named().into_iter().flat_map(move |(relation, count)| {

@@ -1,4 +1,4 @@
-//! Making the rows anew from the whole log, in a generation of their own.
+//! Rebuilding the rows from the whole log, in a generation of their own.
 //!
 //! Three things go on at once, a page or a batch behind each other: records are
 //! read and decoded, events are folded, rows are written. Questions are answered
@@ -32,7 +32,7 @@ const ATTEMPTS: u32 = 16;
 /// than many small ones: an object that changes often is written once in each.
 const BATCH_BYTES: usize = 64 * 1024 * 1024;
 
-/// What was made anew.
+/// What was rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rebuilt {
@@ -84,7 +84,7 @@ pub(super) struct Building<'a> {
 }
 
 impl Catalogue {
-    /// Makes all rows anew from the log and puts them in the place of the
+    /// Rebuilds all rows from the log and puts them in the place of the
     /// current ones. Others can read, append and ask meanwhile. `progress` is
     /// told each position up to which events were folded; it begins again where
     /// content was removed from the log meanwhile.

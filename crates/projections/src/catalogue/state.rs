@@ -93,7 +93,7 @@ impl State {
             .is_some_and(|begun| begun.since < redaction)
     }
 
-    /// Begins anew where the rows end, if that is further on or in another
+    /// Begins again where the rows end, if that is further on or in another
     /// generation.
     pub(super) fn trim(
         &mut self,
@@ -184,7 +184,7 @@ impl State {
     /// If the rows are ahead of us, they have all that the overlay has. If they
     /// are between, the overlay is right over them too: it has the newest form
     /// of every row that changed since. If they went back, or are gone, because
-    /// they were made anew, all begins again. So it does under another epoch: what was folded
+    /// they were rebuilt, all begins again. So it does under another epoch: what was folded
     /// may have what was removed.
     pub(super) fn rows_moved(&mut self, actual: ModelCheckpoint) {
         let Some(begun) = &mut self.begun else {

@@ -62,7 +62,7 @@ fn suffix(catalogue: &Catalogue, log: &dyn EventLog, digits: &str) -> Vec<u128> 
     found.into_iter().map(|(_, id)| id.as_u128()).collect()
 }
 
-/// The model that holds the rows until they are made anew.
+/// The model that holds the rows until they are rebuilt.
 const MODEL: &str = "catalogue.5.1";
 
 type Rows = Vec<(Bytes, Bytes)>;
@@ -109,7 +109,7 @@ fn records(log: &MemoryLog) -> Vec<Record> {
 }
 
 /// The rows as they are made at once from the whole log.
-fn anew(log: &MemoryLog) -> Rows {
+fn rebuilt(log: &MemoryLog) -> Rows {
     let log = copy(log);
     let catalogue = Catalogue::new();
     let rebuilt = block_on(catalogue.rebuild(&log, &mut |_| {})).unwrap();
@@ -159,7 +159,7 @@ fn written_event_by_event_or_made_anew_the_rows_are_the_same() {
                 block_on(catalogue.flush(log)).unwrap();
                 assert_eq!(
                     dump(log, MODEL),
-                    anew(log),
+                    rebuilt(log),
                     "{kind} {number}, every {every}"
                 );
             }
@@ -408,7 +408,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     for catalogue in [&catalogue, &reader] {
         block_on(catalogue.catch_up(log)).unwrap();
         block_on(catalogue.flush(log)).unwrap();
-        assert_eq!(dump(log, "catalogue.5.2"), anew(log));
+        assert_eq!(dump(log, "catalogue.5.2"), rebuilt(log));
     }
 }
 
@@ -425,7 +425,7 @@ fn an_interrupted_change_of_generation_leaves_the_current_rows() {
         "{failed:?}"
     );
     assert_eq!(block_on(catalogue.model(&log)).unwrap(), MODEL);
-    assert_eq!(dump(&log, MODEL), anew(&story.log));
+    assert_eq!(dump(&log, MODEL), rebuilt(&story.log));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Comparing the rows with those that the whole log gives when it is folded anew.
+//! Comparing the rows with those that the whole log gives when it is folded again.
 //!
 //! The new rows go to another store, which need not last, and then both are read in the
 //! order of their keys. So memory does not grow with the catalogue, and the log may be open
@@ -21,7 +21,7 @@ const BATCH_BYTES: usize = 16 * 1024 * 1024;
 /// How often it is begun again because rows were written meanwhile.
 const ATTEMPTS: u32 = 16;
 /// The model of the new rows, in their own store.
-const ANEW: &str = "catalogue.anew";
+const REBUILT: &str = "catalogue.rebuilt";
 
 /// What a comparison read, and what it found wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -91,22 +91,22 @@ pub enum CatalogueFault {
 }
 
 impl Catalogue {
-    /// Folds the log anew, up to where the stored rows are folded, and compares them byte
-    /// for byte. `anew` is the same log with read models of its own, which have no rows and
+    /// Folds the log again, up to where the stored rows are folded, and compares them byte
+    /// for byte. `rebuilt` is the same log with read models of its own, which have no rows and
     /// take new ones; nothing of the log is altered. `progress` is told each position up to which events were folded.
     ///
     /// # Errors
     /// [`CatalogueError`] when the log cannot be reached, and
     /// [`CatalogueError::Moving`] where rows are written all the time, or content was removed
-    /// from the log meanwhile. What is wrong with the catalogue is no error but a finding of
-    /// the report.
+    /// from the log meanwhile. What is wrong with the catalogue is a finding of
+    /// the report, not an error.
     pub async fn verify(
         &self,
         log: &dyn EventLog,
-        anew: &dyn EventLog,
+        rebuilt: &dyn EventLog,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, CatalogueError> {
-        let compared = self.compare(log, anew, progress).await;
+        let compared = self.compare(log, rebuilt, progress).await;
         compared.or_else(|error| {
             let reason = match &error {
                 CatalogueError::Decode { .. }
@@ -124,12 +124,13 @@ impl Catalogue {
     async fn compare(
         &self,
         log: &dyn EventLog,
-        anew: &dyn EventLog,
+        rebuilt: &dyn EventLog,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, CatalogueError> {
         // Nobody puts other rows in their place meanwhile.
         let _rebuilding = self.rebuilding.lock().await;
-        let mut building = Building::begin(anew, ANEW.to_owned(), BATCH_BYTES, progress).await?;
+        let mut building =
+            Building::begin(rebuilt, REBUILT.to_owned(), BATCH_BYTES, progress).await?;
         let (_, start) = generation::begin(log).await?;
         let checkpoint = start.position;
         let end = log.watermark();
@@ -156,7 +157,7 @@ impl Catalogue {
                 ..CatalogueReport::default()
             };
             pointer(log, checkpoint, &mut report).await?;
-            rows_of(log, &generation.model(), anew, &mut report).await?;
+            rows_of(log, &generation.model(), rebuilt, &mut report).await?;
             if generation::begin(log).await? == begun {
                 return Ok(report);
             }
@@ -194,18 +195,18 @@ async fn pointer(
 async fn rows_of(
     log: &dyn EventLog,
     model: &str,
-    anew: &dyn EventLog,
+    rebuilt: &dyn EventLog,
     report: &mut CatalogueReport,
 ) -> Result<(), CatalogueError> {
     let mut stored = Reading::new(log, model);
-    let mut anew = Reading::new(anew, ANEW);
-    let (mut left, mut right) = (stored.next().await?, anew.next().await?);
+    let mut rebuilt = Reading::new(rebuilt, REBUILT);
+    let (mut left, mut right) = (stored.next().await?, rebuilt.next().await?);
     loop {
         let order = match (&left, &right) {
             (None, None) => return Ok(()),
             (Some(_), None) => std::cmp::Ordering::Less,
             (None, Some(_)) => std::cmp::Ordering::Greater,
-            (Some((stored, _)), Some((anew, _))) => stored.cmp(anew),
+            (Some((stored, _)), Some((rebuilt, _))) => stored.cmp(rebuilt),
         };
         let row = |row: &Option<Row>| row.as_ref().map(|(key, _)| keys::words(key));
         match order {
@@ -228,7 +229,7 @@ async fn rows_of(
             left = stored.next().await?;
         }
         if order.is_ge() {
-            right = anew.next().await?;
+            right = rebuilt.next().await?;
         }
     }
 }

@@ -17,7 +17,7 @@ use super::report::{PipelineReplay, Yardstick};
 use super::{Candidate, CandidateKind, NoYardstick};
 
 /// A frame of a history. An adopted pipeline can be adopted again in its place,
-/// and numbers its frames anew then.
+/// and numbers its frames from the start then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct FrameKey {
     begun: u32,

@@ -153,12 +153,12 @@ impl ForgeIntentView {
                 let created_at = event.header.created_at;
                 *view = Some(ForgeIntentView::new(id, &prompt, created_at));
             }
-            // It was taken over anew: what happened to it here stays.
+            // It was taken over again: what happened to it here stays.
             (Some(view), intent::Event::Adopted(event)) => {
                 let prompt = entry.text(event.prompt);
-                let anew = ForgeIntentView::new(id, &prompt, event.header.created_at);
-                (view.title, view.body) = (anew.title, anew.body);
-                view.created_at = anew.created_at;
+                let fresh = ForgeIntentView::new(id, &prompt, event.header.created_at);
+                (view.title, view.body) = (fresh.title, fresh.body);
+                view.created_at = fresh.created_at;
             }
             (Some(view), event) => view.evolve(event, entry),
             (None, _) => {}

@@ -50,7 +50,7 @@ impl RocksLog {
     ///
     /// # Errors
     /// [`ReadError`] when the log cannot be read at all. What is wrong with it
-    /// is no error but a finding of the report.
+    /// is a finding of the report, not an error.
     pub fn verify(&self, progress: &mut dyn FnMut(Position)) -> Result<VerifyReport, ReadError> {
         let log_id = self.inner.log_id;
         self.look(|view| verify::verify(view, log_id, progress))

@@ -171,7 +171,7 @@ impl Fold<'_> {
                 counts: Counts::Task {
                     runs: 0,
                     dependencies: 0,
-                    // One that is adopted anew is a part of its intent still.
+                    // One that is adopted rebuilt is a part of its intent still.
                     is_counted: self.counting_intent(task).is_some_and(|intent| {
                         object.intent.is_some_and(|adopted| adopted.0 == intent)
                     }),

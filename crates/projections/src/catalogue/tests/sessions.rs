@@ -12,7 +12,7 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::{MODEL, anew, dump, row, task, up_to_date};
+use super::{MODEL, dump, rebuilt, row, task, up_to_date};
 use crate::catalogue::watched::Watched;
 use crate::catalogue::{Catalogue, CatalogueRow, ListQuery, Relation, Status, TreeQuery};
 use crate::testing::session::{
@@ -340,7 +340,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     /// Whatever happened, the rows say what the views say, and are those that
-    /// are made anew.
+    /// are made rebuilt.
     #[test]
     fn rows_follow_their_sessions(
         events in proptest::collection::vec((1_u8..4, 0_u8..18, 0_u8..8, 0_u8..8), 1..80),
@@ -368,6 +368,6 @@ proptest! {
             }
         }
         block_on(catalogue.flush(log)).unwrap();
-        prop_assert_eq!(dump(log, MODEL), anew(log));
+        prop_assert_eq!(dump(log, MODEL), rebuilt(log));
     }
 }
