@@ -162,12 +162,12 @@ impl Annals {
         batch: &Batch,
         error: ExecuteError,
     ) -> Result<BatchOutcome, ExecuteError> {
-        if matches!(error, ExecuteError::KeyReused { .. }) {
+        if error.is_of_the_key() {
             return Err(error);
         }
         match self.known(batch).await {
             Ok(Some(known)) => Ok(known),
-            Err(reused @ ExecuteError::KeyReused { .. }) => Err(reused),
+            Err(used) if used.is_of_the_key() => Err(used),
             Ok(None) | Err(_) => Err(error),
         }
     }
@@ -195,6 +195,9 @@ impl Annals {
         {
             BatchStatus::Unknown => Ok(None),
             BatchStatus::Mismatch => Err(ExecuteError::KeyReused { key }),
+            BatchStatus::Unverifiable(Appended { first, last, .. }) => {
+                Err(ExecuteError::KeyUnverifiable { key, first, last })
+            }
             BatchStatus::Known(appended) => Ok(Some(self.repeated(appended, requests).await?)),
         }
     }
@@ -272,6 +275,18 @@ impl Annals {
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
                 self.keep(world.into_unchanged());
                 Err(Setback::Final(ExecuteError::KeyReused { key }))
+            }
+            Err(AppendError::RequestUnverifiable {
+                batch: key,
+                first,
+                last,
+            }) => {
+                self.keep(world.into_unchanged());
+                Err(Setback::Final(ExecuteError::KeyUnverifiable {
+                    key,
+                    first,
+                    last,
+                }))
             }
             Err(error) => Err(Setback::Final(ExecuteError::Append(error))),
         }

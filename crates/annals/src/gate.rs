@@ -80,18 +80,28 @@ pub(crate) fn explained(
 ) -> ExecuteError {
     match (known_by, error) {
         ((None, Some(key)), ExecuteError::KeyReused { .. }) => ExecuteError::KeyReused { key },
-        ((Some(id), _), ExecuteError::KeyReused { .. }) => {
-            let reason = format!(
-                "{id} was given in this session before, as another command; give each command an \
-                 id of its own"
-            );
-            ExecuteError::Refused {
-                index: 0,
-                command: "submit_command",
-                refusal: Refusal::invalid("id", reason),
-            }
+        ((None, Some(key)), ExecuteError::KeyUnverifiable { first, last, .. }) => {
+            ExecuteError::KeyUnverifiable { key, first, last }
         }
+        ((Some(id), _), ExecuteError::KeyReused { .. }) => used(format!(
+            "{id} was given in this session before, as another command; give each command an id \
+             of its own"
+        )),
+        ((Some(id), _), ExecuteError::KeyUnverifiable { first, .. }) => used(format!(
+            "{id} was given in this session before (position {first}), and what was asked for is not \
+             stored any more, so that this cannot be shown to be the same command; give each command an id \
+             of its own"
+        )),
         (_, error) => error,
+    }
+}
+
+/// The id of a command that stands for another one.
+fn used(reason: String) -> ExecuteError {
+    ExecuteError::Refused {
+        index: 0,
+        command: "submit_command",
+        refusal: Refusal::invalid("id", reason),
     }
 }
 

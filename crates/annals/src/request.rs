@@ -104,6 +104,21 @@ pub enum ExecuteError {
         /// The key.
         key: Uuid,
     },
+    /// The key was used before, and for which request is not stored any more, so that this one
+    /// cannot be shown to be its repeat: content of it was removed, or it came with an import.
+    #[error(
+        "the key {key} was used before, for positions {first} to {last}, and its request is not stored any more \
+         (content was removed, or it was imported), so that this one cannot be shown to be the same; \
+         `annals log --from {first}` says what was done; use a new key for a new request"
+    )]
+    KeyUnverifiable {
+        /// The key.
+        key: Uuid,
+        /// The first position that it stands for.
+        first: Position,
+        /// The last position that it stands for.
+        last: Position,
+    },
     /// Other commands on the same objects came first, again and again.
     #[error("other commands came first {attempts} times; try again")]
     Contended {
@@ -183,11 +198,20 @@ impl ExecuteError {
         }
     }
 
+    /// Whether it is only that the key was used before.
+    pub(crate) fn is_of_the_key(&self) -> bool {
+        matches!(
+            self,
+            ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }
+        )
+    }
+
     /// A stable word for programs.
     pub fn code(&self) -> &'static str {
         match self {
             ExecuteError::Refused { refusal, .. } => refusal.code(),
             ExecuteError::KeyReused { .. } => "key_reused",
+            ExecuteError::KeyUnverifiable { .. } => "key_unverifiable",
             ExecuteError::Contended { .. } => "contended",
             ExecuteError::Empty => "empty",
             ExecuteError::Request(_) | ExecuteError::Encode(_) => "unencodable",

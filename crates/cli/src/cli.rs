@@ -303,6 +303,11 @@ pub(crate) struct Stats {
 The copy is a log of its own. It has everything that was acknowledged when the command began. Its
 root is said, so that it can be noted down elsewhere.
 
+Where nobody writes to the log, this is its writer meanwhile, and another one is refused: the copy
+shares the files that never change then. Beside a writer they are copied.
+
+Files are copied as they are, damaged ones too: `annals verify` on the copy says whether it is sound.
+
 Examples:
   annals backup /backups/monday
   annals --log /backups/monday verify

@@ -60,11 +60,6 @@ pub(crate) enum ProofCommandError {
     InsideLog { path: PathBuf, log: PathBuf },
     #[error("{path} has more than {limit} bytes, and nothing that belongs here has", path = .path.display())]
     TooLong { path: PathBuf, limit: u64 },
-    #[error(
-        "the log at {log} was removed, or another is in its place: the checkpoint is that of the log that was \
-         there. Begin again: the log that is there now is then compared with it"
-    )]
-    Replaced { log: String },
     #[error("cannot read {path}: {source}", path = .path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {path}: {source}", path = .path.display())]
@@ -144,7 +139,6 @@ impl ProofCommandError {
             | ProofCommandError::Keep(KeepError::InsideLog { .. }) => "inside_log",
             ProofCommandError::TooLong { .. } | ProofCommandError::Read { .. } => "input",
             ProofCommandError::Write { .. } => "file",
-            ProofCommandError::Replaced { .. } => "another_log",
             ProofCommandError::KeyAlone => "usage",
             ProofCommandError::NoEvent(_) => "not_found",
             ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {

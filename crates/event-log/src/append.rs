@@ -185,6 +185,9 @@ pub enum BatchStatus {
     Known(Appended),
     /// Used for another request.
     Mismatch,
+    /// Used at these positions, and for which request is not stored any more: content of it
+    /// was removed, or it was copied without its request. Nobody can show that a repeat is one.
+    Unverifiable(Appended),
 }
 
 /// An event checked and encoded, but for position, version and recorded_at,

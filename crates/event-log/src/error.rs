@@ -28,6 +28,22 @@ pub enum AppendError {
         /// The id that was used twice.
         batch: BatchId,
     },
+    /// The batch id was used before, and for which request is not stored any more: content of that
+    /// batch was removed, or it was copied without its request. So this one cannot be shown
+    /// to be its repeat.
+    #[error(
+        "batch {batch} was used before, for positions {first} to {last}, and its request is not stored any more (content \
+         was removed, or the batch was copied), so that this cannot be shown to be the same; look at what was \
+         recorded there, and use a new id for a new request"
+    )]
+    RequestUnverifiable {
+        /// The id that was used before.
+        batch: BatchId,
+        /// The batch's first position.
+        first: Position,
+        /// The batch's last position.
+        last: Position,
+    },
     /// Something is over one of the [`crate::limits`].
     #[error("{what} is too large: {actual}, the limit is {limit}")]
     TooLarge {
@@ -115,6 +131,15 @@ pub enum ReadError {
         /// The store's own error.
         #[source]
         source: Source,
+    },
+    /// The log is not where it was when it was opened.
+    #[error(
+        "another log than the one that was opened is at {place} now, or none: it was moved, removed or replaced; \
+         open it again"
+    )]
+    Moved {
+        /// Where it was.
+        place: String,
     },
     /// What is stored contradicts itself.
     #[error("the store is corrupt: {reason}. Verify it, and restore it from a backup")]
@@ -213,6 +238,9 @@ impl From<ReadError> for AppendError {
         match error {
             ReadError::Closed => AppendError::Closed,
             ReadError::Unavailable { source } => AppendError::Unavailable { source },
+            ReadError::Moved { .. } => AppendError::Unavailable {
+                source: Box::new(error),
+            },
             ReadError::Corrupt { reason } => AppendError::Corrupt { reason },
         }
     }
@@ -223,6 +251,9 @@ impl From<ReadError> for CommitError {
         match error {
             ReadError::Closed => CommitError::Closed,
             ReadError::Unavailable { source } => CommitError::Unavailable { source },
+            ReadError::Moved { .. } => CommitError::Unavailable {
+                source: Box::new(error),
+            },
             ReadError::Corrupt { reason } => CommitError::Corrupt { reason },
         }
     }

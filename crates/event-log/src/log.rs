@@ -177,9 +177,10 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
     /// batch on, unless they come along again.
     ///
     /// What was derived from content goes with it: every read model, to be folded
-    /// again (rows that were folded before are refused, see [`crate::Epoch`]), and the digests of the requests of the batches that lose some (such a
-    /// batch is known whatever the request). Bytes that the store has given up may
-    /// lie on the disk until it rewrites its files.
+    /// again (rows that were folded before are refused, see [`crate::Epoch`]), and the digests
+    /// of the requests of the batches that lose some (such a batch is
+    /// [`BatchStatus::Unverifiable`] then). Bytes that the store has given up may lie on
+    /// the disk until it rewrites its files.
     ///
     /// # Errors
     /// [`RedactError`].
@@ -187,7 +188,7 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
 
     /// Whether a batch id was used, and for the same request. Records that
     /// were copied do not carry their requests: a batch that came with
-    /// [`EventLog::append_records`] is known whatever the request.
+    /// [`EventLog::append_records`] is [`BatchStatus::Unverifiable`].
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError>;
 
     /// The version of a stream's last record; [`Version::NONE`] if there is none.

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use crate::{
-    AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, ModelCheckpoint,
-    Position, Record, Salt, Version, append, limits, piece, record,
+    AppendError, Appended, BatchId, BatchStatus, Blob, CommitError, Content, Digest,
+    ModelCheckpoint, Position, Record, Salt, Version, append, limits, piece, record,
 };
 
 /// The most records, streams or rows that one call gives, whatever was asked.
@@ -227,7 +227,8 @@ impl CopyCheck {
 pub struct BatchRow {
     /// The answer that the append was given.
     pub appended: Appended,
-    /// The request; `None` for a batch that was copied, which comes without it.
+    /// The request; `None` for a batch that was copied, which comes without it, and for
+    /// one of which content was removed, which a digest would let be guessed.
     pub request: Option<RequestDigest>,
 }
 
@@ -235,8 +236,27 @@ impl BatchRow {
     /// What this row says of a request with its batch id.
     pub fn status(&self, request: &[u8]) -> BatchStatus {
         match &self.request {
-            Some(digest) if !digest.matches(request) => BatchStatus::Mismatch,
-            _ => BatchStatus::Known(self.appended.again()),
+            Some(digest) if digest.matches(request) => BatchStatus::Known(self.appended.again()),
+            Some(_) => BatchStatus::Mismatch,
+            None => BatchStatus::Unverifiable(self.appended.again()),
+        }
+    }
+
+    /// What to answer to an append whose batch has this row.
+    ///
+    /// # Errors
+    /// [`AppendError::IdempotencyMismatch`] or [`AppendError::RequestUnverifiable`], unless it is
+    /// shown to be a repeat.
+    pub fn answer(&self, batch: BatchId, request: &[u8]) -> Result<Appended, AppendError> {
+        let Appended { first, last, .. } = self.appended;
+        match self.status(request) {
+            BatchStatus::Known(appended) => Ok(appended),
+            BatchStatus::Unverifiable(_) => {
+                Err(AppendError::RequestUnverifiable { batch, first, last })
+            }
+            BatchStatus::Mismatch | BatchStatus::Unknown => {
+                Err(AppendError::IdempotencyMismatch { batch })
+            }
         }
     }
 
@@ -330,8 +350,18 @@ mod tests {
             request: None,
         };
         assert_eq!(
-            copied.status(b"another"),
-            BatchStatus::Known(appended.again())
+            copied.status(b"request"),
+            BatchStatus::Unverifiable(appended.again())
         );
+        let batch = BatchId::from_u128(7);
+        assert_eq!(here.answer(batch, b"request").unwrap(), appended.again());
+        assert!(matches!(
+            here.answer(batch, b"another"),
+            Err(AppendError::IdempotencyMismatch { .. })
+        ));
+        assert!(matches!(
+            copied.answer(batch, b"request"),
+            Err(AppendError::RequestUnverifiable { .. })
+        ));
     }
 }

@@ -12,9 +12,12 @@ use rustix::fs::{CWD, RenameFlags};
 
 use crate::columns::Role;
 use crate::error::OpenError;
+use crate::folder;
 use crate::identity;
-use crate::open::{open_still, unreadable};
+use crate::open::unreadable;
+use crate::open_reader::open_still;
 use crate::truncate::TruncateError;
+use crate::watermark_file::WatermarkFile;
 
 /// What the folder is called: the log's name, this, and a number.
 pub(crate) const ASIDE: &str = ".tail-";
@@ -47,6 +50,19 @@ pub enum PutBackError {
         /// The folder.
         aside: PathBuf,
         /// What is missing or wrong.
+        reason: String,
+    },
+    /// The log in its place does not open and has no WATERMARK: it is unknown what was appended since.
+    #[error(
+        "{path} cannot be read ({reason}), and nothing says what was acknowledged in it since {aside} was put aside. If \
+         that was nothing, move {path} away, and repeat this", path = .path.display(), aside = .aside.display()
+    )]
+    Unknown {
+        /// The log's directory.
+        path: PathBuf,
+        /// The folder.
+        aside: PathBuf,
+        /// Why it cannot be read.
         reason: String,
     },
     /// Something was appended since.
@@ -148,34 +164,37 @@ pub(crate) fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBa
         aside: aside.to_owned(),
         reason,
     };
-    let note = fs::read_to_string(aside.join(NOTE));
+    let note = folder::read_file(&aside.join(NOTE));
     let note =
         note.map_err(|error| not_aside(format!("its file {NOTE} cannot be read: {error}")))?;
-    let ended: Option<u64> = note.trim().parse().ok();
+    let ended: Option<u64> = String::from_utf8_lossy(&note).trim().parse().ok();
     let ended =
         Position(ended.ok_or_else(|| not_aside(format!("its file {NOTE} has no position")))?);
     let log_id = identity::read(aside)?;
     let aside = aside.canonicalize().map_err(io(aside))?;
+    // Whoever looks into it may be writing to it.
+    let _held = identity::lock(&aside)?;
     let mut replaced = None;
     let mut target = std::path::absolute(path).map_err(io(path))?;
     if fs::symlink_metadata(path).is_ok() {
         // What a link leads to, and not the link.
         target = path.canonicalize().map_err(io(path))?;
+        if target == aside {
+            return Err(not_aside("it is the log itself".into()));
+        }
         if identity::read(&target)? != log_id {
             return Err(not_aside("it is of another log".into()));
         }
         let _held = identity::lock(&target)?;
-        match last_position(&target)? {
-            Some(last) if last > ended => {
-                let path = path.to_owned();
-                return Err(PutBackError::Appended {
-                    path,
-                    aside,
-                    last,
-                    ended,
-                });
-            }
-            _ => {}
+        let last = end(&target, &aside)?;
+        if last > ended {
+            let path = path.to_owned();
+            return Err(PutBackError::Appended {
+                path,
+                aside,
+                last,
+                ended,
+            });
         }
         let name = free_name(&target, REPLACED).map_err(io(&target))?;
         replaced = Some(replace(&target, &aside, name).map_err(io(&target))?);
@@ -209,16 +228,28 @@ fn replace(target: &Path, by: &Path, name: PathBuf) -> io::Result<PathBuf> {
     Ok(name)
 }
 
-/// Where a log ends as far as it can be read; none, where it is too damaged to say.
-fn last_position(path: &Path) -> Result<Option<Position>, OpenError> {
+/// Where a log ends: as far as it can be read, and as far as WATERMARK says that it was acknowledged.
+fn end(path: &Path, aside: &Path) -> Result<Position, PutBackError> {
+    let acknowledged = WatermarkFile::open(path).and_then(|file| file.read());
+    let acknowledged = acknowledged.ok().flatten();
     let read = open_still(path, Role::Truncator).and_then(|db| {
         let last = db.last_position();
         last.map_err(|error| unreadable(path, error))
     });
-    match read {
-        Ok(last) => Ok(Some(last)),
+    match (read, acknowledged) {
+        (Ok(last), acknowledged) => Ok(last.max(acknowledged.unwrap_or_default())),
         // It stays beside the one that is put back.
-        Err(OpenError::Corrupt { .. } | OpenError::MissingColumnFamily { .. }) => Ok(None),
-        Err(error) => Err(error),
+        (Err(OpenError::Corrupt { .. } | OpenError::MissingColumnFamily { .. }), Some(last)) => {
+            Ok(last)
+        }
+        (
+            Err(error @ (OpenError::Corrupt { .. } | OpenError::MissingColumnFamily { .. })),
+            None,
+        ) => Err(PutBackError::Unknown {
+            path: path.to_owned(),
+            aside: aside.to_owned(),
+            reason: error.to_string(),
+        }),
+        (Err(error), _) => Err(error.into()),
     }
 }

@@ -15,11 +15,11 @@ use crate::columns::{self, Columns, Role};
 use crate::db::Db;
 use crate::error::{OpenError, corrupt};
 use crate::open::{self, Purpose};
-use crate::{chunk, index, ingest, keys};
+use crate::{chunk, index, ingest, keys, open_reader};
 
 /// Checks a log that was not closed in order, as a writer would find it, before one opens it.
 pub(crate) fn check_before(path: &Path, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
-    let db = ingest::open(path, || open::open_still(path, Role::Writer))?;
+    let db = ingest::open(path, || open_reader::open_still(path, Role::Writer))?;
     open::check_meta(&db, log_id, purpose)?;
     if purpose == Purpose::Rebuild {
         return Ok(()); // It reads all records, and their counts may be what is wrong.

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 use crate::columns::{self, Columns};
 use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
+use crate::folder::{Folder, named};
 use crate::latch::OnDrop;
 use crate::read::decode_at;
 use crate::{chunk, keys};
@@ -29,6 +30,8 @@ pub(crate) struct Db {
     /// Holds RocksDB's statistics.
     pub(crate) options: DbOptions,
     pub(crate) path: PathBuf,
+    /// The directory that RocksDB works in.
+    pub(crate) folder: Arc<Folder>,
     /// [`Options::redaction_step_bytes`](crate::Options::redaction_step_bytes).
     pub(crate) redaction_step_bytes: usize,
     /// Where a reader's RocksDB keeps files of its own.
@@ -42,7 +45,7 @@ pub(crate) struct Db {
 impl Drop for Db {
     fn drop(&mut self) {
         if let Some(durability) = &self.durability {
-            durability.close(&self.rocks, &self.path);
+            durability.close(&self.rocks, &self.folder.held());
         }
     }
 }
@@ -62,6 +65,16 @@ impl Db {
         }
     }
 
+    /// Refuses where the directory is not where it was.
+    pub(crate) fn check_place(&self) -> Result<(), StoreFailure> {
+        if self.folder.is_in_place() {
+            return Ok(());
+        }
+        self.failed();
+        let path = Arc::from(self.path.as_path());
+        Err(StoreFailure::Moved { path })
+    }
+
     /// Says that something was written without a sync.
     pub(crate) fn unsynced(&self) {
         if let Some(durability) = &self.durability {
@@ -77,7 +90,7 @@ impl Db {
     /// RocksDB's error as a port reports it.
     pub(crate) fn read_error(&self, error: &rocksdb::Error) -> ReadError {
         match error.kind() {
-            rocksdb::ErrorKind::Corruption => corrupt(error.to_string()),
+            rocksdb::ErrorKind::Corruption => corrupt(named(&self.path, error.as_ref())),
             _ => self.failure(error).into(),
         }
     }
@@ -203,7 +216,7 @@ impl Db {
 
     /// Write-ahead logs in the directory, as far as it can be read.
     pub(crate) fn wal_files(&self) -> usize {
-        files(&self.path, "log").map_or(0, |found| found.len())
+        files(&self.folder.held(), "log").map_or(0, |found| found.len())
     }
 
     /// Writes what is in memory to tables, so that the next open need not
@@ -216,15 +229,20 @@ impl Db {
     }
 }
 
-/// The files of a directory with such an ending, by the number in their names, which is by
+/// RocksDB's files of a directory with such an ending, and copies of its logs with that one, by the number in their names, which is by
 /// age.
 pub(crate) fn files(directory: &Path, ending: &str) -> io::Result<Vec<String>> {
+    let unfinished = format!("log.{ending}");
+    let is_one = |name: &str| {
+        let parts = name.split_once('.');
+        parts.is_some_and(|(_, rest)| rest == ending || rest == unfinished)
+            && number(name).is_some()
+    };
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
-        let Ok(name) = entry?.file_name().into_string() else {
-            continue;
-        };
-        if Path::new(&name).extension() == Some(ending.as_ref()) {
+        if let Ok(name) = entry?.file_name().into_string()
+            && is_one(&name)
+        {
             found.push(name);
         }
     }

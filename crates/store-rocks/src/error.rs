@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use annals_event_log::{AppendError, CommitError, Position, ReadError, RedactError};
 
+use crate::folder::named;
 use crate::ingest;
 use crate::purge::PurgeError;
 use crate::watermark_file;
@@ -179,7 +180,7 @@ impl OpenError {
     }
 
     pub(crate) fn rocks(path: &Path, source: rocksdb::Error) -> OpenError {
-        let (path, detail) = (path.to_owned(), source.to_string());
+        let (path, detail) = (path.to_owned(), named(path, source.as_ref()));
         let says = |text: &str| detail.contains(text);
         if says("lock hold by current process") || says("While lock file") {
             OpenError::Locked { path }
@@ -372,6 +373,15 @@ pub enum StoreFailure {
          done, or run `annals rebuild --indexes` if no process does it"
     )]
     Rebuilding,
+    /// The log's directory is not where it was.
+    #[error(
+        "another folder than the one that was opened is at {path} now, or none: the log was moved, removed or \
+         replaced. Nothing more is written to it; open the log again", path = .path.display()
+    )]
+    Moved {
+        /// Where it was.
+        path: Arc<Path>,
+    },
     /// A thread of the store's own ended before its work.
     #[error("a thread of the store ended before its work; reopen the log")]
     ThreadLost,
@@ -379,7 +389,7 @@ pub enum StoreFailure {
 
 impl StoreFailure {
     pub(crate) fn rocks(path: &Path, error: &rocksdb::Error) -> StoreFailure {
-        let (path, detail) = (Arc::from(path), Arc::from(error.to_string()));
+        let (path, detail) = (Arc::from(path), Arc::from(named(path, error.as_ref())));
         if is_disk_full(&detail) {
             StoreFailure::DiskFull { path, detail }
         } else {
@@ -429,8 +439,14 @@ impl From<StoreFailure> for CommitError {
 
 impl From<StoreFailure> for ReadError {
     fn from(failure: StoreFailure) -> ReadError {
-        ReadError::Unavailable {
-            source: Box::new(failure),
+        match failure {
+            // To read again does not help.
+            StoreFailure::Moved { path } => ReadError::Moved {
+                place: path.display().to_string(),
+            },
+            failure => ReadError::Unavailable {
+                source: Box::new(failure),
+            },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the files of a log say, whether or not it opens.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::aside::{self, ASIDE, REPLACED};
 use crate::db::{directory_bytes, files};
 use crate::error::OpenError;
+use crate::folder::open_file;
 use crate::truncate::{self, Behind, End};
 use crate::watermark_file::WatermarkFile;
 use crate::{backup, identity, ingest, settle};
@@ -122,7 +123,8 @@ fn tail(path: &Path) -> Tail {
 
 /// Asks for the lock as readers would share it, and gives it back at once.
 pub(crate) fn written(path: &Path) -> Written {
-    let Ok(file) = File::open(path.join(identity::NAME)) else {
+    let file = path.join(identity::NAME);
+    let Ok(file) = open_file(&file, OpenOptions::new().read(true)) else {
         return Written::Unknown;
     };
     match file.try_lock_shared() {

@@ -261,7 +261,7 @@ fn a_writer_that_is_lost_is_named_and_nothing_is_accepted_behind_it() {
     );
     block_on(log.close());
     let log = reopen(&path);
-    assert_eq!(positions(&log), []);
+    assert!(positions(&log).is_empty());
     assert_eq!(block_on(log.append(append("run-1"))).unwrap(), at(1));
 }
 

@@ -21,6 +21,7 @@ use uuid::Uuid;
 use crate::error::OpenError;
 use crate::mutants;
 use crate::watermark_file;
+use crate::{creation, folder};
 
 /// The newest format that this version reads, and the one that it writes.
 pub(crate) const FORMAT: u32 = 1;
@@ -32,8 +33,6 @@ const FIRST_WORDS: &str = "annals log, format ";
 /// How often the lock is asked for before somebody else has it.
 const LOCK_ATTEMPTS: u32 = 5;
 const BETWEEN_LOCK_ATTEMPTS: Duration = Duration::from_millis(4);
-/// Nothing that we wrote is longer.
-const MAX_BYTES: u64 = 4096;
 
 /// The file's content.
 pub(crate) fn text(log_id: Uuid) -> String {
@@ -43,25 +42,25 @@ pub(crate) fn text(log_id: Uuid) -> String {
 /// Reads the file and answers with the log's id; alters nothing.
 pub(crate) fn read(directory: &Path) -> Result<Uuid, OpenError> {
     let path = directory.join(NAME);
-    match fs::metadata(&path) {
-        Ok(found) if found.len() <= MAX_BYTES => {}
-        Ok(_) => return Err(not_ours(directory)),
+    let content = match folder::read_file(&path) {
+        Ok(content) => content,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(absent(directory)),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             return Err(not_a_log(directory, "it is not a directory"));
         }
+        // Nothing that we wrote is longer.
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(not_ours(directory));
+        }
         Err(error) => return Err(OpenError::io(&path, error)),
-    }
-    let content = fs::read(&path).map_err(|error| OpenError::io(&path, error))?;
+    };
     parse(directory, &String::from_utf8_lossy(&content))
 }
 
 /// What a directory without the file ANNALS is.
 fn absent(directory: &Path) -> OpenError {
-    if directory.join(NEW_NAME).exists() {
-        return OpenError::CreationInterrupted {
-            path: directory.to_owned(),
-        };
+    if fs::symlink_metadata(directory.join(NEW_NAME)).is_ok() {
+        return creation::interrupted(directory);
     }
     match is_empty(directory) {
         Ok(true) => OpenError::NotFound {
@@ -133,7 +132,8 @@ fn not_a_log(path: &Path, reason: &str) -> OpenError {
 /// Takes the writer's lock. It is held for as long as the file is open.
 pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
     let path = directory.join(NAME);
-    let file = File::open(&path).map_err(|error| OpenError::io(&path, error))?;
+    let file = folder::open_file(&path, OpenOptions::new().read(true));
+    let file = file.map_err(|error| OpenError::io(&path, error))?;
     take_lock(file, directory)
 }
 
@@ -157,7 +157,8 @@ pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
     let failed = |error| OpenError::io(&path, error);
     let mut opening = OpenOptions::new();
     let opening = opening.read(true).write(true).create(true).truncate(false);
-    let mut file = take_lock(opening.open(&path).map_err(failed)?, directory)?;
+    let opened = folder::open_file(&path, opening).map_err(failed)?;
+    let mut file = take_lock(opened, directory)?;
     // Whoever held the lock before us may have come to the end.
     if directory.join(NAME).exists() {
         let _ = fs::remove_file(&path);

@@ -92,9 +92,8 @@ fn remove(path: &Path) {
 
 /// Writes rows and checkpoint, or nothing.
 pub(crate) fn commit(view: &View<'_>, commit: Commit) -> Result<(), CommitError> {
-    let directory = view.db.path.as_path();
-    let mut table =
-        Table::create(directory).map_err(|error| StoreFailure::io(directory, &error))?;
+    let table = Table::create(&view.db.folder.held());
+    let mut table = table.map_err(|error| StoreFailure::io(&view.db.path, &error))?;
     write_table(&table.path, commit).map_err(|error| view.db.failure(&error))?;
     let mut options = IngestExternalFileOptions::default();
     options.set_move_files(true);

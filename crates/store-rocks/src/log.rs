@@ -20,6 +20,7 @@ use crate::db::Db;
 use crate::error::{OpenError, StoreFailure};
 use crate::models::Turns;
 use crate::open::{self, Access, Opened};
+use crate::open_reader;
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::secondary::{Began, Follower};
@@ -43,7 +44,7 @@ pub struct RocksLog {
 pub(crate) struct Inner {
     log_id: Uuid,
     db: Arc<Slot>,
-    watermark: Arc<Watermark>,
+    pub(crate) watermark: Arc<Watermark>,
     access: Access,
     readers: ThreadPool,
     turns: Arc<Turns>,
@@ -100,7 +101,7 @@ impl RocksLog {
     /// # Errors
     /// Each of [`OpenError`] but [`OpenError::Locked`].
     pub fn open_reader(path: &Path, options: &Options) -> Result<RocksLog, OpenError> {
-        RocksLog::start(path, options, open::open_reader(path, options)?)
+        RocksLog::start(path, options, open_reader::open_reader(path, options)?)
     }
 
     /// Makes a log in a temporary folder, which goes with the last handle. It is a place for

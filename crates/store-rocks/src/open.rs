@@ -4,7 +4,6 @@
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use annals_event_log::{Position, ReadError, Watermark, encode_timestamp};
 use chrono::{DateTime, Utc};
@@ -15,6 +14,7 @@ use crate::columns::{self, Columns, Role};
 use crate::db::Db;
 use crate::durability::Durability;
 use crate::error::{OpenError, StoreFailure, lost};
+use crate::folder::{self, Folder};
 use crate::latch::OnDrop;
 use crate::options::Options;
 use crate::secondary::Follower;
@@ -24,14 +24,8 @@ use crate::staging::Tail;
 use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
 use crate::{
-    continuity, identity, index, ingest, keys, models, mutants, redaction, rows, secondary, tree,
+    continuity, creation, identity, index, ingest, keys, models, mutants, redaction, rows, tree,
 };
-
-/// How often opening a reader must fail while the log stands still.
-const STILL_ATTEMPTS: u32 = 5;
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
-/// For how long it is tried while the log does not stand still.
-const RESTLESS: Duration = Duration::from_secs(10);
 
 /// A log that was opened, in parts.
 pub(crate) struct Opened {
@@ -49,13 +43,14 @@ pub(crate) enum Access {
 
 /// Makes a new log and opens it.
 pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
-    check_place(path)?;
+    creation::check_place(path)?;
     identity::create_directory(path).map_err(|error| OpenError::io(path, error))?;
     let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
+    let folder = hold(path)?;
     let lock = identity::begin(path, log_id)?;
-    clear_interrupted(path).map_err(|error| OpenError::io(path, error))?;
+    creation::clear(path)?;
     let db_options = columns::database_options(options, Role::Creator);
-    let rocks = DB::open_cf_descriptors(&db_options, path, columns::descriptors(options))
+    let rocks = DB::open_cf_descriptors(&db_options, folder.held(), columns::descriptors(options))
         .map_err(|error| OpenError::rocks(path, error))?;
     write_meta(path, &rocks, log_id)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
@@ -67,52 +62,13 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError
         durability: Some(Durability::new(file)),
         options: db_options,
         path: path.to_owned(),
+        folder,
         redaction_step_bytes: options.redaction_step_bytes,
         _scratch: None,
         _lock: Some(lock),
         released: Arc::default(),
     };
     start_writer(log_id, db, options, |db| disk(db, options.sync))
-}
-
-/// Whether a log may be created here: nothing there, or only what an
-/// interrupted creation left.
-fn check_place(path: &Path) -> Result<(), OpenError> {
-    if path.join(identity::NAME).exists() {
-        return Err(OpenError::AlreadyExists {
-            path: path.to_owned(),
-        });
-    }
-    match identity::is_empty(path) {
-        Ok(true) => Ok(()),
-        Ok(false) if path.join(identity::NEW_NAME).exists() => Ok(()),
-        Ok(false) => Err(OpenError::NotEmpty {
-            path: path.to_owned(),
-        }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            Err(OpenError::NotEmpty {
-                path: path.to_owned(),
-            })
-        }
-        Err(error) => Err(OpenError::io(path, error)),
-    }
-}
-
-/// Removes what an interrupted creation left of its database, which a power cut may have torn:
-/// it holds nothing. One that WATERMARK promises events of is left as it is.
-fn clear_interrupted(path: &Path) -> std::io::Result<()> {
-    let promised = WatermarkFile::open(path).and_then(|file| file.read());
-    if promised.is_ok_and(|promised| promised.is_some_and(|position| position > Position::START)) {
-        return Ok(());
-    }
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() && entry.file_name() != identity::NEW_NAME {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
@@ -158,6 +114,7 @@ pub(crate) fn open_locked(
     purpose: Purpose,
 ) -> Result<(Uuid, Db), OpenError> {
     let log_id = identity::read(path)?;
+    let folder = hold(path)?;
     let lock = identity::lock(path)?;
     check_columns(path, options)?;
     let may_write = fs::OpenOptions::new()
@@ -168,7 +125,7 @@ pub(crate) fn open_locked(
     if settle(path, &file)? {
         continuity::check_before(path, log_id, purpose)?;
     }
-    let db = open_writer(path, options, file, Some(lock), Arc::default())?;
+    let db = open_writer(path, folder, options, file, Some(lock), Arc::default())?;
     check_meta(&db, log_id, purpose)?;
     Ok((log_id, db))
 }
@@ -176,19 +133,21 @@ pub(crate) fn open_locked(
 /// Opens the database for writing. Its write-ahead logs are durable already.
 fn open_writer(
     path: &Path,
+    folder: Arc<Folder>,
     options: &Options,
     file: WatermarkFile,
     lock: Option<File>,
     released: Arc<OnDrop>,
 ) -> Result<Db, OpenError> {
     let db_options = columns::database_options(options, Role::Writer);
-    let rocks = DB::open_cf_descriptors(&db_options, path, columns::descriptors(options))
+    let rocks = DB::open_cf_descriptors(&db_options, folder.held(), columns::descriptors(options))
         .map_err(|error| OpenError::rocks(path, error))?;
     Ok(Db {
         rocks,
         durability: Some(Durability::new(file)),
         options: db_options,
         path: path.to_owned(),
+        folder,
         redaction_step_bytes: options.redaction_step_bytes,
         _scratch: None,
         _lock: lock,
@@ -261,7 +220,7 @@ pub(crate) fn watermark_file(db: &Db) -> Result<Arc<WatermarkFile>, OpenError> {
 /// Closes the database and opens it again, under the same lock.
 fn reopen(mut db: Db, options: &Options) -> Result<Db, OpenError> {
     let (path, lock) = (db.path.clone(), db._lock.take());
-    let released = Arc::clone(&db.released);
+    let (folder, released) = (Arc::clone(&db.folder), Arc::clone(&db.released));
     if let Some(durability) = &db.durability {
         durability.opened();
     }
@@ -269,7 +228,7 @@ fn reopen(mut db: Db, options: &Options) -> Result<Db, OpenError> {
     let file =
         WatermarkFile::open_for_writing(&path).map_err(|error| OpenError::io(&path, error))?;
     settle(&path, &file)?;
-    open_writer(&path, options, file, lock, released)
+    open_writer(&path, folder, options, file, lock, released)
 }
 
 /// The disk of every log outside tests.
@@ -299,7 +258,8 @@ fn disk(db: Arc<Db>, sync: bool) -> Disk {
         if mutants::is(mutants::SYNC_ERROR_IGNORED) {
             return Ok(());
         }
-        written.map_err(|error| db.write_failure(&error))
+        written.map_err(|error| db.write_failure(&error))?;
+        db.check_place()
     })
 }
 
@@ -339,172 +299,17 @@ pub(crate) fn check_watermark(
     }
 }
 
-/// Opens an existing log for reading, beside whoever writes to it.
-pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, OpenError> {
-    let log_id = identity::read(path)?;
-    let file = WatermarkFile::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => no_watermark(path),
-        _ => OpenError::io(&path.join(watermark_file::NAME), error),
-    })?;
-    if file
-        .read()
-        .map_err(|error| OpenError::io(path, error))?
-        .is_none()
-    {
-        return Err(no_watermark(path));
-    }
-    let db = settled(path, || {
-        open_secondary(path, options, log_id, Arc::default())
-    })?;
-    let db = Slot::new(Arc::new(db));
-    let watermark = Arc::new(Watermark::new(Position::START));
-    let follower = Follower::new(
-        Arc::clone(&db),
-        (options.clone(), log_id),
-        file,
-        Arc::clone(&watermark),
-    );
-    let follower = Arc::new(follower);
-    follower
-        .begin()
-        .map_err(|error| follower.beginning(path, error))?;
-    Ok(Opened {
-        log_id,
-        db,
-        watermark,
-        access: Access::Follow(follower),
-    })
-}
-
-/// Repeats what can fail beside a writer that replaces files at that moment. It
-/// is true damage where the log stands still and the attempt fails again.
-fn settled<T>(
-    path: &Path,
-    mut attempt: impl FnMut() -> Result<T, OpenError>,
-) -> Result<T, OpenError> {
-    let deadline = Instant::now() + RESTLESS;
-    let (mut last, mut still) = (signs_of_life(path), 0);
-    loop {
-        let error = match attempt() {
-            Ok(done) => return Ok(done),
-            Err(error) => error,
-        };
-        let signs = signs_of_life(path);
-        still = if signs == last { still + 1 } else { 0 };
-        last = signs;
-        let passing = matches!(
-            error,
-            OpenError::Corrupt { .. }
-                | OpenError::MissingColumnFamily { .. }
-                | OpenError::Rocks { .. }
-        );
-        if !passing || still >= STILL_ATTEMPTS || Instant::now() > deadline {
-            return Err(error);
-        }
-        std::thread::sleep(BETWEEN_ATTEMPTS);
-    }
-}
-
-/// What changes while somebody writes: which manifest there is, how long it is,
-/// and the watermark.
-fn signs_of_life(path: &Path) -> (Manifest, Vec<u8>) {
-    let watermark = fs::read(path.join(watermark_file::NAME));
-    (manifest(path), watermark.unwrap_or_default())
-}
-
-/// Which manifest there is, and how long it is.
-pub(crate) type Manifest = (Vec<u8>, u64);
-
-/// It changes whenever a table comes or goes.
-pub(crate) fn manifest(path: &Path) -> Manifest {
-    let current = fs::read(path.join("CURRENT")).unwrap_or_default();
-    let manifest = path.join(String::from_utf8_lossy(&current).trim());
-    let length = fs::metadata(manifest).map_or(0, |found| found.len());
-    (current, length)
-}
-
-/// Opens RocksDB as a follower of another process's. `released` is the signal
-/// that it is closed.
-pub(crate) fn open_secondary(
-    path: &Path,
-    options: &Options,
-    log_id: Uuid,
-    released: Arc<OnDrop>,
-) -> Result<Db, OpenError> {
-    check_columns(path, options)?;
-    let scratch = tempfile::Builder::new().prefix("annals-reader-").tempdir();
-    let scratch = scratch.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
-    check_tables(path, scratch.path(), options)?;
-    let db_options = columns::database_options(options, Role::Reader);
-    let descriptors = columns::descriptors(options);
-    let rocks =
-        DB::open_cf_descriptors_as_secondary(&db_options, path, scratch.path(), descriptors)
-            .map_err(|error| OpenError::rocks(path, error))?;
-    let db = Db {
-        rocks,
-        durability: None,
-        options: db_options,
-        path: path.to_owned(),
-        redaction_step_bytes: options.redaction_step_bytes,
-        _scratch: Some(scratch),
-        _lock: None,
-        released,
-    };
-    check_meta(&db, log_id, Purpose::Use).map_err(secondary::beside_rebuild)?;
-    Ok(db)
-}
-
-/// Opens a log that nobody writes to, as this role would find it, and alters nothing.
-/// The write-ahead log is read into memory.
-pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
-    let options = Options {
-        cache_bytes: 8 * 1024 * 1024,
-        ..Options::default()
-    };
-    let db_options = columns::database_options(&options, role);
-    let descriptors = columns::descriptors(&options);
-    let rocks = DB::open_cf_descriptors_read_only(&db_options, path, descriptors, false)
-        .map_err(|error| OpenError::rocks(path, error))?;
-    Ok(Db {
-        rocks,
-        durability: None,
-        options: db_options,
-        path: path.to_owned(),
-        redaction_step_bytes: options.redaction_step_bytes,
-        _scratch: None,
-        _lock: None,
-        released: Arc::default(),
-    })
-}
-
-/// Opens all tables as a writer would, and closes them again.
-///
-/// A secondary takes the newest state of which it can read all tables, and says
-/// nothing of a newer one: what a damaged table holds would just be missing.
-fn check_tables(path: &Path, scratch: &Path, options: &Options) -> Result<(), OpenError> {
-    let mut db_options = columns::database_options(options, Role::Reader);
-    // The tables are what is asked for. The write-ahead log is read later.
-    let no_wal = scratch.join("no-wal");
-    fs::create_dir(&no_wal).map_err(|error| OpenError::io(&no_wal, error))?;
-    db_options.set_wal_dir(&no_wal);
-    let descriptors = columns::descriptors(options);
-    DB::open_cf_descriptors_read_only(&db_options, path, descriptors, false)
-        .map(drop)
-        .map_err(|error| OpenError::rocks(path, error))
-}
-
-fn no_watermark(path: &Path) -> OpenError {
-    let reason = format!(
-        "its file {} is missing or damaged; opening the log once for writing makes it anew, as \
-         `annals apply /dev/null` does",
-        watermark_file::NAME
-    );
-    OpenError::corrupt(path, reason)
+/// Opens the directory, which RocksDB is to work in; no file in it would keep that waiting.
+pub(crate) fn hold(path: &Path) -> Result<Arc<Folder>, OpenError> {
+    let failed = |error| OpenError::io(path, error);
+    folder::check_files(path).map_err(failed)?;
+    Folder::open(path).map_err(failed)
 }
 
 /// Compares the column families with those that a log has; alters nothing.
-fn check_columns(path: &Path, options: &Options) -> Result<(), OpenError> {
-    if !path.join("CURRENT").exists() {
+pub(crate) fn check_columns(path: &Path, options: &Options) -> Result<(), OpenError> {
+    let failed = |error| OpenError::io(path, error);
+    if !path.join("CURRENT").try_exists().map_err(failed)? {
         return Err(OpenError::corrupt(
             path,
             "RocksDB's file CURRENT is missing; restore it from a backup",

@@ -103,7 +103,7 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
     match redaction::pending(db)? {
         Some(pending) if pending.said == said => {
             // Or a power cut brings the names of the old files back, and nothing says so.
-            identity::sync_directory(&db.path)
+            identity::sync_directory(&db.folder.held())
                 .map_err(|error| StoreFailure::io(&db.path, &error))?;
             mark(db, None)
         }
@@ -113,7 +113,7 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
 
 /// The files of the log with such an ending.
 fn listed(db: &Db, ending: &str) -> Result<Vec<String>, PurgeError> {
-    let found = files(&db.path, ending);
+    let found = files(&db.folder.held(), ending);
     Ok(found.map_err(|error| StoreFailure::io(&db.path, &error))?)
 }
 
@@ -161,7 +161,7 @@ fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), Pur
     db.rocks
         .set_options_cf(columns.blobs, &LEAVE_BLOBS)
         .map_err(failure)?;
-    wait_for(&db.path, &old)
+    wait_for(&db.folder.held(), &old)
 }
 
 /// Stops where RocksDB could not bring its list of tables to the disk. It keeps the tables then that

@@ -1,7 +1,7 @@
 //! A reader beside a live writer: a RocksDB secondary that follows the file
 //! WATERMARK and serves nothing above it.
 
-use std::fs::{File, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,12 +13,13 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, lost};
 use crate::examine::{self, Written};
+use crate::folder::open_file;
 use crate::log::Inner;
 use crate::options::Options;
 use crate::read::Shown;
 use crate::slot::Slot;
 use crate::watermark_file::WatermarkFile;
-use crate::{identity, keys, models, open};
+use crate::{identity, keys, models, open, open_reader};
 
 /// How often a reader that waits looks at WATERMARK.
 const POLL: Duration = Duration::from_millis(50);
@@ -166,7 +167,11 @@ impl Follower {
 
     /// Catches up with the writer, if it has moved; what is served now, and the
     /// database that has it in view.
+    ///
+    /// # Errors
+    /// [`ReadError::Moved`] where the log's folder is not where it was.
     pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
+        self.db.get()?.check_place()?;
         let stands_still = self.stands_still.load(Ordering::Acquire);
         if !stands_still && (self.indexes().is_rebuilding || self.published()?.is_some()) {
             self.advance()?;
@@ -318,7 +323,13 @@ impl Follower {
     /// position in view.
     fn open_anew(&self, db: &Db) -> Result<Position, AnewError> {
         let (options, log_id) = &self.opening;
-        let anew = open::open_secondary(&db.path, options, *log_id, Arc::clone(&db.released))?;
+        let anew = open_reader::open_secondary(
+            &db.path,
+            &db.folder,
+            options,
+            *log_id,
+            Arc::clone(&db.released),
+        )?;
         let seen = self.move_to_newest(&anew).map_err(CatchUp::into_error)?;
         let served = self.served.get();
         if seen < served {
@@ -402,12 +413,13 @@ impl Follower {
 /// without an error, so that the view has a gap. No table is deleted before the
 /// manifest says so: where that stood still, all were there.
 fn catch_up(db: &Db) -> Result<Position, CatchUp> {
-    let mut before = open::manifest(&db.path);
+    let folder = db.folder.held();
+    let mut before = open_reader::manifest(&folder);
     for _ in 0..ATTEMPTS {
         db.rocks
             .try_catch_up_with_primary()
             .map_err(|error| CatchUp::Failed(db.read_error(&error)))?;
-        let after = open::manifest(&db.path);
+        let after = open_reader::manifest(&folder);
         if after == before {
             return db.last_position().map_err(CatchUp::Failed);
         }
@@ -453,7 +465,7 @@ pub(crate) fn beside_rebuild(error: OpenError) -> OpenError {
     let OpenError::RebuildInterrupted { path } = error else {
         return error;
     };
-    let file = File::open(path.join(identity::NAME));
+    let file = open_file(&path.join(identity::NAME), OpenOptions::new().read(true));
     match file.map(|file| file.try_lock_shared()) {
         Ok(Err(TryLockError::WouldBlock)) => OpenError::Rebuilding { path },
         _ => OpenError::RebuildInterrupted { path },
@@ -473,6 +485,11 @@ enum AnewError {
 fn follow(inner: &Weak<Inner>) {
     while let Some(inner) = inner.upgrade() {
         match inner.refresh() {
+            Err(error @ ReadError::Moved { .. }) => {
+                tracing::warn!(%error, "the reader cannot follow the writer");
+                inner.watermark.close();
+                return;
+            }
             Err(ReadError::Closed) => return,
             Err(error) => tracing::warn!(%error, "the reader cannot follow the writer"),
             Ok(_) => {}

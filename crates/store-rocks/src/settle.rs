@@ -19,6 +19,7 @@ use std::path::Path;
 
 use crate::db::{files, number};
 use crate::error::OpenError;
+use crate::folder::open_file;
 use crate::identity;
 use crate::mutants;
 use crate::watermark_file::{Closed, WatermarkFile};
@@ -54,7 +55,8 @@ pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<bool, Ope
         return Ok(true);
     }
     for left in files(directory, UNFINISHED).map_err(failed)? {
-        fs::remove_file(directory.join(left)).map_err(failed)?;
+        let left = directory.join(left);
+        fs::remove_file(&left).map_err(|error| OpenError::io(&left, error))?;
     }
     let mut rewritten = 0;
     for name in files(directory, "log").map_err(failed)? {
@@ -68,7 +70,7 @@ pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<bool, Ope
 
 /// Puts a durable copy of a file in its place; how many bytes it has.
 fn write_again(path: &Path) -> io::Result<u64> {
-    let mut from = File::open(path)?;
+    let mut from = open_file(path, OpenOptions::new().read(true))?;
     if mutants::is(mutants::SETTLED_BY_SYNC) {
         return from.sync_all().map(|()| 0);
     }

@@ -7,8 +7,8 @@ use annals_event_log::store_support::{
     BatchRow, CopyCheck, RequestDigest, check_references, place_of,
 };
 use annals_event_log::{
-    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, Position,
-    Prepared, ReadError, Record, StreamName, Version,
+    AppendError, Appended, BatchId, Blob, Digest, EncodedEvent, Expectation, Position, Prepared,
+    ReadError, Record, StreamName, Version,
 };
 use chrono::{DateTime, Utc};
 use rocksdb::WriteBatch;
@@ -180,10 +180,7 @@ impl<'a> Staging<'a> {
         let Some(row) = self.batch_row(batch)? else {
             return Ok(None);
         };
-        match row.status(&prepared.request) {
-            BatchStatus::Known(appended) => Ok(Some(appended)),
-            _ => Err(AppendError::IdempotencyMismatch { batch }.into()),
-        }
+        Ok(Some(row.answer(batch, &prepared.request)?))
     }
 
     /// Stages one append.

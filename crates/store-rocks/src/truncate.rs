@@ -25,7 +25,8 @@ use crate::db::Db;
 use crate::error::{OpenError, corrupt};
 use crate::identity;
 use crate::log::RocksLog;
-use crate::open::{open_still, synced, unreadable};
+use crate::open::{synced, unreadable};
+use crate::open_reader::{check_readable_tables, open_still};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
@@ -163,6 +164,8 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
         Err(OpenError::Corrupt { reason, .. }) => reason,
         Err(error) => return Err(error),
     };
+    // A damaged table is no end of the log, and nothing that is removed there mends it.
+    check_readable_tables(path)?;
     let damage = damage
         .trim_end_matches("; restore it from a backup")
         .to_owned();
@@ -280,9 +283,14 @@ pub(crate) fn truncate_tail(
     let aside = aside::put(path, last)?;
     let done = remove(path, options, role).and_then(|()| {
         drop(lock);
-        // The proof that it opens as any log does.
+        // The proof that it opens as any log does, for a reader too.
         let log = RocksLog::open(path, options)?;
-        Ok(log.watermark())
+        let last = log.watermark();
+        futures::executor::block_on(log.close());
+        match look(path)? {
+            End::Sound(_) => Ok(last),
+            End::Damaged { damage, .. } => Err(OpenError::corrupt(path, damage)),
+        }
     });
     match done {
         Ok(last) => Ok(TruncateReport {

@@ -11,11 +11,12 @@
 //! write  = u64 sequence number, u32 count, ...
 //! ```
 
-use std::fs;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::db::files;
+use crate::folder::open_file;
 
 const BLOCK: usize = 32 * 1024;
 const HEADER: usize = 7;
@@ -39,7 +40,9 @@ pub(crate) struct Scanned {
 pub(crate) fn scan(directory: &Path) -> io::Result<Scanned> {
     let mut scanned = Scanned::default();
     for name in files(directory, "log")? {
-        let content = fs::read(directory.join(name))?;
+        let mut content = Vec::new();
+        open_file(&directory.join(name), OpenOptions::new().read(true))?
+            .read_to_end(&mut content)?;
         scanned.file(&content);
     }
     Ok(scanned)
@@ -132,6 +135,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use rocksdb::{DB, WriteBatch};
+
+    use std::fs;
 
     use super::*;
 

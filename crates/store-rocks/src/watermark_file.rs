@@ -34,6 +34,7 @@ use std::time::Duration;
 
 use annals_event_log::{Digest, Position};
 
+use crate::folder::open_file;
 use crate::mutants;
 
 /// The file's name.
@@ -81,7 +82,10 @@ fn decode(content: &[u8; BYTES]) -> Option<Position> {
 impl WatermarkFile {
     /// For a reader, which must find it.
     pub(crate) fn open(directory: &Path) -> io::Result<WatermarkFile> {
-        Ok(WatermarkFile::of(File::open(directory.join(NAME))?))
+        Ok(WatermarkFile::of(open_file(
+            &directory.join(NAME),
+            OpenOptions::new().read(true),
+        )?))
     }
 
     fn of(file: File) -> WatermarkFile {
@@ -95,12 +99,9 @@ impl WatermarkFile {
     /// replaced: readers hold it open.
     pub(crate) fn open_for_writing(directory: &Path) -> io::Result<WatermarkFile> {
         let path = directory.join(NAME);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)?;
+        let mut how = OpenOptions::new();
+        let how = how.read(true).write(true).create(true).truncate(false);
+        let file = open_file(&path, how)?;
         let mut file = WatermarkFile::of(file);
         let [first, second] = file.rested()?;
         // The older one, or the one that a power cut has torn.

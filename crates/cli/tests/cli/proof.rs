@@ -531,6 +531,6 @@ fn who_follows_a_log_notices_that_another_is_in_its_place() {
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("another is in its place"), "{said}");
+    assert!(said.contains("moved, removed or replaced"), "{said}");
     place.run(&args).fails(3, &["lost its end"]);
 }

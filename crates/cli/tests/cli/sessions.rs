@@ -482,3 +482,36 @@ fn tickets_are_listed_and_a_plan_says_what_can_be_begun() {
         .filter(|one| one["artifact"]["kind"] == "Patch");
     assert_eq!(patches.count(), 1);
 }
+
+/// What an id stood for is not stored any more after a redaction or in an imported log. Whatever is
+/// given under it then is not answered with the verdict of what was given first.
+#[test]
+fn an_id_whose_command_is_not_known_any_more_lets_nothing_pass() {
+    let place = Place::with_log();
+    let commit = json!({ "kind": "Commit", "repo": repo(), "message": "hunter2-and-more",
+        "includePaths": ["a"] });
+    let accepted = submit(COMMIT, commit);
+    place.accept(&[
+        create(&json!({ "name": "careful", "protectedBranches": ["main"] })),
+        accepted.clone(),
+    ]);
+    place.run(&["export", "annals", "all.jsonl"]).ok();
+    place
+        .run(&["--log", "copy", "import", "annals", "all.jsonl"])
+        .ok();
+    place
+        .run(&["redact", "--pattern", "hunter2", "--reason", "leaked"])
+        .ok();
+    for log in ["log", "copy"] {
+        let stats = || place.run(&["--log", log, "stats", "--json"]).ok().json();
+        let before = stats()["position"].clone();
+        for again in [submit(COMMIT, push("main")), accepted.clone()] {
+            let refused = place.run_with(&["--log", log, "apply", "-"], again.to_string());
+            let answer = &refused.lines()[0];
+            assert_eq!(answer["ok"], false, "{log}: {answer}");
+            let said = answer["error"]["message"].as_str().unwrap();
+            assert!(said.contains("cannot be shown to be the same"), "{said}");
+        }
+        assert_eq!(stats()["position"], before, "{log}");
+    }
+}

@@ -55,7 +55,9 @@ impl Importer<'_> {
         // What was asked for then does not matter: the key stands for it.
         match self.annals.log().batch(key, b"").await? {
             BatchStatus::Unknown => Ok(false),
-            BatchStatus::Known(_) | BatchStatus::Mismatch => Ok(true),
+            BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => {
+                Ok(true)
+            }
         }
     }
 
@@ -320,7 +322,9 @@ impl Importer<'_> {
         match self.annals.execute_batch(Some(key), requests).await {
             Ok(outcome) if !outcome.repeated => Ok(Appended::Now(outcome)),
             // Another import of the same recording came in between.
-            Ok(_) | Err(ExecuteError::KeyReused { .. }) => Ok(Appended::Before),
+            Ok(_) | Err(ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }) => {
+                Ok(Appended::Before)
+            }
             Err(
                 error @ (ExecuteError::Refused { .. }
                 | ExecuteError::Request(_)

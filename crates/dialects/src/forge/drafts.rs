@@ -336,8 +336,11 @@ async fn propose(
             alias,
             events: batch.outcomes.iter().map(|it| it.events as u64).sum(),
         }),
-        // The key is made of this draft: it was proposed before, by somebody else.
-        Err(ExecuteError::KeyReused { .. }) => Ok(Drafted::Known { intent }),
+        // The key is made of this draft: it was proposed before, by somebody else, or content of
+        // it was removed since.
+        Err(ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }) => {
+            Ok(Drafted::Known { intent })
+        }
         Err(ExecuteError::Refused { refusal, .. }) => Ok(match known {
             Some(object) => Drafted::Exists { object: object.id },
             None => Drafted::Broken {

@@ -107,7 +107,9 @@ async fn execute(
     } = prepared;
     match annals.execute_batch(Some(key), requests).await {
         // Another import of the same commit came in between.
-        Err(ExecuteError::KeyReused { .. }) => report.already_there += 1,
+        Err(ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }) => {
+            report.already_there += 1
+        }
         Err(source) => {
             return Err(GitImportError::Execute {
                 commit: commit.to_string(),

@@ -92,7 +92,9 @@ impl Reader {
             let key = CommitIds::of(oid).batch;
             // The request is not known yet; whatever it is, its batch id is the commit's.
             let news = match block_on(self.log.batch(key, b"")).map_err(GitImportError::from)? {
-                BatchStatus::Known(_) | BatchStatus::Mismatch => News::AlreadyThere,
+                BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => {
+                    News::AlreadyThere
+                }
                 BatchStatus::Unknown => {
                     let prepared = prepare(&repo, &mut differ, secrets, step, oid, key);
                     News::Commit(Box::new(

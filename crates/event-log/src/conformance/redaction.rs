@@ -218,9 +218,16 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
     let checkpoint = block_on(log.checkpoint("titles")).unwrap();
     assert_eq!(checkpoint.position, Position::START);
     assert_eq!(
-        status(&secret, b"another request").unwrap(),
-        BatchStatus::Known(Appended::new(Position(2), Position(3)).again())
+        status(&secret, &secret.request).unwrap(),
+        BatchStatus::Unverifiable(Appended::new(Position(2), Position(3)).again())
     );
+    let end = log.watermark();
+    let repeated = block_on(log.append(secret));
+    assert!(
+        matches!(repeated, Err(AppendError::RequestUnverifiable { .. })),
+        "{repeated:?}"
+    );
+    assert_eq!(log.watermark(), end);
     assert_eq!(other.first, Position(4));
 }
 

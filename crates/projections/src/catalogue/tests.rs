@@ -109,7 +109,7 @@ fn records(log: &MemoryLog) -> Vec<Record> {
 }
 
 /// The rows as they are made at once from the whole log.
-fn rebuilt(log: &MemoryLog) -> Rows {
+fn rebuilt_rows(log: &MemoryLog) -> Rows {
     let log = copy(log);
     let catalogue = Catalogue::new();
     let rebuilt = block_on(catalogue.rebuild(&log, &mut |_| {})).unwrap();
@@ -159,7 +159,7 @@ fn written_event_by_event_or_made_anew_the_rows_are_the_same() {
                 block_on(catalogue.flush(log)).unwrap();
                 assert_eq!(
                     dump(log, MODEL),
-                    rebuilt(log),
+                    rebuilt_rows(log),
                     "{kind} {number}, every {every}"
                 );
             }
@@ -408,7 +408,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     for catalogue in [&catalogue, &reader] {
         block_on(catalogue.catch_up(log)).unwrap();
         block_on(catalogue.flush(log)).unwrap();
-        assert_eq!(dump(log, "catalogue.5.2"), rebuilt(log));
+        assert_eq!(dump(log, "catalogue.5.2"), rebuilt_rows(log));
     }
 }
 
@@ -425,7 +425,7 @@ fn an_interrupted_change_of_generation_leaves_the_current_rows() {
         "{failed:?}"
     );
     assert_eq!(block_on(catalogue.model(&log)).unwrap(), MODEL);
-    assert_eq!(dump(&log, MODEL), rebuilt(&story.log));
+    assert_eq!(dump(&log, MODEL), rebuilt_rows(&story.log));
 }
 
 #[test]

@@ -42,7 +42,11 @@ impl EventLog for RocksLog {
         if let Access::Follow(follower) = &self.inner.access {
             follower.poll(&self.inner);
         }
-        self.inner.watermark.above(seen).await
+        match self.inner.watermark.above(seen).await {
+            // The thread that follows the writer has ended: here is why, unless it was closed.
+            Err(ReadError::Closed) => self.inner.refresh().and(Err(ReadError::Closed)),
+            waited => waited,
+        }
     }
 
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {

@@ -12,6 +12,7 @@ mod blobs;
 mod collect;
 mod conformance;
 mod flips;
+mod folder;
 mod opening;
 mod reader;
 mod rebuild;

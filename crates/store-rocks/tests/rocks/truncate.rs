@@ -474,6 +474,16 @@ fn a_log_is_put_back_behind_a_link() {
     assert!(link.is_symlink());
 }
 
+/// A log of which the third append was removed, and the folder with it as it was.
+fn with_a_copy_aside() -> (TempDir, PathBuf, PathBuf) {
+    let (home, path, ends) = three_appends();
+    publish(&path, 30);
+    flip(&wal(&path), (ends[1] + ends[2]) / 2);
+    let report = RocksLog::truncate_tail(&path, &options()).expect("it is removed");
+    let aside = report.removed.expect("something was removed").aside;
+    (home, path, aside)
+}
+
 /// What a removal that failed left may not open at all; it is kept beside the log.
 #[test]
 fn a_log_is_put_back_in_the_place_of_one_that_does_not_open() {
@@ -486,4 +496,86 @@ fn a_log_is_put_back_in_the_place_of_one_that_does_not_open() {
     fs::remove_file(path.join("CURRENT")).unwrap();
     RocksLog::put_back(&path, &aside).expect("it is put back");
     assert_eq!(fingerprint(&path), before);
+}
+
+/// What was acknowledged since cannot be read; WATERMARK tells of it all the same.
+#[test]
+fn a_log_is_not_put_back_over_acknowledged_records_that_cannot_be_read() {
+    for with_watermark in [true, false] {
+        let (_home, path, aside) = with_a_copy_aside();
+        let log = RocksLog::open(&path, &options()).unwrap();
+        append(&log, "run-1", 1);
+        close(log);
+        fs::remove_file(path.join("CURRENT")).unwrap();
+        if !with_watermark {
+            fs::remove_file(path.join("WATERMARK")).unwrap();
+        }
+        let before = fingerprint(path.parent().unwrap());
+        let refused = RocksLog::put_back(&path, &aside);
+        match (&refused, with_watermark) {
+            (Err(PutBackError::Appended { last, ended, .. }), true) => {
+                assert_eq!((*last, *ended), (Position(31), Position(30)));
+            }
+            (Err(PutBackError::Unknown { .. }), false) => {}
+            _ => panic!("{refused:?}"),
+        }
+        assert_eq!(fingerprint(path.parent().unwrap()), before);
+    }
+}
+
+#[test]
+fn a_log_is_not_put_back_in_its_own_place_or_while_somebody_writes_to_it() {
+    let (_home, path, aside) = with_a_copy_aside();
+    let before = fingerprint(path.parent().unwrap());
+    let refused = RocksLog::put_back(&aside, &aside);
+    assert!(
+        matches!(refused, Err(PutBackError::NotAside { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(fingerprint(path.parent().unwrap()), before);
+    let lock = fs::File::open(aside.join("ANNALS")).unwrap();
+    lock.lock().unwrap();
+    let refused = RocksLog::put_back(&path, &aside);
+    assert!(
+        matches!(refused, Err(PutBackError::Open(OpenError::Locked { .. }))),
+        "{refused:?}"
+    );
+}
+
+/// A table is no end of the log: to remove what comes behind the newest one mends nothing.
+#[test]
+fn a_damaged_table_is_not_taken_for_a_damaged_end() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 20);
+    log.compact();
+    append(&log, "run-1", 5);
+    close(log);
+    let tables = fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let tables = tables.filter(|path| path.extension().is_some_and(|e| e == "sst"));
+    let whole = fingerprint(&path);
+    let (mut refused, mut unread) = (0, 0);
+    for table in tables.collect::<Vec<_>>() {
+        let content = fs::read(&table).unwrap();
+        for at in (0..content.len()).step_by(97) {
+            flip(&table, at);
+            let before = fingerprint(&path);
+            match RocksLog::truncate_tail(&path, &options()) {
+                Ok(report) => {
+                    assert_eq!(report.removed, None, "{} at {at}", table.display());
+                    unread += 1;
+                }
+                Err(TruncateError::Open(OpenError::Corrupt { .. })) => refused += 1,
+                Err(other) => panic!("{} at {at}: {other}", table.display()),
+            }
+            assert_eq!(fingerprint(&path), before, "{} at {at}", table.display());
+            fs::write(&table, &content).unwrap();
+        }
+    }
+    assert_eq!(fingerprint(&path), whole);
+    assert!(
+        refused > 20 && unread > 0,
+        "{refused} refused, {unread} unread"
+    );
 }

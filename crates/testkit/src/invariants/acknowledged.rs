@@ -31,7 +31,8 @@ pub fn acknowledged(
     let what = || format!("the status of batch {batch}");
     let status = must(what, log.batch(batch, &append.request))?;
     match status {
-        BatchStatus::Known(known) if (known.first, known.last) == (first, last) => {}
+        BatchStatus::Known(known) | BatchStatus::Unverifiable(known)
+            if (known.first, known.last) == (first, last) => {}
         status => wrong(
             first,
             format!("batch {batch} from {first} to {last}"),

@@ -208,7 +208,9 @@ fn append_answer(answer: &Result<Appended, AppendError>) -> AppendAnswer {
             expected: *expected,
             actual: *actual,
         },
-        Err(AppendError::IdempotencyMismatch { .. }) => AppendAnswer::Mismatch,
+        Err(AppendError::IdempotencyMismatch { .. } | AppendError::RequestUnverifiable { .. }) => {
+            AppendAnswer::Mismatch
+        }
         Err(AppendError::Unavailable { .. } | AppendError::Corrupt { .. }) => AppendAnswer::Unknown,
         // A closed handle may have been closed while the append was under way.
         Err(AppendError::Closed) => AppendAnswer::Unknown,

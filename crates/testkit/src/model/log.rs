@@ -71,10 +71,19 @@ impl ModelLog {
             });
         refuse.extend(by_itself);
         if let Some(batch) = self.batches.get(&append.batch) {
-            if matches!(&batch.request, Some(request) if *request != append.request) {
-                refuse.push(Reason::IdempotencyMismatch {
-                    batch: append.batch,
-                });
+            let Appended { first, last, .. } = batch.appended;
+            let id = append.batch;
+            let refused = match &batch.request {
+                Some(request) if *request == append.request => None,
+                Some(_) => Some(Reason::IdempotencyMismatch { batch: id }),
+                None => Some(Reason::RequestUnverifiable {
+                    batch: id,
+                    first,
+                    last,
+                }),
+            };
+            if let Some(reason) = refused {
+                refuse.push(reason);
                 return Verdict {
                     accept: None,
                     refuse,
@@ -299,14 +308,16 @@ impl ModelLog {
     }
 
     /// What is known of a batch id.
-    pub fn batch(&self, batch: BatchId, request: &[u8]) -> BatchStatus {
+    pub fn batch(&self, batch: BatchId, asked: &[u8]) -> BatchStatus {
         match self.batches.get(&batch) {
             None => BatchStatus::Unknown,
             Some(Batch {
-                request: Some(first),
-                ..
-            }) if first != request => BatchStatus::Mismatch,
-            Some(known) => BatchStatus::Known(known.appended.again()),
+                request, appended, ..
+            }) => match request {
+                Some(first) if first == asked => BatchStatus::Known(appended.again()),
+                Some(_) => BatchStatus::Mismatch,
+                None => BatchStatus::Unverifiable(appended.again()),
+            },
         }
     }
 

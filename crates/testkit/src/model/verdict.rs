@@ -23,6 +23,15 @@ pub enum Reason {
         /// The id.
         batch: BatchId,
     },
+    /// The batch id was used, and for which request is not stored any more.
+    RequestUnverifiable {
+        /// The id.
+        batch: BatchId,
+        /// The batch's first position.
+        first: Position,
+        /// The batch's last position.
+        last: Position,
+    },
     /// Something is over a limit.
     TooLarge {
         /// The limit.

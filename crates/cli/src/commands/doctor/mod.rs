@@ -178,7 +178,7 @@ fn put_back(report: &PutBackReport, path: &Path, output: &mut Output) -> Result<
     match &report.replaced {
         None => Ok(()),
         Some(replaced) => output.line(&format!(
-            "what was in its place is in {}; remove it, if it is not needed",
+            "what was in its place is in {}; keep it until `annals verify` calls the log sound and nothing is missed",
             replaced.display()
         )),
     }

@@ -1,14 +1,12 @@
 //! `annals checkpoint`: the head of the log's tree, signed.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use annals::Annals;
 use annals::proof::{
     Checkpoint, CheckpointFile, KeepCheckpoints, KeepError, ProofError, Signer, SigningKey,
 };
-use annals::{Annals, LogUrl};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -18,9 +16,6 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Output, counted, visible};
 use crate::proof_error::ProofCommandError;
-
-/// How often it is looked whether the log that is followed is still in its place.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(args: &cli::Checkpoint, context: &mut Context) -> Result<(), CliError> {
     if let Some(cli::CheckpointAction::Sign(args)) = &args.action {
@@ -81,7 +76,6 @@ async fn follow(
             _ = interrupted.recv() => {}
         }
     };
-    let log = context.log.clone();
     let path = path.unwrap_or(Path::new(""));
     let note = format!("keeping checkpoints in {}; Ctrl-C ends", path.display());
     context.output.note(&note);
@@ -90,28 +84,7 @@ async fn follow(
         // The file is what counts: it is kept also where nobody reads this any more.
         let _ = written(checkpoint, path, output).and_then(|()| output.flush());
     });
-    tokio::select! {
-        kept = kept => Ok(kept.map_err(ProofCommandError::from)?),
-        log = another_log(log) => Err(ProofCommandError::Replaced { log }.into()),
-    }
-}
-
-/// Waits until another log is where this one was, or none: what is open still shows what
-/// was there, for ever.
-async fn another_log(log: String) -> String {
-    let place = match log.parse() {
-        Ok(LogUrl::Rocks(directory)) => directory.join("ANNALS"),
-        _ => return std::future::pending().await,
-    };
-    let there = || {
-        let file = fs::metadata(&place);
-        file.ok().map(|file| (file.dev(), file.ino()))
-    };
-    let first = there();
-    while there() == first {
-        tokio::time::sleep(BETWEEN_LOOKS).await;
-    }
-    log
+    Ok(kept.await.map_err(ProofCommandError::from)?)
 }
 
 /// Adds a signature.

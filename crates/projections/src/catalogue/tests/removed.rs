@@ -13,7 +13,7 @@ use futures::channel::oneshot;
 use futures::executor::block_on;
 
 use super::super::{Catalogue, CatalogueError};
-use super::{MODEL, Watched, copy, create, dump, find, rebuilt, row, up_to_date};
+use super::{MODEL, Watched, copy, create, dump, find, rebuilt_rows, row, up_to_date};
 use crate::Text;
 use crate::testing::{Story, id, stream};
 
@@ -79,7 +79,7 @@ fn assert_settled(catalogue: &Catalogue, story: &Story) {
     block_on(catalogue.flush(&story.log)).unwrap();
     assert_gone(&story.log);
     let model = block_on(catalogue.model(&story.log)).unwrap();
-    assert_eq!(dump(&story.log, &model), rebuilt(&story.log));
+    assert_eq!(dump(&story.log, &model), rebuilt_rows(&story.log));
 }
 
 /// The work goes on in the log, also where its caller no longer waits for it.

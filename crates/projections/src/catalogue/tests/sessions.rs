@@ -12,7 +12,7 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::{MODEL, dump, rebuilt, row, task, up_to_date};
+use super::{MODEL, dump, rebuilt_rows, row, task, up_to_date};
 use crate::catalogue::watched::Watched;
 use crate::catalogue::{Catalogue, CatalogueRow, ListQuery, Relation, Status, TreeQuery};
 use crate::testing::session::{
@@ -368,6 +368,6 @@ proptest! {
             }
         }
         block_on(catalogue.flush(log)).unwrap();
-        prop_assert_eq!(dump(log, MODEL), rebuilt(log));
+        prop_assert_eq!(dump(log, MODEL), rebuilt_rows(log));
     }
 }

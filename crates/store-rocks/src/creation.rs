@@ -1,0 +1,144 @@
+//! Where a log may be created: where nothing is, or only what an interrupted creation left. What
+//! somebody else put there is not ours to remove, and a log that lost its file ANNALS still is one.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use annals_event_log::Position;
+
+use crate::columns::Role;
+use crate::error::OpenError;
+use crate::folder::is_of_rocksdb;
+use crate::identity;
+use crate::open_reader::open_still;
+use crate::watermark_file::{self, WatermarkFile};
+
+/// Bytes of write-ahead logs that a creation leaves at most.
+const MOST_LEFT: u64 = 4096;
+
+/// What an interrupted creation left, if that is what is in a directory.
+enum Found {
+    /// Nothing.
+    Nothing,
+    /// Only what a creation makes; it holds nothing.
+    Begun,
+    /// A log whose file ANNALS has the name that it has during a creation.
+    Log,
+    /// Something else.
+    Other,
+}
+
+/// Refuses a place in which no log may be created.
+pub(crate) fn check_place(path: &Path) -> Result<(), OpenError> {
+    if fs::symlink_metadata(path.join(identity::NAME)).is_ok() {
+        return Err(OpenError::AlreadyExists {
+            path: path.to_owned(),
+        });
+    }
+    match look(path) {
+        Ok(Found::Nothing | Found::Begun) => Ok(()),
+        Ok(Found::Log) => Err(lost_name(path)),
+        Ok(Found::Other) => Err(OpenError::NotEmpty {
+            path: path.to_owned(),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(OpenError::NotEmpty {
+            path: path.to_owned(),
+        }),
+        Err(error) => Err(OpenError::io(path, error)),
+    }
+}
+
+/// What a directory is that has `ANNALS.new` and no ANNALS.
+pub(crate) fn interrupted(path: &Path) -> OpenError {
+    match look(path) {
+        Ok(Found::Nothing | Found::Begun) => OpenError::CreationInterrupted {
+            path: path.to_owned(),
+        },
+        Ok(Found::Log) => lost_name(path),
+        Ok(Found::Other) => OpenError::NotALog {
+            path: path.to_owned(),
+            reason: format!(
+                "it has a file {} and other files that no creation makes",
+                identity::NEW_NAME
+            ),
+        },
+        Err(error) => OpenError::io(path, error),
+    }
+}
+
+fn lost_name(path: &Path) -> OpenError {
+    let reason = format!(
+        "its file {} is missing, and it holds records, so that it is not what an interrupted creation left; \
+         give {} that name again, or restore the file from a backup",
+        identity::NAME,
+        identity::NEW_NAME
+    );
+    OpenError::corrupt(path, reason)
+}
+
+/// Removes what an interrupted creation left of its database, which a power cut may have torn.
+/// Whoever calls this has looked at the place, and holds the lock.
+pub(crate) fn clear(path: &Path) -> Result<(), OpenError> {
+    let failed = |error| OpenError::io(path, error);
+    match look(path).map_err(failed)? {
+        Found::Nothing | Found::Begun => {}
+        // Another process has come to the end in between.
+        Found::Log | Found::Other => {
+            return Err(OpenError::NotEmpty {
+                path: path.to_owned(),
+            });
+        }
+    }
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name() != identity::NEW_NAME {
+            let file = entry.path();
+            fs::remove_file(&file).map_err(|error| OpenError::io(&file, error))?;
+        }
+    }
+    Ok(())
+}
+
+fn look(path: &Path) -> io::Result<Found> {
+    let (mut is_begun, mut is_empty, mut logs) = (false, true, 0);
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        is_empty = false;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_ours = name == watermark_file::NAME || is_of_rocksdb(&name);
+        let is_new = name == identity::NEW_NAME;
+        if !entry.file_type()?.is_file() || !(is_ours || is_new) {
+            return Ok(Found::Other);
+        }
+        is_begun |= is_new;
+        let bytes = entry.metadata()?.len();
+        if name.ends_with(".log") {
+            logs += bytes;
+        } else if bytes > 0 && (name.ends_with(".sst") || name.ends_with(".blob")) {
+            return Ok(Found::Log);
+        }
+    }
+    if is_empty {
+        return Ok(Found::Nothing);
+    }
+    if !is_begun {
+        return Ok(Found::Other);
+    }
+    let is_used = logs > MOST_LEFT || promises(path) || has_records(path);
+    Ok(if is_used { Found::Log } else { Found::Begun })
+}
+
+/// Whether WATERMARK says that records were acknowledged.
+fn promises(path: &Path) -> bool {
+    let promised = WatermarkFile::open(path).and_then(|file| file.read());
+    promised.is_ok_and(|promised| promised.is_some_and(|position| position > Position::START))
+}
+
+/// Whether there are records, as far as the database opens.
+fn has_records(path: &Path) -> bool {
+    let opened = open_still(path, Role::Reader);
+    opened.is_ok_and(|db| db.last_position().is_ok_and(|last| last > Position::START))
+}

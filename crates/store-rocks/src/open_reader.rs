@@ -1,0 +1,248 @@
+//! Opening for reading: beside whoever writes, or where nobody does.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use annals_event_log::{Position, Watermark};
+use rocksdb::DB;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::columns::{self, Role};
+use crate::db::Db;
+use crate::error::OpenError;
+use crate::folder::{self, Folder};
+use crate::latch::OnDrop;
+use crate::open::{Access, Opened, Purpose, check_columns, check_meta, hold, unreadable};
+use crate::options::Options;
+use crate::secondary::{self, Follower};
+use crate::slot::Slot;
+use crate::watermark_file::{self, WatermarkFile};
+use crate::{identity, index};
+
+/// How often opening a reader must fail while the log stands still.
+const STILL_ATTEMPTS: u32 = 5;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
+/// For how long it is tried while the log does not stand still.
+const RESTLESS: Duration = Duration::from_secs(10);
+
+/// Opens an existing log for reading, beside whoever writes to it.
+pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, OpenError> {
+    let log_id = identity::read(path)?;
+    let file = WatermarkFile::open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => no_watermark(path),
+        _ => OpenError::io(&path.join(watermark_file::NAME), error),
+    })?;
+    if file
+        .read()
+        .map_err(|error| OpenError::io(path, error))?
+        .is_none()
+    {
+        return Err(no_watermark(path));
+    }
+    let folder = hold(path)?;
+    let db = settled(path, || {
+        open_secondary(path, &folder, options, log_id, Arc::default())
+    })?;
+    let db = Slot::new(Arc::new(db));
+    let watermark = Arc::new(Watermark::new(Position::START));
+    let follower = Follower::new(
+        Arc::clone(&db),
+        (options.clone(), log_id),
+        file,
+        Arc::clone(&watermark),
+    );
+    let follower = Arc::new(follower);
+    follower
+        .begin()
+        .map_err(|error| follower.beginning(path, error))?;
+    Ok(Opened {
+        log_id,
+        db,
+        watermark,
+        access: Access::Follow(follower),
+    })
+}
+
+/// Repeats what can fail beside a writer that replaces files at that moment. It
+/// is true damage where the log stands still and the attempt fails again.
+fn settled<T>(
+    path: &Path,
+    mut attempt: impl FnMut() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
+    let deadline = Instant::now() + RESTLESS;
+    let (mut last, mut still) = (signs_of_life(path), 0);
+    loop {
+        let error = match attempt() {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        let signs = signs_of_life(path);
+        still = if signs == last { still + 1 } else { 0 };
+        last = signs;
+        let passing = matches!(
+            error,
+            OpenError::Corrupt { .. }
+                | OpenError::MissingColumnFamily { .. }
+                | OpenError::Rocks { .. }
+        );
+        if !passing || still >= STILL_ATTEMPTS || Instant::now() > deadline {
+            return Err(error);
+        }
+        std::thread::sleep(BETWEEN_ATTEMPTS);
+    }
+}
+
+/// What changes while somebody writes: which manifest there is, how long it is,
+/// and the watermark.
+fn signs_of_life(path: &Path) -> (Manifest, Vec<u8>) {
+    let watermark = folder::read_file(&path.join(watermark_file::NAME));
+    (manifest(path), watermark.unwrap_or_default())
+}
+
+/// Which manifest there is, and how long it is.
+pub(crate) type Manifest = (Vec<u8>, u64);
+
+/// It changes whenever a table comes or goes.
+pub(crate) fn manifest(path: &Path) -> Manifest {
+    let current = folder::read_file(&path.join("CURRENT")).unwrap_or_default();
+    let manifest = path.join(String::from_utf8_lossy(&current).trim());
+    let length = fs::metadata(manifest).map_or(0, |found| found.len());
+    (current, length)
+}
+
+/// Opens RocksDB as a follower of another process's. `released` is the signal
+/// that it is closed.
+pub(crate) fn open_secondary(
+    path: &Path,
+    folder: &Arc<Folder>,
+    options: &Options,
+    log_id: Uuid,
+    released: Arc<OnDrop>,
+) -> Result<Db, OpenError> {
+    check_columns(path, options)?;
+    let scratch = scratch()?;
+    let held = folder.held();
+    check_tables(path, &held, scratch.path(), options)?;
+    let db_options = columns::database_options(options, Role::Reader);
+    let descriptors = columns::descriptors(options);
+    let rocks = DB::open_cf_descriptors_as_secondary(
+        &db_options,
+        held.as_path(),
+        scratch.path(),
+        descriptors,
+    )
+    .map_err(|error| OpenError::rocks(path, error))?;
+    let db = Db {
+        rocks,
+        durability: None,
+        options: db_options,
+        path: path.to_owned(),
+        folder: Arc::clone(folder),
+        redaction_step_bytes: options.redaction_step_bytes,
+        _scratch: Some(scratch),
+        _lock: None,
+        released,
+    };
+    check_meta(&db, log_id, Purpose::Use).map_err(secondary::beside_rebuild)?;
+    Ok(db)
+}
+
+/// Opens a log that nobody writes to, as this role would find it, and alters nothing.
+/// The write-ahead log is read into memory.
+pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
+    let options = small();
+    let db_options = columns::database_options(&options, role);
+    let descriptors = columns::descriptors(&options);
+    let folder = hold(path)?;
+    let rocks = DB::open_cf_descriptors_read_only(&db_options, folder.held(), descriptors, false)
+        .map_err(|error| OpenError::rocks(path, error))?;
+    Ok(Db {
+        rocks,
+        durability: None,
+        options: db_options,
+        path: path.to_owned(),
+        folder,
+        redaction_step_bytes: options.redaction_step_bytes,
+        _scratch: None,
+        _lock: None,
+        released: Arc::default(),
+    })
+}
+
+/// Opens all tables as a writer would, and closes them again.
+///
+/// A secondary takes the newest state of which it can read all tables, and says
+/// nothing of a newer one: what a damaged table holds would just be missing.
+fn check_tables(
+    path: &Path,
+    held: &Path,
+    scratch: &Path,
+    options: &Options,
+) -> Result<(), OpenError> {
+    open_tables(path, held, scratch, options).map(drop)
+}
+
+/// Opens the tables without what is in write-ahead logs.
+fn open_tables(
+    path: &Path,
+    held: &Path,
+    scratch: &Path,
+    options: &Options,
+) -> Result<DB, OpenError> {
+    let mut db_options = columns::database_options(options, Role::Reader);
+    let no_wal = scratch.join("no-wal");
+    fs::create_dir(&no_wal).map_err(|error| OpenError::io(&no_wal, error))?;
+    db_options.set_wal_dir(&no_wal);
+    let descriptors = columns::descriptors(options);
+    DB::open_cf_descriptors_read_only(&db_options, held, descriptors, false)
+        .map_err(|error| OpenError::rocks(path, error))
+}
+
+/// Whether what opening a log reads of its tables can be read.
+pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
+    let folder = hold(path)?;
+    let scratch = scratch()?;
+    let options = small();
+    let rocks = open_tables(path, &folder.held(), scratch.path(), &options)?;
+    let db = Db {
+        rocks,
+        durability: None,
+        options: columns::database_options(&options, Role::Reader),
+        path: path.to_owned(),
+        folder,
+        redaction_step_bytes: options.redaction_step_bytes,
+        _scratch: Some(scratch),
+        _lock: None,
+        released: Arc::default(),
+    };
+    let read = || {
+        db.last_position()?;
+        index::counts(&db, &db.columns()?).map(drop)
+    };
+    read().map_err(|error| unreadable(path, error))
+}
+
+fn scratch() -> Result<TempDir, OpenError> {
+    let made = tempfile::Builder::new().prefix("annals-reader-").tempdir();
+    made.map_err(|error| OpenError::io(&std::env::temp_dir(), error))
+}
+
+/// Options for a look that needs little memory.
+fn small() -> Options {
+    Options {
+        cache_bytes: 8 * 1024 * 1024,
+        ..Options::default()
+    }
+}
+
+fn no_watermark(path: &Path) -> OpenError {
+    let reason = format!(
+        "its file {} is missing or damaged; opening the log once for writing makes it anew, as \
+         `annals apply /dev/null` does",
+        watermark_file::NAME
+    );
+    OpenError::corrupt(path, reason)
+}
