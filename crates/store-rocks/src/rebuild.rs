@@ -37,9 +37,9 @@ pub struct RebuildReport {
     pub streams: u64,
     /// Batches that they came in.
     pub batches: u64,
-    /// Batches whose row was missing, damaged or wrong. Their rows were made anew without
-    /// the digest of the request, which nothing else has: such a batch is known, whatever
-    /// request it is asked for with.
+    /// Batches whose row was missing, damaged or wrong. Their rows were rebuilt without
+    /// the digest of the request, which nothing else has: what comes again under the id of
+    /// such a batch is refused.
     pub batches_without_request: u64,
     /// Rows of batches that have no record, which were removed.
     pub batches_removed: u64,

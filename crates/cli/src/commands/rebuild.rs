@@ -81,8 +81,8 @@ fn print(
         ))?;
         if report.batches_without_request > 0 {
             output.line(&format!(
-                "the requests of {} are not known any more: a repeated append with such an id is \
-                 taken for the same one unread",
+                "the requests of {} are not stored any more: what comes again under such an id is \
+                 refused, as it cannot be shown to be the same",
                 counted(report.batches_without_request, "batch", "batches"),
             ))?;
         }

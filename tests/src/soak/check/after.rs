@@ -20,7 +20,7 @@ use crate::soak::work::{Sent, plain, propose};
 /// Batches that are sent again, at most.
 const REPEATS: usize = 20;
 
-fn send(annals: &Annals, batch: Batch) -> Option<(u64, u64)> {
+fn send(annals: &Annals, job: &Job, batch: Batch) -> Option<(u64, u64)> {
     say(&Said::Sent(batch));
     let sent = match batch.kind() {
         Kind::Intents => propose(annals, batch),
@@ -35,6 +35,14 @@ fn send(annals: &Annals, batch: Batch) -> Option<(u64, u64)> {
             say(&Said::Refused(batch));
             if batch.kind() != Kind::Refused {
                 violation(Invariant::Usable, format!("{batch} is refused: {error}"));
+            }
+            None
+        }
+        // Only where content of it was removed, which its request would let be guessed.
+        Sent::Unverifiable(first, last) => {
+            if job.history.removed.range(first..=last).next().is_none() {
+                let found = format!("the request of {batch} is not stored any more");
+                violation(Invariant::Once, found);
             }
             None
         }
@@ -63,7 +71,7 @@ pub(super) fn repeat(annals: &Annals, job: &Job, before: &[Record]) {
         .collect();
     for batch in &again {
         if batch.kind() != Kind::Refused {
-            send(annals, *batch);
+            send(annals, job, *batch);
         }
     }
     let Ok(records) = reading::records(log, log.watermark()) else {
@@ -94,7 +102,7 @@ pub(super) fn next(annals: &Annals, job: &Job, how: Check) {
     };
     let batch = Batch::new(&mut rng, kind, 2);
     let before = annals.position();
-    let Some((_, last)) = send(annals, batch) else {
+    let Some((_, last)) = send(annals, job, batch) else {
         return;
     };
     if last != before.0 + 2 {

@@ -74,6 +74,8 @@ pub(in crate::soak) enum Sent {
     Stored(u64, u64),
     /// It is not.
     Refused(String),
+    /// Its id was used for these positions, and its request is not stored any more.
+    Unverifiable(u64, u64),
     /// Nobody knows.
     Unknown(String),
 }
@@ -113,6 +115,8 @@ fn send(annals: &Annals, shared: &Shared, batch: Batch) -> bool {
             }
             expected
         }
+        // Content of it was removed meanwhile; the check knows whether that is so.
+        Sent::Unverifiable(..) => true,
         Sent::Unknown(error) => {
             let step = format!("{batch}");
             say(&Said::Failed { step, error });
@@ -137,6 +141,7 @@ pub(in crate::soak) fn plain(log: &dyn EventLog, batch: Batch) -> Sent {
 
 fn refused(error: &AppendError) -> Sent {
     match error {
+        AppendError::RequestUnverifiable { first, last, .. } => Sent::Unverifiable(first.0, last.0),
         AppendError::Unavailable { .. } => Sent::Unknown(error.to_string()),
         error => Sent::Refused(error.to_string()),
     }
@@ -147,6 +152,9 @@ pub(in crate::soak) fn propose(annals: &Annals, batch: Batch) -> Sent {
     match block_on(annals.execute_batch(Some(batch.0), batch.requests())) {
         Ok(outcome) => Sent::Stored(0, outcome.position.0),
         Err(ExecuteError::Append(error)) => refused(&error),
+        Err(ExecuteError::KeyUnverifiable { first, last, .. }) => {
+            Sent::Unverifiable(first.0, last.0)
+        }
         Err(error) => Sent::Refused(error.to_string()),
     }
 }
