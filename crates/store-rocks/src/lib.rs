@@ -23,6 +23,7 @@ mod continuity;
 mod creation;
 mod db;
 mod durability;
+mod endless;
 mod error;
 mod examine;
 #[cfg(test)]

@@ -24,7 +24,8 @@ use crate::staging::Tail;
 use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
 use crate::{
-    continuity, creation, identity, index, ingest, keys, models, mutants, redaction, rows, tree,
+    continuity, creation, endless, identity, index, ingest, keys, models, mutants, redaction, rows,
+    tree,
 };
 
 /// A log that was opened, in parts.
@@ -122,6 +123,7 @@ pub(crate) fn open_locked(
         .open(path.join(identity::NAME));
     may_write.map_err(|error| OpenError::io(path, error))?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
+    endless::check(path)?;
     if settle(path, &file)? {
         continuity::check_before(path, log_id, purpose)?;
     }

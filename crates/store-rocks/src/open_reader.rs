@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::secondary::{self, Follower};
 use crate::slot::Slot;
 use crate::watermark_file::{self, WatermarkFile};
-use crate::{identity, index};
+use crate::{endless, identity, index};
 
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
@@ -43,6 +43,7 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
         return Err(no_watermark(path));
     }
     let folder = hold(path)?;
+    endless::check(path)?;
     let db = settled(path, || {
         open_secondary(path, &folder, options, log_id, Arc::default())
     })?;
@@ -154,9 +155,16 @@ pub(crate) fn open_secondary(
 /// The write-ahead log is read into memory.
 pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     let options = small();
-    let db_options = columns::database_options(&options, role);
+    let mut db_options = columns::database_options(&options, role);
     let descriptors = columns::descriptors(&options);
     let folder = hold(path)?;
+    let mut logs = None;
+    if endless::is_in(path).map_err(|error| OpenError::io(path, error))? {
+        let mended = scratch()?;
+        endless::copy_mended(path, mended.path()).map_err(|error| OpenError::io(path, error))?;
+        db_options.set_wal_dir(mended.path());
+        logs = Some(mended);
+    }
     let rocks = DB::open_cf_descriptors_read_only(&db_options, folder.held(), descriptors, false)
         .map_err(|error| OpenError::rocks(path, error))?;
     Ok(Db {
@@ -166,7 +174,7 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
         path: path.to_owned(),
         folder,
         redaction_step_bytes: options.redaction_step_bytes,
-        _scratch: None,
+        _scratch: logs,
         _lock: None,
         released: Arc::default(),
     })

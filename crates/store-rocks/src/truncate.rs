@@ -30,7 +30,7 @@ use crate::open_reader::{check_readable_tables, open_still};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
-use crate::{aside, continuity, keys, mutants, redaction, verify, wal};
+use crate::{aside, continuity, endless, keys, mutants, redaction, verify, wal};
 
 /// What a truncation found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -320,6 +320,7 @@ fn acknowledged(path: &Path) -> Result<Position, TruncateError> {
 /// deletes the write-ahead logs then.
 fn remove(path: &Path, options: &Options, role: Role) -> Result<(), OpenError> {
     let rocks = |error| OpenError::rocks(path, error);
+    endless::mend(path).map_err(|error| OpenError::io(path, error))?;
     let db_options = columns::database_options(options, role);
     let descriptors = columns::descriptors(options);
     let db = DB::open_cf_descriptors(&db_options, path, descriptors).map_err(rocks)?;

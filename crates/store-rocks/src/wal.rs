@@ -18,8 +18,8 @@ use std::path::Path;
 use crate::db::files;
 use crate::folder::open_file;
 
-const BLOCK: usize = 32 * 1024;
-const HEADER: usize = 7;
+pub(crate) const BLOCK: usize = 32 * 1024;
+pub(crate) const HEADER: usize = 7;
 const WHOLE: u8 = 1;
 const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
@@ -114,7 +114,7 @@ impl Scanned {
 }
 
 /// The type and the payload of the record that bytes begin with, if there is one.
-fn record(bytes: &[u8]) -> Option<(u8, &[u8])> {
+pub(crate) fn record(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let (crc, rest) = bytes.split_first_chunk::<4>()?;
     let (len, rest) = rest.split_first_chunk::<2>()?;
     let (kind, _) = rest.split_first()?;

@@ -542,6 +542,39 @@ fn a_log_is_not_put_back_in_its_own_place_or_while_somebody_writes_to_it() {
     );
 }
 
+/// RocksDB would read the record with that type for ever, whoever opened the log.
+#[test]
+fn a_record_of_a_wrong_type_is_a_damage_like_any_other() {
+    for acknowledged in [30, 60] {
+        let (_home, path, ends) = three_appends();
+        publish(&path, acknowledged);
+        let mut content = fs::read(wal(&path)).unwrap();
+        // The type in the header of the third append's first record.
+        content[ends[1] + 6] = 7;
+        fs::write(wal(&path), content).unwrap();
+        for error in [
+            RocksLog::open(&path, &options()).expect_err("for writing"),
+            RocksLog::open_reader(&path, &options()).expect_err("for reading"),
+        ] {
+            assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
+        }
+        assert_eq!(damaged_behind(&path), (Position(30), Behind::Nothing));
+        let before = fingerprint(&path);
+        match RocksLog::truncate_tail(&path, &options()) {
+            Ok(report) if acknowledged == 30 => {
+                let aside = report.removed.expect("something was removed").aside;
+                let log = RocksLog::open(&path, &options()).expect("it opens");
+                assert_eq!(all(&log).len(), 30);
+                close(log);
+                RocksLog::put_back(&path, &aside).expect("it is put back");
+            }
+            Err(TruncateError::AcknowledgedLost { .. }) if acknowledged == 60 => {}
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(fingerprint(&path), before);
+    }
+}
+
 /// A table is no end of the log: to remove what comes behind the newest one mends nothing.
 #[test]
 fn a_damaged_table_is_not_taken_for_a_damaged_end() {
