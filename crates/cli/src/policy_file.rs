@@ -1,6 +1,5 @@
 //! Policy files: TOML or JSON, and where in them something is wrong.
 
-use std::fs::File;
 use std::path::Path;
 
 use annals::domain::Ordered;
@@ -57,7 +56,7 @@ fn read_text(path: &Path) -> Result<String, CliError> {
         line: None,
         reason: reason.to_owned(),
     };
-    let file = File::open(path).map_err(input)?;
+    let file = annals_files::open(path).map_err(input)?;
     small_text::read(file).map_err(|error| match error {
         NoText::Unreadable(source) => input(source),
         NoText::TooLong => wrong("it is longer than 1 MiB, and no policy is"),

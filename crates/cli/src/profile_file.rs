@@ -22,10 +22,12 @@ enum NoProfile {
 
 /// Reads the policy profile in a file, and checks that it can do what it says.
 pub(crate) fn read(path: &Path) -> Result<PolicyProfile, CliError> {
-    let text = std::fs::read_to_string(path).map_err(|source| CliError::Input {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = annals_files::open(path)
+        .and_then(std::io::read_to_string)
+        .map_err(|source| CliError::Input {
+            path: path.to_owned(),
+            source,
+        })?;
     profile(&text).map_err(|error| CliError::Policy {
         path: path.to_owned(),
         line: None,

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use uuid::Uuid;
+
 use crate::error::CliError;
 
 /// A file that is being written. Dropped before [`WholeFile::finish`], it goes.
@@ -21,9 +23,10 @@ impl WholeFile {
     pub(crate) fn create(place: &Path) -> Result<WholeFile, CliError> {
         let mut name = OsString::from(".");
         name.push(place.file_name().unwrap_or_default());
-        name.push(format!(".{}.part", std::process::id()));
+        // Nobody knows the name before, and what is there already is not written to.
+        name.push(format!(".{}.part", Uuid::new_v4().simple()));
         let part = place.with_file_name(name);
-        let file = File::create(&part).map_err(|source| failed(place, source))?;
+        let file = File::create_new(&part).map_err(|source| failed(place, source))?;
         Ok(WholeFile {
             place: place.to_owned(),
             part,

@@ -13,7 +13,6 @@ use std::path::Path;
 
 use crate::db::files;
 use crate::error::OpenError;
-use crate::folder::open_file;
 use crate::wal::{BLOCK, HEADER, record};
 
 /// Types of records in files that are used again. Ours never are.
@@ -30,7 +29,7 @@ pub(crate) fn check(directory: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::io(directory, error);
     for name in files(directory, "log").map_err(failed)? {
         let path = directory.join(&name);
-        let file = open_file(&path, OpenOptions::new().read(true)).map_err(failed)?;
+        let file = annals_files::open_with(&path, OpenOptions::new().read(true)).map_err(failed)?;
         if let Some(at) = find(file).map_err(|error| OpenError::io(&path, error))? {
             let reason = format!(
                 "its write-ahead log {name} is damaged at byte {at}; `annals doctor` says whether anything that was \
@@ -45,7 +44,7 @@ pub(crate) fn check(directory: &Path) -> Result<(), OpenError> {
 /// Whether there is such a damage.
 pub(crate) fn is_in(directory: &Path) -> io::Result<bool> {
     for name in files(directory, "log")? {
-        let file = open_file(&directory.join(name), OpenOptions::new().read(true))?;
+        let file = annals_files::open_with(&directory.join(name), OpenOptions::new().read(true))?;
         if find(file)?.is_some() {
             return Ok(true);
         }
@@ -65,7 +64,7 @@ pub(crate) fn copy_mended(directory: &Path, to: &Path) -> io::Result<()> {
 pub(crate) fn mend(directory: &Path) -> io::Result<()> {
     for name in files(directory, "log")? {
         let path = directory.join(name);
-        let open = || open_file(&path, OpenOptions::new().read(true).write(true));
+        let open = || annals_files::open_with(&path, OpenOptions::new().read(true).write(true));
         while let Some(at) = find(open()?)? {
             let file = open()?;
             file.write_all_at(&[NO_TYPE], at + TYPE_AT)?;

@@ -10,7 +10,6 @@ use uuid::Uuid;
 use crate::aside::{self, ASIDE, REPLACED};
 use crate::db::{directory_bytes, files};
 use crate::error::OpenError;
-use crate::folder::open_file;
 use crate::truncate::{self, Behind, End};
 use crate::watermark_file::WatermarkFile;
 use crate::{backup, identity, ingest, settle};
@@ -124,7 +123,7 @@ fn tail(path: &Path) -> Tail {
 /// Asks for the lock as readers would share it, and gives it back at once.
 pub(crate) fn written(path: &Path) -> Written {
     let file = path.join(identity::NAME);
-    let Ok(file) = open_file(&file, OpenOptions::new().read(true)) else {
+    let Ok(file) = annals_files::open_with(&file, OpenOptions::new().read(true)) else {
         return Written::Unknown;
     };
     match file.try_lock_shared() {

@@ -8,11 +8,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use rustix::fs::OFlags;
 
 /// Nothing that is read whole here is longer, in bytes.
 const MOST: u64 = 4096;
@@ -72,25 +70,10 @@ pub(crate) fn named(path: &Path, said: &str) -> String {
     named
 }
 
-/// Opens a file of the directory's: no link is followed, and no pipe waited for.
-pub(crate) fn open_file(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let flags = i32::try_from(flags.bits()).unwrap_or_default();
-    let opened = how.custom_flags(flags).open(path);
-    let file = opened.map_err(|error| match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => not_a_file(path),
-        _ => error,
-    })?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(not_a_file(path)),
-    }
-}
-
 /// The content of a small file.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    let file = open_file(path, OpenOptions::new().read(true))?;
+    let file = annals_files::open_with(path, OpenOptions::new().read(true))?;
     file.take(MOST + 1).read_to_end(&mut content)?;
     match content.len() as u64 > MOST {
         true => Err(too_long(path)),

@@ -132,7 +132,7 @@ fn not_a_log(path: &Path, reason: &str) -> OpenError {
 /// Takes the writer's lock. It is held for as long as the file is open.
 pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
     let path = directory.join(NAME);
-    let file = folder::open_file(&path, OpenOptions::new().read(true));
+    let file = annals_files::open_with(&path, OpenOptions::new().read(true));
     let file = file.map_err(|error| OpenError::io(&path, error))?;
     take_lock(file, directory)
 }
@@ -157,7 +157,7 @@ pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
     let failed = |error| OpenError::io(&path, error);
     let mut opening = OpenOptions::new();
     let opening = opening.read(true).write(true).create(true).truncate(false);
-    let opened = folder::open_file(&path, opening).map_err(failed)?;
+    let opened = annals_files::open_with(&path, opening).map_err(failed)?;
     let mut file = take_lock(opened, directory)?;
     // Whoever held the lock before us may have come to the end.
     if directory.join(NAME).exists() {

@@ -13,7 +13,6 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, lost};
 use crate::examine::{self, Written};
-use crate::folder::open_file;
 use crate::log::Inner;
 use crate::options::Options;
 use crate::read::Shown;
@@ -465,7 +464,7 @@ pub(crate) fn beside_rebuild(error: OpenError) -> OpenError {
     let OpenError::RebuildInterrupted { path } = error else {
         return error;
     };
-    let file = open_file(&path.join(identity::NAME), OpenOptions::new().read(true));
+    let file = annals_files::open_with(&path.join(identity::NAME), OpenOptions::new().read(true));
     match file.map(|file| file.try_lock_shared()) {
         Ok(Err(TryLockError::WouldBlock)) => OpenError::Rebuilding { path },
         _ => OpenError::RebuildInterrupted { path },

@@ -19,7 +19,6 @@ use std::path::Path;
 
 use crate::db::{files, number};
 use crate::error::OpenError;
-use crate::folder::open_file;
 use crate::identity;
 use crate::mutants;
 use crate::watermark_file::{Closed, WatermarkFile};
@@ -70,7 +69,7 @@ pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<bool, Ope
 
 /// Puts a durable copy of a file in its place; how many bytes it has.
 fn write_again(path: &Path) -> io::Result<u64> {
-    let mut from = open_file(path, OpenOptions::new().read(true))?;
+    let mut from = annals_files::open_with(path, OpenOptions::new().read(true))?;
     if mutants::is(mutants::SETTLED_BY_SYNC) {
         return from.sync_all().map(|()| 0);
     }

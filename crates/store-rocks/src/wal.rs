@@ -16,7 +16,6 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::db::files;
-use crate::folder::open_file;
 
 pub(crate) const BLOCK: usize = 32 * 1024;
 pub(crate) const HEADER: usize = 7;
@@ -41,7 +40,7 @@ pub(crate) fn scan(directory: &Path) -> io::Result<Scanned> {
     let mut scanned = Scanned::default();
     for name in files(directory, "log")? {
         let mut content = Vec::new();
-        open_file(&directory.join(name), OpenOptions::new().read(true))?
+        annals_files::open_with(&directory.join(name), OpenOptions::new().read(true))?
             .read_to_end(&mut content)?;
         scanned.file(&content);
     }

@@ -34,7 +34,6 @@ use std::time::Duration;
 
 use annals_event_log::{Digest, Position};
 
-use crate::folder::open_file;
 use crate::mutants;
 
 /// The file's name.
@@ -82,7 +81,7 @@ fn decode(content: &[u8; BYTES]) -> Option<Position> {
 impl WatermarkFile {
     /// For a reader, which must find it.
     pub(crate) fn open(directory: &Path) -> io::Result<WatermarkFile> {
-        Ok(WatermarkFile::of(open_file(
+        Ok(WatermarkFile::of(annals_files::open_with(
             &directory.join(NAME),
             OpenOptions::new().read(true),
         )?))
@@ -101,7 +100,7 @@ impl WatermarkFile {
         let path = directory.join(NAME);
         let mut how = OpenOptions::new();
         let how = how.read(true).write(true).create(true).truncate(false);
-        let file = open_file(&path, how)?;
+        let file = annals_files::open_with(&path, how)?;
         let mut file = WatermarkFile::of(file);
         let [first, second] = file.rested()?;
         // The older one, or the one that a power cut has torn.

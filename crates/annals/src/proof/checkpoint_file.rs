@@ -145,7 +145,7 @@ impl CheckpointFile {
     /// [`KeepError::File`] and [`KeepError::Checkpoint`].
     pub fn read(&self) -> Result<Option<Checkpoint>, KeepError> {
         let mut bytes = Vec::new();
-        match File::open(&self.path) {
+        match annals_files::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failed(error)),
             Ok(file) => file

@@ -74,7 +74,7 @@ pub(super) fn lock_beside(path: &Path) -> io::Result<File> {
     // Open for writing, which network file systems demand of whoever locks.
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(false);
-    let file = options.open(path.with_file_name(name))?;
+    let file = annals_files::open_with(&path.with_file_name(name), options)?;
     file.lock()?;
     Ok(file)
 }

@@ -162,7 +162,7 @@ impl Taking<'_> {
                     }
                 }
                 Ok(drafted) => {
-                    self.failures.remove(&draft.path);
+                    self.failures.remove(draft.path());
                     say(annals, draft, &drafted, &redacted, output).await?;
                 }
                 Err(error) if error.is_of_file() || error.is_retryable() => {
@@ -188,7 +188,7 @@ impl Taking<'_> {
             return Ok(());
         }
         if output.is_json() {
-            let file = draft.path.display().to_string();
+            let file = draft.path().display().to_string();
             return output.json(&json!({ "draft": file, "outcome": "failed", "message": said }));
         }
         output.note(&visible(&format!("{said}; it is tried again")));
@@ -197,7 +197,7 @@ impl Taking<'_> {
 
     /// Whether this was not said of a draft before.
     fn is_news(&mut self, draft: &DraftFile, said: String) -> bool {
-        let before = self.failures.insert(draft.path.clone(), said.clone());
+        let before = self.failures.insert(draft.path().to_owned(), said.clone());
         before.as_ref() != Some(&said)
     }
 }
@@ -210,7 +210,7 @@ async fn say(
     redacted: &Redactions,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let file = draft.path.display().to_string();
+    let file = draft.path().display().to_string();
     let (word, object) = match drafted {
         Drafted::Proposed { intent, .. } => ("proposed", Some(intent.0)),
         Drafted::Known { intent } => ("known", Some(intent.0)),

@@ -1,6 +1,5 @@
 //! `annals secrets`: what importers take out.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -67,7 +66,9 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     let read = match path.as_os_str() == "-" {
         true => io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes),
-        false => File::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes)),
+        false => {
+            annals_files::open(path).and_then(|file| file.take(LIMIT + 1).read_to_end(&mut bytes))
+        }
     };
     read.map_err(failed)?;
     if bytes.len() as u64 > LIMIT {

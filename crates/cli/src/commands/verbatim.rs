@@ -1,6 +1,5 @@
 //! `annals export annals` and `annals import annals`: the log itself.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -103,7 +102,7 @@ fn open(file: &Path) -> Result<VerbatimSource, CliError> {
             Box::new(BufReader::new(std::io::stdin())),
         ),
         false => {
-            let opened = File::open(file).map_err(|source| CliError::Input {
+            let opened = annals_files::open(file).map_err(|source| CliError::Input {
                 path: file.to_owned(),
                 source,
             })?;

@@ -14,6 +14,7 @@ mod flow;
 mod forge;
 mod git_internal;
 mod help;
+mod hostile;
 mod import;
 mod import_claude;
 mod intake;

@@ -1,11 +1,12 @@
 //! The files of an import, in time order.
 
 use std::cmp::Ordering;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use annals_domain::Timestamp;
+use annals_files::{Entry, Kind, Root};
 use serde::Deserialize;
 
 use super::error::ClaudeImportError;
@@ -30,17 +31,20 @@ pub(super) struct Recording {
 /// The file at `path`, or all `*.jsonl` files in that folder and below,
 /// the one that begins first before the others. Those without any time are
 /// last. What lies beside them is named and not read.
-pub(super) fn find(path: &Path) -> Result<(Vec<Recording>, Others), ClaudeImportError> {
+pub(super) fn find(
+    root: &Root,
+    path: &Path,
+) -> Result<(Vec<Recording>, Others), ClaudeImportError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| ClaudeImportError::Unreadable { path, source }
     };
     let mut paths = Vec::new();
     let mut others = Others::default();
-    if fs::metadata(path).map_err(failed(path))?.is_dir() {
+    if matches!(root, Root::Folder(_)) {
         let mut folders = vec![path.to_owned()];
         while let Some(folder) = folders.pop() {
-            match list(&folder, &mut folders, &mut paths, &mut others) {
+            match list(root, &folder, &mut folders, &mut paths, &mut others) {
                 Ok(()) => {}
                 Err(error) if folder == path => return Err(failed(path)(error)),
                 // Whoever reads it says what is wrong with it.
@@ -54,35 +58,36 @@ pub(super) fn find(path: &Path) -> Result<(Vec<Recording>, Others), ClaudeImport
         let path = path.to_owned();
         return Err(ClaudeImportError::NoRecordings { path });
     }
-    let mut files: Vec<Recording> = paths.into_iter().map(recording).collect();
+    let mut files: Vec<Recording> = paths
+        .into_iter()
+        .map(|path| recording(root, path))
+        .collect();
     files.sort_by(order);
     Ok((files, others))
 }
 
 fn list(
+    root: &Root,
     folder: &Path,
     folders: &mut Vec<PathBuf>,
     files: &mut Vec<PathBuf>,
     others: &mut Others,
 ) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let path = entry.path();
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
+    for Entry { name, kind } in root.folder(folder)?.entries()? {
+        let path = folder.join(name);
+        if kind == Kind::Dir {
             folders.push(path);
         } else if path
             .extension()
             .is_none_or(|name| !name.eq_ignore_ascii_case("jsonl"))
         {
             others.add(path, "its name does not end with .jsonl");
-        } else if path.is_file() {
-            files.push(path);
-        } else if kind.is_symlink() {
-            // To a folder, it could lead back here.
-            others.add(path, others::LINK);
         } else {
-            others.add(path, others::NO_FILE);
+            match kind {
+                Kind::File => files.push(path),
+                Kind::Link => others.add(path, others::LINK),
+                Kind::Dir | Kind::Other => others.add(path, others::NO_FILE),
+            }
         }
     }
     Ok(())
@@ -95,8 +100,8 @@ fn order(a: &Recording, b: &Recording) -> Ordering {
 
 /// What is to be known of a file before it is read. One that cannot be read is
 /// named when it is its turn, and the others are read all the same.
-fn recording(path: PathBuf) -> Recording {
-    let (bytes, begins) = probe(&path).unwrap_or_default();
+fn recording(root: &Root, path: PathBuf) -> Recording {
+    let (bytes, begins) = probe(root, &path).unwrap_or_default();
     Recording {
         path,
         bytes,
@@ -104,12 +109,12 @@ fn recording(path: PathBuf) -> Recording {
     }
 }
 
-fn probe(path: &Path) -> io::Result<(u64, Option<Timestamp>)> {
+fn probe(root: &Root, path: &Path) -> io::Result<(u64, Option<Timestamp>)> {
     // What is read from a pipe cannot be read again.
     if !fs::metadata(path)?.is_file() {
         return Ok((0, None));
     }
-    let file = File::open(path)?;
+    let file = root.open(path)?;
     let bytes = file.metadata()?.len();
     let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
     let begins = lines

@@ -1,9 +1,10 @@
 //! Reading recordings, line by line, on a thread of its own.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+
+use annals_files::Root;
 
 use super::error::ClaudeImportError;
 use super::files;
@@ -54,21 +55,31 @@ pub(super) fn start(
 }
 
 fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop> {
-    let (files, others) = files::find(path)?;
+    let root = Root::of(path).map_err(|source| ClaudeImportError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    let (files, others) = files::find(&root, path)?;
     let bytes = files.iter().map(|file| file.bytes).sum();
     outlet.send(News::Found { bytes, others })?;
     let mut before = 0;
     for file in files {
         outlet.send(News::File(file.path.clone()))?;
-        read_file(&file.path, secrets, before, outlet)?;
+        read_file(&root, &file.path, secrets, before, outlet)?;
         outlet.send(News::FileEnd)?;
         before += file.bytes;
     }
     Ok(())
 }
 
-fn read_file(path: &Path, secrets: &Secrets, before: u64, outlet: &mut Outlet) -> Result<(), Stop> {
-    let file = match File::open(path) {
+fn read_file(
+    root: &Root,
+    path: &Path,
+    secrets: &Secrets,
+    before: u64,
+    outlet: &mut Outlet,
+) -> Result<(), Stop> {
+    let file = match root.open(path) {
         Ok(file) => file,
         // It was there a moment ago; the others are still read.
         Err(error) => {

@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
@@ -126,7 +125,7 @@ fn start(
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(unreadable)?;
+    let file = annals_files::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);

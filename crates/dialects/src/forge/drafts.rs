@@ -6,7 +6,6 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -19,7 +18,7 @@ use uuid::Uuid;
 
 use super::draft::{self, ForgeDraft};
 use super::error::ForgeError;
-use super::folder::{Folder, ForgeFolderError, bytes, files, unreadable};
+use super::folder::{Folder, ForgeFolderError, Part, Place, files, unreadable};
 use super::names::{known_as, reserve};
 use super::remains::Remains;
 use super::sieve::Sieve;
@@ -45,9 +44,16 @@ pub struct DraftFile {
     /// Its name without the ending.
     pub name: String,
     /// Where it is.
-    pub path: PathBuf,
+    pub(super) place: Place,
     /// Whether it was about to go when somebody stopped.
     is_leftover: bool,
+}
+
+impl DraftFile {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
 }
 
 /// How to take drafts.
@@ -161,13 +167,15 @@ pub(super) fn drafts(
     folder: &Folder,
     others: &mut Others,
 ) -> Result<Vec<DraftFile>, ForgeFolderError> {
-    let folder = folder.drafts();
+    let Some(folder) = folder.part(Part::Drafts)? else {
+        return Ok(Vec::new());
+    };
     let mut leftovers = Vec::new();
     for file in files(&folder, TAKEN, &mut Others::default())? {
         if let Some(name) = file.name.strip_prefix('.') {
             leftovers.push(DraftFile {
                 name: name.to_owned(),
-                path: file.path,
+                place: file.place,
                 is_leftover: true,
             });
         }
@@ -175,10 +183,12 @@ pub(super) fn drafts(
     let mut beside = Others::default();
     let found = files(&folder, ENDING, &mut beside)?;
     others.add_all(beside, |path| !is_hidden(path));
-    let found = found.into_iter().filter(|file| !is_hidden(&file.path));
+    let found = found
+        .into_iter()
+        .filter(|file| !is_hidden(file.place.path()));
     leftovers.extend(found.map(|file| DraftFile {
         name: file.name,
-        path: file.path,
+        place: file.place,
         is_leftover: false,
     }));
     Ok(leftovers)
@@ -202,15 +212,15 @@ pub async fn take_draft(
     options: &DraftOptions,
     redacted: &mut Redactions,
 ) -> Result<Drafted, ForgeFolderError> {
-    let bytes = match bytes(&file.path) {
+    let bytes = match file.place.bytes() {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Drafted::Gone),
-        Err(error) => return Err(unreadable(&file.path, error)),
+        Err(error) => return Err(unreadable(file.path(), error)),
     };
     let mut sieve = Sieve::new(&options.secrets);
     let name = sieve.text(&file.name, 1);
     let read = decode(&bytes).and_then(|text| draft::read_through(text, &mut sieve));
-    redacted.add_hits(&file.path.display().to_string(), 1, &sieve.hits);
+    redacted.add_hits(&file.path().display().to_string(), 1, &sieve.hits);
     let draft = match read {
         Ok(draft) => draft,
         Err(error) => return Ok(broken(&error)),
@@ -268,9 +278,9 @@ async fn is_newer(
     file: &DraftFile,
     intent: IntentId,
 ) -> Result<bool, ForgeFolderError> {
-    let written = fs::metadata(&file.path).and_then(|metadata| metadata.modified());
+    let written = file.place.stamp().and_then(|(_, written)| written);
     let history = annals.history(intent).await?;
-    let (Ok(written), Some(first)) = (written, history.first()) else {
+    let (Some(written), Some(first)) = (written, history.first()) else {
         return Ok(false);
     };
     Ok(!file.is_leftover && SystemTime::from(first.recorded_at.to_utc()) < written)
@@ -372,34 +382,36 @@ enum TakenAway {
 /// meanwhile does not lose it.
 fn take_away(file: &DraftFile, read: &[u8]) -> Result<TakenAway, ForgeFolderError> {
     let unwritable = |source| ForgeFolderError::Unwritable {
-        path: file.path.clone(),
+        path: file.path().to_owned(),
         source,
     };
     if file.is_leftover {
-        return gone(fs::remove_file(&file.path)).map_err(unwritable);
+        return gone(file.place.remove()).map_err(unwritable);
     }
     let aside = format!(".{}{TAKEN}", file.name);
     if aside.len() > LONGEST {
         // There is no room for another name.
-        if bytes(&file.path).map_err(|error| unreadable(&file.path, error))? != read {
+        let now = file.place.bytes();
+        if now.map_err(|error| unreadable(file.path(), error))? != read {
             return Ok(TakenAway::Changed);
         }
-        return gone(fs::remove_file(&file.path)).map_err(unwritable);
+        return gone(file.place.remove()).map_err(unwritable);
     }
-    let aside = file.path.with_file_name(aside);
+    let aside = file.place.beside(aside.as_ref());
     // Another one that is about to go is not to be lost.
-    if aside.symlink_metadata().is_ok() {
-        return Ok(TakenAway::Behind(aside));
+    if aside.kind().map_err(unwritable)?.is_some() {
+        return Ok(TakenAway::Behind(aside.path().to_owned()));
     }
-    match fs::rename(&file.path, &aside) {
+    match file.place.rename(&aside) {
         Ok(()) => {}
         // Whoever took it away knew what it says.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(TakenAway::Gone),
         Err(error) => return Err(unwritable(error)),
     }
-    let now = bytes(&aside).map_err(|error| unreadable(&aside, error))?;
+    let now = aside.bytes();
+    let now = now.map_err(|error| unreadable(aside.path(), error))?;
     if now == read {
-        return gone(fs::remove_file(&aside)).map_err(unwritable);
+        return gone(aside.remove()).map_err(unwritable);
     }
     put_back(file, &aside).map_err(unwritable)?;
     Ok(TakenAway::Changed)
@@ -407,15 +419,15 @@ fn take_away(file: &DraftFile, read: &[u8]) -> Result<TakenAway, ForgeFolderErro
 
 /// Puts a text back that nobody has read. If there is a newer one under its name, it
 /// becomes a draft of its own.
-fn put_back(file: &DraftFile, aside: &Path) -> io::Result<()> {
+fn put_back(file: &DraftFile, aside: &Place) -> io::Result<()> {
     let others = (1..100).map(|n| format!("{} ({n}){ENDING}", file.name));
-    let others = others.map(|name| file.path.with_file_name(name));
-    for path in std::iter::once(file.path.clone()).chain(others) {
-        match fs::hard_link(aside, &path) {
-            Ok(()) => return fs::remove_file(aside),
+    let others = others.map(|name| file.place.beside(name.as_ref()));
+    for place in std::iter::once(file.place.clone()).chain(others) {
+        match aside.link(&place) {
+            Ok(()) => return aside.remove(),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             // Some file systems have no links.
-            Err(_) if path.symlink_metadata().is_err() => return fs::rename(aside, &path),
+            Err(_) if place.kind()?.is_none() => return aside.rename(&place),
             Err(_) => {}
         }
     }
@@ -433,15 +445,18 @@ fn gone(removed: io::Result<()>) -> io::Result<TakenAway> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::fs;
+    use std::sync::Arc;
+
     use super::*;
 
     fn place() -> (tempfile::TempDir, DraftFile) {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.md");
-        fs::write(&path, "first").unwrap();
+        fs::write(dir.path().join("a.md"), "first").unwrap();
+        let folder = Arc::new(annals_files::Dir::open(dir.path()).unwrap());
         let file = DraftFile {
             name: "a".to_owned(),
-            path,
+            place: Place::new(&folder, "a.md".as_ref()),
             is_leftover: false,
         };
         (dir, file)
@@ -469,7 +484,7 @@ mod tests {
         let (dir, file) = place();
         assert_eq!(take_away(&file, b"before").unwrap(), TakenAway::Changed);
         assert_eq!(names(dir.path()), ["a.md"]);
-        assert_eq!(fs::read(&file.path).unwrap(), b"first");
+        assert_eq!(fs::read(file.path()).unwrap(), b"first");
     }
 
     #[test]
@@ -477,10 +492,10 @@ mod tests {
         let (dir, file) = place();
         let aside = dir.path().join(".a.md.taken");
         fs::write(&aside, "second").unwrap();
-        put_back(&file, &aside).unwrap();
+        put_back(&file, &file.place.beside(".a.md.taken".as_ref())).unwrap();
         assert_eq!(names(dir.path()), ["a (1).md", "a.md"]);
         assert_eq!(fs::read(dir.path().join("a (1).md")).unwrap(), b"second");
-        assert_eq!(fs::read(&file.path).unwrap(), b"first");
+        assert_eq!(fs::read(file.path()).unwrap(), b"first");
     }
 
     #[test]
@@ -491,6 +506,6 @@ mod tests {
         let taken = take_away(&file, b"first").unwrap();
         assert_eq!(taken, TakenAway::Behind(aside.clone()));
         assert_eq!(fs::read(&aside).unwrap(), b"other");
-        assert!(file.path.exists());
+        assert!(file.path().exists());
     }
 }

@@ -6,18 +6,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use annals::Annals;
 use annals::domain::{IntegrityHash, IntentId, Kind};
 use annals::event_log::Position;
 use annals::projections::ListQuery;
+use annals_files::{Dir, Kind as FileKind};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::folder::{Folder, ForgeFolderError, bytes, files, unreadable};
+use super::folder::{Folder, ForgeFolderError, Named, Part, Place, files, unreadable};
 use super::logged::{self, Logged};
 use super::review::ForgeReview;
 use super::task::ForgeTask;
@@ -98,6 +99,11 @@ pub async fn export(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ForgeExportReport, ForgeFolderError> {
     let folder = Folder::at(path);
+    let parts = Parts {
+        intents: folder.make_part(Part::Intents)?,
+        tasks: folder.make_part(Part::Tasks)?,
+        reviews: folder.make_part(Part::Reviews)?,
+    };
     let mut export = Export {
         report: ForgeExportReport {
             folder: folder.root().display().to_string(),
@@ -112,9 +118,8 @@ pub async fn export(
         more_reviews: 0,
         incomplete: 0,
         by_id: 0,
-        folder,
+        parts,
     };
-    export.make_folders()?;
     if selection.intents.is_empty() {
         export.all(annals, selection.all, progress).await?;
     } else {
@@ -144,8 +149,15 @@ struct Reviewed {
     review: Option<ForgeReview>,
 }
 
+/// The open folders that are written to.
+struct Parts {
+    intents: Arc<Dir>,
+    tasks: Arc<Dir>,
+    reviews: Arc<Dir>,
+}
+
 struct Export {
-    folder: Folder,
+    parts: Parts,
     report: ForgeExportReport,
     /// What the first lines of this log's files begin with.
     mark: String,
@@ -167,29 +179,6 @@ struct Export {
 }
 
 impl Export {
-    /// Makes the folders that are not there. One that is a link would lead out of
-    /// the folder that was named.
-    fn make_folders(&self) -> Result<(), ForgeFolderError> {
-        for part in self.parts() {
-            fs::create_dir_all(&part).map_err(|source| unwritable(&part, source))?;
-            let metadata = part.symlink_metadata();
-            if metadata.is_ok_and(|metadata| metadata.is_symlink()) {
-                let what = "it is a link, and what it names is not written to";
-                let source = io::Error::new(io::ErrorKind::InvalidInput, what);
-                return Err(unwritable(&part, source));
-            }
-        }
-        Ok(())
-    }
-
-    fn parts(&self) -> [PathBuf; 3] {
-        [
-            self.folder.intents(),
-            self.folder.tasks(),
-            self.folder.reviews(),
-        ]
-    }
-
     async fn all(
         &mut self,
         annals: &Annals,
@@ -239,7 +228,7 @@ impl Export {
         }
         give_names(&mut logged);
         self.incomplete += u64::from(logged.incomplete);
-        let file = self.folder.intents().join(format!("{name}.yaml"));
+        let file = file_in(&self.parts.intents, &name);
         let text = render::intent(&logged.intent);
         let same = |text: &str| {
             let there = intent::read(text);
@@ -255,7 +244,7 @@ impl Export {
 
     fn tasks(&mut self, name: &str, logged: &Logged) -> Result<(), ForgeFolderError> {
         let tasks: Vec<&ForgeTask> = logged.tasks.iter().map(|it| &it.task).collect();
-        let file = self.folder.tasks().join(format!("{name}.yaml"));
+        let file = file_in(&self.parts.tasks, name);
         let same = |text: &str| {
             let there = task::read(text, name);
             there.is_ok_and(|it| {
@@ -330,8 +319,8 @@ impl Export {
                     true => name.clone(),
                     false => format!("{intent}.{name}"),
                 };
-                let file = |stem: &str| self.folder.reviews().join(format!("{stem}.yaml"));
-                let is_taken = self.written.contains(&file(&review.task_id));
+                let file = |stem: &str| file_in(&self.parts.reviews, stem);
+                let is_taken = self.written.contains(file(&review.task_id).path());
                 if is_taken || !is_file_name(&review.task_id) {
                     review.task_id = id;
                 }
@@ -350,17 +339,18 @@ impl Export {
     /// Writes a file, if it is not there or an export wrote it.
     fn write(
         &mut self,
-        path: &Path,
+        file: &Place,
         text: &str,
         same: &dyn Fn(&str) -> bool,
     ) -> Result<(), ForgeFolderError> {
+        let path = file.path();
         self.written.insert(path.to_owned());
         let marked = self.marked(path, text);
         if marked.len() > MOST_BYTES {
             self.leave(path, "its text is larger than 4 MiB, which nothing reads");
             return Ok(());
         }
-        match there(path)? {
+        match there(file)? {
             There::Nothing => {}
             There::Text(old) if old == marked => {
                 self.report.unchanged += 1;
@@ -383,7 +373,7 @@ impl Export {
                 return Ok(());
             }
         }
-        write_whole(path, &marked).map_err(|source| unwritable(path, source))?;
+        write_whole(file, &marked).map_err(|source| unwritable(path, source))?;
         self.report.written += 1;
         Ok(())
     }
@@ -413,18 +403,24 @@ impl Export {
 
     /// Takes away what earlier exports wrote and nothing stands for any more.
     fn sweep(&mut self) -> Result<(), ForgeFolderError> {
-        for part in self.parts() {
-            for file in files(&part, ".yaml", &mut Others::default())? {
-                if self.written.contains(&file.path) {
+        let Parts {
+            intents,
+            tasks,
+            reviews,
+        } = &self.parts;
+        for part in [intents, tasks, reviews] {
+            for Named { place, .. } in files(part, ".yaml", &mut Others::default())? {
+                let path = place.path();
+                if self.written.contains(path) {
                     continue;
                 }
-                if let There::Text(text) = there(&file.path)?
-                    && self.is_ours(&file.path, &text)
+                if let There::Text(text) = there(&place)?
+                    && self.is_ours(path, &text)
                 {
-                    fs::remove_file(&file.path).map_err(|source| unwritable(&file.path, source))?;
+                    place.remove().map_err(|source| unwritable(path, source))?;
                     self.report.removed_count += 1;
                     if self.report.removed.len() < NAMED {
-                        let file = file.path.display().to_string();
+                        let file = path.display().to_string();
                         self.report.removed.push(file);
                     }
                 }
@@ -503,15 +499,15 @@ enum There {
     Else(&'static str),
 }
 
-fn there(path: &Path) -> Result<There, ForgeFolderError> {
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(There::Nothing),
-        Err(error) => return Err(unreadable(path, error)),
-        Ok(metadata) if metadata.is_symlink() => return Ok(There::Else("it is a link")),
-        Ok(metadata) if !metadata.is_file() => return Ok(There::Else("it is no file")),
-        Ok(_) => {}
+fn there(file: &Place) -> Result<There, ForgeFolderError> {
+    let failed = |error| unreadable(file.path(), error);
+    match file.kind().map_err(failed)? {
+        None => return Ok(There::Nothing),
+        Some(FileKind::Link) => return Ok(There::Else("it is a link")),
+        Some(FileKind::Dir | FileKind::Other) => return Ok(There::Else("it is no file")),
+        Some(FileKind::File) => {}
     }
-    let bytes = bytes(path).map_err(|error| unreadable(path, error))?;
+    let bytes = file.bytes().map_err(failed)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => There::Text(text),
         Err(_) => There::Else("somebody else wrote it, and it is not UTF-8"),
@@ -519,18 +515,23 @@ fn there(path: &Path) -> Result<There, ForgeFolderError> {
 }
 
 /// Writes a file so that it is either as it was or whole, also after a crash.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_file_name(format!(".annals-{}", Uuid::new_v4()));
-    let written = write_and_sync(&beside, text).and_then(|()| fs::rename(&beside, path));
+fn write_whole(file: &Place, text: &str) -> io::Result<()> {
+    let beside = file.beside(format!(".annals-{}", Uuid::new_v4()).as_ref());
+    let written = write_and_sync(&beside, text).and_then(|()| beside.rename(file));
     if written.is_err() {
         // It is not to stay where nobody expects it; the first error counts.
-        let _ = fs::remove_file(&beside);
+        let _ = beside.remove();
     }
     written
 }
 
-fn write_and_sync(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = fs::File::create_new(path)?;
+/// The file with this name and the ending.
+fn file_in(part: &Arc<Dir>, name: &str) -> Place {
+    Place::new(part, format!("{name}.yaml").as_ref())
+}
+
+fn write_and_sync(place: &Place, text: &str) -> io::Result<()> {
+    let mut file = place.create()?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

@@ -110,8 +110,8 @@ pub async fn import(
     for draft in &drafts {
         let redacted = &mut import.report.redacted;
         match take_draft(annals, draft, &of_drafts, redacted).await {
-            Ok(drafted) => import.drafted(&draft.path, drafted),
-            Err(error) if error.is_of_file() => import.stuck(&draft.path, &error),
+            Ok(drafted) => import.drafted(draft.path(), drafted),
+            Err(error) if error.is_of_file() => import.stuck(draft.path(), &error),
             Err(error) => return Err(error),
         }
     }

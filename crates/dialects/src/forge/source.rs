@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::error::{ForgeError, Read};
-use super::folder::{Folder, Named, bytes, files};
+use super::folder::{Folder, Named, Part, files};
 use super::intent::{self, ForgeIntent};
 use super::review::{self, ForgeReview};
 use super::sieve::Sieve;
@@ -60,23 +60,23 @@ fn read<T>(
     report: &mut ImportReport,
     reader: impl FnOnce(&str, &str, &mut Sieve<'_>) -> Read<T>,
 ) -> Option<T> {
-    let bytes = match bytes(&file.path) {
+    let bytes = match file.place.bytes() {
         Ok(bytes) => bytes,
         Err(error) => {
             report.records_read += 1;
-            let path = file.path.display().to_string();
+            let path = file.place.path().display().to_string();
             report.add_broken(&path, 1, format!("it cannot be read: {error}"));
             return None;
         }
     };
     let mut sieve = Sieve::new(secrets);
     let read = decode(&bytes).and_then(|text| reader(text, &file.name, &mut sieve));
-    let path = file.path.display().to_string();
+    let path = file.place.path().display().to_string();
     report.redacted.add_hits(&path, 1, &sieve.hits);
     match read {
         Ok(read) => Some(read),
         Err(error) => {
-            broken(report, &file.path, &error);
+            broken(report, file.place.path(), &error);
             None
         }
     }
@@ -85,18 +85,24 @@ fn read<T>(
 /// The files of a part of the folder, their names without secrets. One that cannot be
 /// read is named.
 fn listed(
-    part: &Path,
+    folder: &Folder,
+    part: Part,
     secrets: &Secrets,
     others: &mut Others,
     report: &mut ImportReport,
 ) -> Vec<Named> {
-    let mut files = files(part, ".yaml", others).unwrap_or_else(|error| {
-        report.add_broken(&part.display().to_string(), 1, error.to_string());
+    let found = folder.part(part).and_then(|part| match part {
+        Some(part) => files(&part, ".yaml", others),
+        None => Ok(Vec::new()),
+    });
+    let mut files = found.unwrap_or_else(|error| {
+        let path = folder.path_of(part).display().to_string();
+        report.add_broken(&path, 1, error.to_string());
         Vec::new()
     });
     for file in &mut files {
         let name = secrets.redact(&file.name);
-        let path = file.path.display().to_string();
+        let path = file.place.path().display().to_string();
         report.redacted.add_hits(&path, 1, &name.hits);
         file.name = name.content.into_owned();
     }
@@ -123,7 +129,7 @@ impl Source {
         report: &mut ImportReport,
     ) -> Source {
         let mut source = Source::default();
-        for file in listed(&folder.intents(), secrets, others, report) {
+        for file in listed(folder, Part::Intents, secrets, others, report) {
             let found = read(&file, secrets, report, |text, _, sieve| {
                 let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
                 Ok((intent::read_through(text, sieve)?, lines))
@@ -138,13 +144,13 @@ impl Source {
                 None => source.bad_intents.push(file.name),
             }
         }
-        for file in listed(&folder.tasks(), secrets, others, report) {
+        for file in listed(folder, Part::Tasks, secrets, others, report) {
             match read(&file, secrets, report, task::read_through) {
                 Some(tasks) => source.tasks.push(TasksFile { file, tasks }),
                 None => source.bad_tasks.push(file.name),
             }
         }
-        for file in listed(&folder.reviews(), secrets, others, report) {
+        for file in listed(folder, Part::Reviews, secrets, others, report) {
             if let Some(review) = read(&file, secrets, report, review::read_through) {
                 source.reviews.push(ReviewFile { file, review });
             }

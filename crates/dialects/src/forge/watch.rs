@@ -5,7 +5,6 @@
 //! it is for a moment: whoever writes it may not have finished.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -15,7 +14,7 @@ use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::drafts::{DraftFile, drafts};
-use super::folder::{Folder, ForgeFolderError};
+use super::folder::{Folder, ForgeFolderError, Part};
 use crate::others::Others;
 
 /// For how long a draft stays as it is before it is ready.
@@ -31,12 +30,9 @@ struct Stamp {
     modified: Option<SystemTime>,
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
-    let metadata = fs::metadata(path).ok()?;
-    Some(Stamp {
-        bytes: metadata.len(),
-        modified: metadata.modified().ok(),
-    })
+fn stamp(draft: &DraftFile) -> Option<Stamp> {
+    let (bytes, modified) = draft.place.stamp()?;
+    Some(Stamp { bytes, modified })
 }
 
 /// A draft that was seen.
@@ -86,11 +82,8 @@ impl DraftWatch {
     /// [`ForgeFolderError`].
     pub fn start(path: &Path) -> Result<DraftWatch, ForgeFolderError> {
         let folder = Folder::find(path)?;
+        folder.make_part(Part::Drafts)?;
         let of_drafts = folder.drafts();
-        fs::create_dir_all(&of_drafts).map_err(|source| ForgeFolderError::Unwritable {
-            path: of_drafts.clone(),
-            source,
-        })?;
         let (mut tell, changes) = mpsc::channel(1);
         let unwatched = |error: notify::Error| ForgeFolderError::Unwatched {
             path: of_drafts.clone(),
@@ -139,17 +132,17 @@ impl DraftWatch {
             again: PATIENCE,
         };
         for draft in found {
-            let Some(stamp) = stamp(&draft.path) else {
+            let Some(stamp) = stamp(&draft) else {
                 continue;
             };
-            let before = seen.remove(&draft.path).filter(|seen| seen.stamp == stamp);
+            let before = seen.remove(draft.path()).filter(|seen| seen.stamp == stamp);
             let mut one = before.unwrap_or(Seen {
                 stamp,
                 since: now,
                 is_given: false,
             });
             let quiet = now.saturating_duration_since(one.since);
-            let path = draft.path.clone();
+            let path = draft.path().to_owned();
             if quiet < QUIET {
                 ready.again = ready.again.min(QUIET - quiet);
             } else if !one.is_given {
@@ -163,7 +156,7 @@ impl DraftWatch {
 
     /// Lets a draft be given again, since nothing became of it.
     pub fn forget(&mut self, draft: &DraftFile) {
-        if let Some(seen) = self.seen.get_mut(&draft.path) {
+        if let Some(seen) = self.seen.get_mut(draft.path()) {
             seen.is_given = false;
         }
     }

@@ -18,6 +18,7 @@ mod diff;
 mod error;
 mod map;
 mod patch;
+mod pipes;
 mod read;
 mod remark;
 mod shown;

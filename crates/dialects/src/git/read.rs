@@ -17,6 +17,7 @@ use super::commit::{self, Tally};
 use super::diff::{Differ, Patch};
 use super::error::{GitImportError, Trouble};
 use super::map::{self, CommitIds};
+use super::pipes;
 use super::remark::Remark;
 use super::walk::{self, Baseline, Step};
 use crate::reading;
@@ -110,6 +111,17 @@ impl Reader {
 
 /// Opens the repository at the path or in the nearest folder above it.
 fn open(path: &Path) -> Result<Repository, GitImportError> {
+    let unreadable = |source: std::io::Error| GitImportError::Unreadable {
+        path: path.to_owned(),
+        source: Box::new(source),
+    };
+    if let Some(found) = pipes::find(path).map_err(unreadable)? {
+        let said = format!("{} is a pipe, a socket or a device", found.display());
+        return Err(unreadable(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            said,
+        )));
+    }
     gix::discover(path).map_err(|error| {
         let path = path.to_owned();
         let no_repository = matches!(

@@ -1,6 +1,5 @@
 //! The files that these commands read and write.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -25,7 +24,7 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ProofCommandError> {
         let stdin = io::stdin().lock();
         stdin.take(limit + 1).read_to_end(&mut bytes)
     } else {
-        let file = File::open(path).map_err(failed)?;
+        let file = annals_files::open(path).map_err(failed)?;
         file.take(limit + 1).read_to_end(&mut bytes)
     }
     .map_err(failed)?;

@@ -74,7 +74,7 @@ impl Import<'_> {
                     said.as_str(),
                     computed.as_str()
                 );
-                self.against(&file.file.path, 1, id, violation);
+                self.against(file.file.path(), 1, id, violation);
             }
         }
         Ok(())

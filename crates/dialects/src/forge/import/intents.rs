@@ -50,7 +50,7 @@ impl Import<'_> {
                         "its name is that of a {} in the log already ({}); rename the file",
                         object.kind, object.id
                     );
-                    self.broken(&file.file.path, 1, reason);
+                    self.broken(file.file.path(), 1, reason);
                 }
                 None => {
                     let known = Known {
@@ -93,7 +93,7 @@ impl Import<'_> {
                 if *is_new {
                     self.known.remove(&file.file.name);
                 }
-                self.unfit(&file.file.path, 1, error);
+                self.unfit(file.file.path(), 1, error);
             }
         }
     }
@@ -113,7 +113,7 @@ impl Import<'_> {
             );
             for file in tangle {
                 let line = file.depends_on_line.max(file.parent_line);
-                self.broken(&file.file.path, line, reason.clone());
+                self.broken(file.file.path(), line, reason.clone());
                 names.insert(file.file.name.clone());
             }
         }
@@ -140,7 +140,7 @@ impl Import<'_> {
         let course = catch_up::course(self.annals, id.0).await?;
         if !course.is_followed {
             self.left.insert(name.clone());
-            self.passed_over(&file.file.path, in_log(&differs, CHANGED_HERE));
+            self.passed_over(file.file.path(), in_log(&differs, CHANGED_HERE));
             return Ok(None);
         }
         let has_parts = has_parts || !logged.tasks.is_empty() || logged.has_children;
@@ -148,7 +148,7 @@ impl Import<'_> {
             catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, course);
         if !stuck.is_empty() {
             self.left.insert(name.clone());
-            self.passed_over(&file.file.path, in_log(&stuck, NO_EVENT));
+            self.passed_over(file.file.path(), in_log(&stuck, NO_EVENT));
         }
         if events.is_empty() {
             // Its tasks may yet lead there; the end of the import says so.
@@ -247,7 +247,7 @@ impl Import<'_> {
              imported"
         );
         let id = ids::intent(&file.file.name);
-        self.against(&file.file.path, line, id, violation);
+        self.against(file.file.path(), line, id, violation);
         Ok((ids::intent(name), false))
     }
 }

@@ -73,7 +73,7 @@ impl Import<'_> {
                 if known.is_some() {
                     return Ok(known);
                 }
-                self.broken(&file.file.path, 1, ambiguous(name, several));
+                self.broken(file.file.path(), 1, ambiguous(name, several));
                 return Ok(None);
             }
             Some([]) | None => {}
@@ -85,7 +85,7 @@ impl Import<'_> {
         }
         let reason =
             format!("it reviews the task {name:?}, and no intent of the folder has such a task");
-        self.broken(&file.file.path, 1, reason);
+        self.broken(file.file.path(), 1, reason);
         Ok(None)
     }
 
@@ -128,14 +128,14 @@ impl Import<'_> {
                 self.report.already_there += 1;
             } else {
                 let reason = format!("it is not taken: {CHANGED_HERE}, the task");
-                self.passed_over(&file.file.path, reason);
+                self.passed_over(file.file.path(), reason);
             }
             return Ok(None);
         }
         Ok(Some(Unit {
             events: vec![facts::review(task, &file.review)],
             heads: vec![(task.stream(), head)],
-            about: file.file.path.as_path(),
+            about: file.file.path(),
         }))
     }
 }

@@ -89,7 +89,7 @@ impl Import<'_> {
                  intents/{name}.yaml or rename the file"
             ),
         };
-        self.broken(&file.file.path, 1, reason);
+        self.broken(file.file.path(), 1, reason);
         Ok(None)
     }
 
@@ -99,7 +99,7 @@ impl Import<'_> {
         intent: IntentId,
         queue: &mut Queue<'_, OfTask<'f>>,
     ) -> Result<(), ForgeFolderError> {
-        let path = file.file.path.as_path();
+        let path = file.file.path();
         let (good, wrong) = sound(&file.tasks);
         let all = file.tasks.errors.len() + file.tasks.tasks.len();
         self.report.records_read += all as u64;
@@ -151,7 +151,7 @@ impl Import<'_> {
                 "the log has more tasks of this intent, which stay: {}",
                 missing.join(", ")
             );
-            self.passed_over(&file.file.path, reason);
+            self.passed_over(file.file.path(), reason);
         }
     }
 

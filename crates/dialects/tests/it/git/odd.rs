@@ -127,3 +127,34 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
         }
     }
 }
+
+/// Whoever opened one waited for somebody to write to it.
+#[test]
+fn a_pipe_in_the_place_of_a_repositorys_file_is_named() {
+    for name in [
+        "packed-refs",
+        "HEAD",
+        "config",
+        "refs/heads/main",
+        "objects/info/alternates",
+    ] {
+        let repo = TestRepo::new();
+        repo.commit(&files(&[("a", "1\n")]), &[], "first\n");
+        let pipe = repo.git_dir().join(name);
+        std::fs::create_dir_all(pipe.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&pipe);
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let path = repo.path().to_owned();
+        std::thread::spawn(move || sender.send(import_into(&memory(), &path)));
+        let imported = receiver.recv_timeout(std::time::Duration::from_secs(30));
+        let error = imported.expect("nothing waits").unwrap_err();
+        assert!(
+            matches!(error, GitImportError::Unreadable { .. }),
+            "{error}"
+        );
+        let said = std::error::Error::source(&error).unwrap().to_string();
+        assert!(said.contains(name) && said.contains("a pipe"), "{said}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Opening files that strangers may have made: a repository, a folder of recordings, a log that
+//! somebody sent.
+//!
+//! What is opened here is a regular file or a folder, and nothing waits: to open a pipe as the
+//! standard library does waits until somebody writes to it. A file that a *person* names
+//! ([`open`]) may be a link, as they see where it leads. What lies in a *folder*
+//! ([`Dir`]) may not: each step goes from an open folder to an entry of it, and no link is
+//! followed, so that nothing outside is read, written or removed, whatever is put into the
+//! folder meanwhile.
+//!
+//! ```
+//! use std::io::Read;
+//! # let home = tempfile::tempdir()?;
+//! # std::fs::create_dir(home.path().join("intents"))?;
+//! # std::fs::write(home.path().join("intents/one.yaml"), "title: one")?;
+//! # std::os::unix::fs::symlink("/etc/passwd", home.path().join("intents/two.yaml"))?;
+//! let intents = annals_files::Dir::open(home.path())?.dir("intents".as_ref())?;
+//! let mut text = String::new();
+//! intents.open_file("one.yaml".as_ref())?.read_to_string(&mut text)?;
+//! assert_eq!(text, "title: one");
+//! assert!(intents.open_file("two.yaml".as_ref()).is_err());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+mod dir;
+mod root;
+
+pub use dir::{Dir, Entry, Kind};
+pub use root::Root;
+
+/// Where a process finds what it was given: a pipe among it is one that somebody just made for it.
+const GIVEN: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+
+/// Opens a file for reading that a person named: a regular file, or what they gave this process, as
+/// `/dev/stdin` or a shell's `<(command)`; links are followed.
+///
+/// # Errors
+/// Those of the operating system; [`io::ErrorKind::InvalidInput`] where there is something else, as a
+/// named pipe or a folder.
+pub fn open(path: &Path) -> io::Result<File> {
+    let is_given = GIVEN.iter().any(|given| {
+        path.as_os_str()
+            .as_encoded_bytes()
+            .starts_with(given.as_bytes())
+    });
+    if is_given || path == Path::new("/dev/null") {
+        return File::open(path);
+    }
+    let flags = raw(OFlags::NONBLOCK | OFlags::CLOEXEC);
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)?;
+    let kind = file.metadata()?.file_type();
+    match kind.is_file() {
+        true => Ok(file),
+        false => Err(other(path, what_is(kind))),
+    }
+}
+
+/// Opens a file by a path whose last part may be no link, and whatever was found there is a
+/// regular file; `how` says for what, and whether it is made.
+///
+/// # Errors
+/// Those of the operating system; [`io::ErrorKind::InvalidInput`] where there is something else.
+pub fn open_with(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
+    let flags = raw(OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC);
+    let opened = how.custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => other(path, what_is(found.file_type())),
+        _ => error,
+    })?;
+    let kind = file.metadata()?.file_type();
+    match kind.is_file() {
+        true => Ok(file),
+        false => Err(other(path, what_is(kind))),
+    }
+}
+
+fn is_given(path: &Path) -> bool {
+    let path = path.as_os_str().as_encoded_bytes();
+    GIVEN.iter().any(|given| path.starts_with(given.as_bytes()))
+}
+
+fn raw(flags: OFlags) -> i32 {
+    i32::try_from(flags.bits()).unwrap_or_default()
+}
+
+fn what_is(kind: fs::FileType) -> &'static str {
+    match kind {
+        _ if kind.is_symlink() => "a link",
+        _ if kind.is_dir() => "a folder",
+        _ if kind.is_fifo() => "a pipe",
+        _ if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+fn other(path: &Path, what: &str) -> io::Error {
+    let hint = match what {
+        "a pipe" => "; what a program writes is read from standard input",
+        _ => "",
+    };
+    let said = format!("{} is {what}, and not a regular file{hint}", path.display());
+    io::Error::new(io::ErrorKind::InvalidInput, said)
+}
