@@ -147,7 +147,7 @@ fn a_pipe_in_the_place_of_a_repositorys_file_is_named() {
         assert!(made.unwrap().success());
         let (sender, receiver) = std::sync::mpsc::channel();
         let path = repo.path().to_owned();
-        std::thread::spawn(move || sender.send(import_into(&memory(), &path)));
+        std::thread::spawn(move || drop(sender.send(import_into(&memory(), &path))));
         let imported = receiver.recv_timeout(std::time::Duration::from_secs(30));
         let error = imported.expect("nothing waits").unwrap_err();
         assert!(
