@@ -4,6 +4,8 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use annals_files::Root;
+
 use super::error::GitInternalImportError;
 use super::known::{Known, Place};
 use super::object::Object;
@@ -67,17 +69,18 @@ pub(super) fn start(
 
 fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop> {
     let Files {
+        root,
         paths: files,
         bytes,
         others,
     } = files(path)?;
     outlet.send(News::Found { bytes, others })?;
-    outlet.send(News::Known(Box::new(known(&files))))?;
+    outlet.send(News::Known(Box::new(known(&root, &files))))?;
     let mut before = 0;
     for file in &files {
         let mut read = 0;
         let mut sent = Ok(());
-        let ended = texts(file, &mut |text| {
+        let ended = texts(&root, file, &mut |text| {
             read = text.bytes_read;
             let done = before + read;
             sent = without_secrets(text, file, secrets, outlet)
@@ -122,10 +125,10 @@ fn without_secrets(
 }
 
 /// The first reading, which keeps ids alone. What is broken is said in the second one.
-fn known(files: &[PathBuf]) -> Known {
+fn known(root: &Root, files: &[PathBuf]) -> Known {
     let mut known = Known::of(files);
     for (number, file) in files.iter().enumerate() {
-        let read = texts(file, &mut |text| {
+        let read = texts(root, file, &mut |text| {
             let tally = RefCell::default();
             if let Some(Ok(object)) = text.text.ok().map(|text| Object::read(&text, &tally)) {
                 let place = Place {

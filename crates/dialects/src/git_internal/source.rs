@@ -1,10 +1,11 @@
 //! Where objects are read from: a file of JSON lines or with one object, or a
 //! folder of such files. What else is in a folder is named, not read.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::fs;
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use annals_files::{Entry, Kind, Root};
 use serde::de::IgnoredAny;
 
 use super::error::GitInternalImportError;
@@ -37,8 +38,10 @@ pub(super) struct Text {
 }
 
 /// The files of a source.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Files {
+    /// What they are opened by.
+    pub(super) root: Root,
     /// Those that are read, in the order of their names.
     pub(super) paths: Vec<PathBuf>,
     /// Their bytes.
@@ -50,19 +53,26 @@ pub(super) struct Files {
 /// Finds the files of a source.
 pub(super) fn files(path: &Path) -> Result<Files, GitInternalImportError> {
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
-    if !metadata.is_dir() {
+    let root = Root::of(path).map_err(|error| unreadable(path, error))?;
+    if matches!(root, Root::File(_)) {
         if !metadata.is_file() {
             let what = "it is neither a file nor a folder, and it is read twice";
             let source = io::Error::new(io::ErrorKind::InvalidInput, what);
             return Err(unreadable(path, source));
         }
         return Ok(Files {
+            root,
             paths: vec![path.to_owned()],
             bytes: metadata.len(),
             others: Others::default(),
         });
     }
-    let mut files = Files::default();
+    let mut files = Files {
+        root,
+        paths: Vec::new(),
+        bytes: 0,
+        others: Others::default(),
+    };
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
         match files.look_into(&folder, &mut folders) {
@@ -84,22 +94,21 @@ pub(super) fn files(path: &Path) -> Result<Files, GitInternalImportError> {
 
 impl Files {
     fn look_into(&mut self, folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<()> {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            let (path, kind) = (entry.path(), entry.file_type()?);
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_symlink() {
-                // It could lead round in circles.
-                self.others.add(path, others::LINK);
-            } else if !kind.is_file() {
-                self.others.add(path, others::NO_FILE);
-            } else if !has_ending(&path) {
-                let reason = "its name does not end with .json, .jsonl or .ndjson";
-                self.others.add(path, reason);
-            } else {
-                self.bytes += entry.metadata().map_or(0, |metadata| metadata.len());
-                self.paths.push(path);
+        let open = self.root.folder(folder)?;
+        for Entry { name, kind } in open.entries()? {
+            let path = folder.join(&name);
+            match kind {
+                Kind::Dir => folders.push(path),
+                Kind::Link => self.others.add(path, others::LINK),
+                Kind::Other => self.others.add(path, others::NO_FILE),
+                Kind::File if !has_ending(&path) => {
+                    let reason = "its name does not end with .json, .jsonl or .ndjson";
+                    self.others.add(path, reason);
+                }
+                Kind::File => {
+                    self.bytes += open.bytes(&name)?.unwrap_or_default();
+                    self.paths.push(path);
+                }
             }
         }
         Ok(())
@@ -126,12 +135,16 @@ fn has_ending(path: &Path) -> bool {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub(super) fn texts(path: &Path, each: &mut dyn FnMut(Text) -> bool) -> io::Result<()> {
-    if let Some(text) = one_object(path)? {
+pub(super) fn texts(
+    root: &Root,
+    path: &Path,
+    each: &mut dyn FnMut(Text) -> bool,
+) -> io::Result<()> {
+    if let Some(text) = one_object(root, path)? {
         each(text);
         return Ok(());
     }
-    let mut lines = Lines::new(BufReader::new(File::open(path)?), MAX_OBJECT);
+    let mut lines = Lines::new(BufReader::new(root.open(path)?), MAX_OBJECT);
     while let Some(line) = lines.next() {
         if line.is_blank() {
             continue;
@@ -156,8 +169,8 @@ pub(super) fn texts(path: &Path, each: &mut dyn FnMut(Text) -> bool) -> io::Resu
 
 /// The whole file, if it is one object over several lines, also where that is
 /// cut off.
-fn one_object(path: &Path) -> io::Result<Option<Text>> {
-    let mut lines = Lines::new(BufReader::new(File::open(path)?), MAX_OBJECT);
+fn one_object(root: &Root, path: &Path) -> io::Result<Option<Text>> {
+    let mut lines = Lines::new(BufReader::new(root.open(path)?), MAX_OBJECT);
     let Some(first) = lines.find(|line| !line.is_blank()) else {
         return Ok(None);
     };
@@ -166,10 +179,13 @@ fn one_object(path: &Path) -> io::Result<Option<Text>> {
         read.is_err_and(|error| error.is_eof())
     };
     let begins = first.bytes.is_ok_and(|bytes| unfinished(&bytes));
-    if !begins || fs::metadata(path)?.len() > MAX_OBJECT as u64 {
+    let mut file = root.open(path)?;
+    if !begins || file.metadata()?.len() > MAX_OBJECT as u64 {
         return Ok(None);
     }
-    let Ok(text) = String::from_utf8(fs::read(path)?) else {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let Ok(text) = String::from_utf8(bytes) else {
         return Ok(None);
     };
     let text = text.trim_start_matches('\u{feff}');

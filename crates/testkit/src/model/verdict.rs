@@ -109,6 +109,13 @@ impl From<&AppendError> for Reason {
             AppendError::IdempotencyMismatch { batch } => {
                 Reason::IdempotencyMismatch { batch: *batch }
             }
+            AppendError::RequestUnverifiable { batch, first, last } => {
+                Reason::RequestUnverifiable {
+                    batch: *batch,
+                    first: *first,
+                    last: *last,
+                }
+            }
             AppendError::TooLarge { limit, .. } => Reason::TooLarge { limit: *limit },
             AppendError::Invalid { .. } => Reason::Invalid,
             AppendError::UnknownBlob { digest } => Reason::UnknownBlob { digest: *digest },
