@@ -29,7 +29,9 @@ pub(crate) fn check(directory: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::io(directory, error);
     for name in files(directory, "log").map_err(failed)? {
         let path = directory.join(&name);
-        let file = annals_files::open_with(&path, OpenOptions::new().read(true)).map_err(failed)?;
+        let Some(file) = open_if_there(&path).map_err(failed)? else {
+            continue;
+        };
         if let Some(at) = find(file).map_err(|error| OpenError::io(&path, error))? {
             let reason = format!(
                 "its write-ahead log {name} is damaged at byte {at}; `annals doctor` says whether anything that was \
@@ -44,12 +46,20 @@ pub(crate) fn check(directory: &Path) -> Result<(), OpenError> {
 /// Whether there is such a damage.
 pub(crate) fn is_in(directory: &Path) -> io::Result<bool> {
     for name in files(directory, "log")? {
-        let file = annals_files::open_with(&directory.join(name), OpenOptions::new().read(true))?;
-        if find(file)?.is_some() {
+        let file = open_if_there(&directory.join(name))?;
+        if file.map(find).transpose()?.flatten().is_some() {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Opens a write-ahead log; none, where a writer has deleted it since it was listed.
+fn open_if_there(path: &Path) -> io::Result<Option<File>> {
+    match annals_files::open_with(path, OpenOptions::new().read(true)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
+    }
 }
 
 /// Copies the write-ahead logs to another directory, with another wrong byte at each such place.
