@@ -54,7 +54,9 @@ pub use observations::{Noticed, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
-pub use redaction::{Found, RedactReport, RedactRequest, RedactionError, RedactionNote, Target};
+pub use redaction::{
+    Found, RedactReport, RedactRequest, RedactionError, RedactionNote, Stays, Target,
+};
 pub use request::{BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;
 pub use window::{FrameWas, SeenWindow, StepFrame};

@@ -3,8 +3,11 @@
 mod notes;
 mod plan;
 mod search;
+mod stays;
 #[cfg(test)]
 mod tests;
+
+use std::collections::HashSet;
 
 use annals_domain::{ActorRef, Kind, Timestamp};
 use annals_event_log::{Digest, PiecesOf, Position, ReadError, RedactError};
@@ -13,9 +16,10 @@ use regex::bytes::Regex;
 use uuid::Uuid;
 
 use crate::{Annals, LoadError};
-use plan::Plan;
+use plan::{Plan, Step};
 
 pub use notes::RedactionNote;
+pub use stays::Stays;
 
 /// Records that are looked through at once.
 const PAGE: usize = 1_000;
@@ -50,6 +54,10 @@ pub struct Found {
     pub shared: Vec<Digest>,
     /// The objects that the events are about.
     pub objects: Vec<(Kind, Uuid)>,
+    /// Where a pattern is found in what no redaction removes, the first 1,000.
+    pub stays: Vec<Stays>,
+    /// How often it is.
+    pub stays_count: u64,
 }
 
 /// What a redaction came to.
@@ -61,8 +69,8 @@ pub struct RedactReport {
     /// The first and the last event that say so; none where there was nothing to
     /// remove. Other events may stand between them, see [`RedactReport::redactions`].
     pub recorded: Option<(Position, Position)>,
-    /// How many redactions it took: more than one, where content with a pattern came while
-    /// the log was looked through.
+    /// How many redactions it took: more than one, where very many events lost content, or content
+    /// with a pattern came while the log was looked through.
     pub redactions: u32,
     /// Where content with a pattern may be left, from the first of these positions to the
     /// last: it came during the last of the redactions, of which there were many. A call
@@ -208,62 +216,67 @@ impl Annals {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<RedactReport, RedactionError> {
         check_reason(request)?;
-        let first = self.remove(request, &request.targets, Stretch::All, progress);
-        let mut report = RedactReport::default();
-        report.add(first.await?);
         let is_pattern = |target: &&Target| matches!(target, Target::Pattern(_));
         let patterns: Vec<Target> = request.targets.iter().filter(is_pattern).cloned().collect();
-        while let Some((from, to)) = report.unsearched {
-            if patterns.is_empty() || from > to {
-                report.unsearched = None;
-            } else if report.redactions < ROUNDS {
-                let stretch = Stretch::Between(from, to);
-                let removed = self.remove(request, &patterns, stretch, progress).await;
-                let removed = removed.map_err(|error| report.partly(error))?;
-                report.add(removed);
-            } else {
+        let mut report = RedactReport::default();
+        let (mut targets, mut stretch) = (&request.targets, Stretch::All);
+        for _ in 0..ROUNDS {
+            let removed = self.remove(request, targets, stretch, &mut report, progress);
+            let came = removed.await.map_err(|error| report.partly(error))?;
+            report.unsearched = came.filter(|(from, to)| from <= to && !patterns.is_empty());
+            let Some((from, to)) = report.unsearched else {
                 break;
-            }
+            };
+            (targets, stretch) = (&patterns, Stretch::Between(from, to));
         }
         Ok(report)
     }
 
-    /// Removes what is found of the targets in a stretch of the log, with one redaction. Where
-    /// what came behind it refers to blobs that go, it goes on to what is the end by then.
+    /// Removes what is found of the targets in a stretch of the log, in as many redactions as it
+    /// takes, and adds each to the report; answers with what came while it was looked through,
+    /// if something was removed. Where what came behind it refers to blobs that go, it goes on to
+    /// what is the end by then.
     async fn remove(
         &self,
         request: &RedactRequest,
         targets: &[Target],
         mut stretch: Stretch,
+        report: &mut RedactReport,
         progress: &mut (dyn FnMut(Position) + Send),
-    ) -> Result<Removed, RedactionError> {
+    ) -> Result<Option<(Position, Position)>, RedactionError> {
+        let before = report.recorded.map(|(_, last)| last);
         for _ in 0..ATTEMPTS {
             let plan = Plan::make(self, targets, stretch, progress).await?;
             let (found, seen) = (plan.found(), plan.seen);
-            if found.removed.is_empty() {
-                let recorded = None;
-                return Ok(Removed {
-                    found,
-                    recorded,
-                    seen,
-                });
-            }
-            let redaction = plan.redaction(request)?;
-            let redacted = self.catalogue.forgetting(self.log.redact(redaction)).await;
-            match redacted {
-                Ok(appended) => {
-                    let recorded = Some((appended.first, appended.last));
-                    return Ok(Removed {
-                        found,
-                        recorded,
-                        seen,
-                    });
+            let mut came = None;
+            for Step { redaction, objects } in plan.steps(request)? {
+                let part = Found {
+                    removed: redaction.removed.clone(),
+                    blobs: redaction.blobs.clone(),
+                    objects,
+                    ..Found::default()
+                };
+                let redacted = self.catalogue.forgetting(self.log.redact(redaction)).await;
+                match redacted {
+                    Ok(appended) => {
+                        report.add(part, (appended.first, appended.last));
+                        let from = before.map_or(seen, |last| seen.max(last)).next();
+                        came = Some((from, Position(appended.first.0.saturating_sub(1))));
+                    }
+                    Err(RedactError::StillNamed { .. }) => {
+                        came = None;
+                        break;
+                    }
+                    Err(error) => return Err(RedactionError::Store(error)),
                 }
-                Err(RedactError::StillNamed { .. }) => {
-                    stretch = stretch.up_to(self.log.watermark());
-                }
-                Err(error) => return Err(RedactionError::Store(error)),
             }
+            if came.is_some() || found.removed.is_empty() {
+                report.found.shared.extend(found.shared);
+                report.found.stays.extend(found.stays);
+                report.found.stays_count += found.stays_count;
+                return Ok(came);
+            }
+            stretch = stretch.up_to(self.log.watermark());
         }
         Err(RedactionError::Contended { attempts: ATTEMPTS })
     }
@@ -288,40 +301,23 @@ impl Stretch {
     }
 }
 
-/// What one redaction came to.
-struct Removed {
-    found: Found,
-    recorded: Option<(Position, Position)>,
-    /// Up to where the log was looked through.
-    seen: Position,
-}
-
 impl RedactReport {
-    /// Takes in another redaction. What stands between what was looked through and the events
-    /// that say so is not looked through yet; those events themselves have nothing of it.
-    fn add(&mut self, removed: Removed) {
-        let Removed {
-            found,
-            recorded,
-            seen,
-        } = removed;
-        let before = self.recorded.map(|(_, last)| last);
-        self.unsearched = recorded.map(|(first, _)| {
-            let from = before.map_or(seen, |last| seen.max(last)).next();
-            (from, Position(first.0.saturating_sub(1)))
-        });
-        self.found.add(found);
-        if let Some((first, last)) = recorded {
-            let first = self.recorded.map_or(first, |(first, _)| first);
-            self.recorded = Some((first, last));
-            self.redactions += 1;
-        }
+    /// Takes in one redaction.
+    fn add(&mut self, removed: Found, (first, last): (Position, Position)) {
+        let first = self.recorded.map_or(first, |(first, _)| first);
+        self.recorded = Some((first, last));
+        self.redactions += 1;
+        self.found.add(removed);
     }
 
+    /// What goes wrong once something was removed is a part of the answer.
     fn partly(&self, source: RedactionError) -> RedactionError {
+        let Some((_, recorded)) = self.recorded else {
+            return source;
+        };
         RedactionError::Partly {
             events: self.found.removed.len(),
-            recorded: self.recorded.map_or(Position::START, |(_, last)| last),
+            recorded,
             source: Box::new(source),
         }
     }
@@ -331,12 +327,9 @@ impl Found {
     fn add(&mut self, more: Found) {
         self.removed.extend(more.removed);
         self.blobs.extend(more.blobs);
-        self.shared.extend(more.shared);
-        for object in more.objects {
-            if !self.objects.contains(&object) {
-                self.objects.push(object);
-            }
-        }
+        let mut known: HashSet<(Kind, Uuid)> = self.objects.iter().copied().collect();
+        let new = more.objects.into_iter().filter(|it| known.insert(*it));
+        self.objects.extend(new);
     }
 }
 

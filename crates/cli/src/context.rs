@@ -1,7 +1,10 @@
 //! What every command works with: where the log is, and where output goes.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use annals::event_log::Position;
-use annals::{Annals, At, OpenOptions};
+use annals::{Annals, At, LogUrl, OpenOptions};
+use rustix::fs::Mode;
 
 use crate::cli::Floor;
 use crate::error::CliError;
@@ -38,7 +41,20 @@ impl Context {
 
     /// Opens the log for writing.
     pub(crate) fn writer(&self) -> Result<Annals, CliError> {
+        self.own_files();
         self.open(OpenOptions::new())
+    }
+
+    /// From here on this process creates files that are as open as the log's folder is, and those of
+    /// a new log for their owner alone: the database creates its files by itself.
+    pub(crate) fn own_files(&self) {
+        let others = Mode::RWXG | Mode::RWXO;
+        let found = match self.log.parse() {
+            Ok(LogUrl::Rocks(folder)) => std::fs::metadata(folder).ok(),
+            _ => None,
+        };
+        let open = found.map_or(Mode::empty(), |found| Mode::from_raw_mode(found.mode()));
+        let _ = rustix::process::umask(others.difference(open));
     }
 
     pub(crate) fn open(&self, options: OpenOptions) -> Result<Annals, CliError> {

@@ -18,6 +18,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Cli, Color};
@@ -28,7 +29,7 @@ use crate::output::Output;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return refuse_arguments(&error),
+        Err(error) => return refuse_arguments(shown(error)),
     };
     let json = cli.global.json;
     report_events(cli.global.verbose);
@@ -43,9 +44,30 @@ fn main() -> ExitCode {
     }
 }
 
+/// What is wrong with the arguments, with those that it names made harmless: a shell's pattern may
+/// have given the name of a file.
+fn shown(mut error: clap::Error) -> clap::Error {
+    let shown = |text: &String| annals_terminal::line(text).into_owned();
+    let named: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
+            ContextValue::Strings(texts) => {
+                let texts = texts.iter().map(shown).collect();
+                Some((kind, ContextValue::Strings(texts)))
+            }
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in named {
+        error.insert(kind, value);
+    }
+    error
+}
+
 /// Help, the version, or what is wrong with the arguments: as JSON where they
 /// ask for it, as far as they can be understood.
-fn refuse_arguments(error: &clap::Error) -> ExitCode {
+fn refuse_arguments(error: clap::Error) -> ExitCode {
     let mut options = std::env::args_os().take_while(|argument| argument != "--");
     let json = options.any(|argument| argument == "--json");
     if json && error.use_stderr() {
@@ -53,7 +75,11 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
         let message = message.split("\n\n").next().unwrap_or_default();
         let message = message.trim().trim_start_matches("error: ");
         let error = serde_json::json!({ "error": { "code": "usage", "message": message } });
-        let _ = writeln!(std::io::stderr(), "{error}");
+        let error = error.to_string();
+        let _ = writeln!(std::io::stderr(), "{}", annals_terminal::json(&error));
+    } else if error.use_stderr() {
+        let error = error.render().to_string();
+        let _ = write!(std::io::stderr(), "{}", annals_terminal::lines(&error));
     } else {
         let _ = error.print();
     }
@@ -101,8 +127,9 @@ fn report_events(verbose: u8) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+        .with_writer(|| annals_terminal::Writer::lines(std::io::stderr()))
+        // The writer shows every code of a terminal as what it is, those of styles too.
+        .with_ansi(false);
     // It fails only where one is set already, and then that one does.
     let _ = subscriber.try_init();
 }
@@ -112,8 +139,16 @@ fn report_events(verbose: u8) {
 fn complain(error: &CliError, json: bool) {
     let mut stderr = std::io::stderr().lock();
     let _ = if json {
-        writeln!(stderr, "{}", error.to_json())
+        writeln!(
+            stderr,
+            "{}",
+            annals_terminal::json(&error.to_json().to_string())
+        )
     } else {
-        writeln!(stderr, "annals: {}", output::visible(&error.to_string()))
+        writeln!(
+            stderr,
+            "annals: {}",
+            annals_terminal::line(&error.to_string())
+        )
     };
 }

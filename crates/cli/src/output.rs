@@ -1,18 +1,28 @@
 //! Standard output: text or JSON, plain or styled, and tables that are printed
 //! while they are still growing.
+//!
+//! What a log holds comes from anywhere, so all that is printed goes through [`annals_terminal`]
+//! here, at the one way out: commands need not think of it.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
 
 use annals::domain::{ActorRef, Timestamp};
 use comfy_table::presets::NOTHING;
 use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, Table, Width};
 use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::error::CliError;
 
 /// Characters of a cell; the rest is in the JSON.
 const MAX_CELL: usize = 300;
+
+/// What begins every code of a terminal.
+const ESCAPE: char = '\x1b';
+/// The codes of [`Style`], and of the end of both.
+const STYLES: [&str; 3] = ["\x1b[1m", "\x1b[2m", "\x1b[0m"];
 
 /// Where a command writes to.
 pub(crate) struct Output {
@@ -42,25 +52,57 @@ impl Output {
         self.json
     }
 
-    /// Prints a text as it is, and ends the line.
+    /// Prints one line, in which what is hidden is shown as escapes, line breaks too.
     pub(crate) fn line(&mut self, text: &str) -> Result<(), CliError> {
-        writeln!(self.out, "{text}").map_err(CliError::Output)
+        let shown = self.shown(text);
+        writeln!(self.out, "{shown}").map_err(CliError::Output)
     }
 
-    /// Prints bytes as they are.
+    /// Prints a text of several lines, each as [`Output::line`] does. Only for texts whose line
+    /// breaks are ours.
+    pub(crate) fn lines(&mut self, text: &str) -> Result<(), CliError> {
+        text.lines().try_for_each(|line| self.line(line))
+    }
+
+    /// A line without what is hidden, but for the styles that [`Output::style`] gives.
+    fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !self.styled || !text.contains(ESCAPE) {
+            return annals_terminal::line(text);
+        }
+        let mut shown = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(ESCAPE) {
+            let (before, code) = rest.split_at(at);
+            shown.push_str(&annals_terminal::line(before));
+            let known = STYLES.iter().find(|style| code.starts_with(**style));
+            // Any other is shown as what it is.
+            let taken = known.map_or(ESCAPE.len_utf8(), |style| style.len());
+            let (code, behind) = code.split_at(taken);
+            match known {
+                Some(style) => shown.push_str(style),
+                None => shown.push_str(&annals_terminal::line(code)),
+            }
+            rest = behind;
+        }
+        shown.push_str(&annals_terminal::line(rest));
+        Cow::Owned(shown)
+    }
+
+    /// Prints bytes of the program's own as they are: help, completions, man pages.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.out.write_all(bytes).map_err(CliError::Output)
     }
 
-    /// Standard output itself, for what is too long to be held.
-    pub(crate) fn writer(&mut self) -> &mut dyn Write {
-        &mut self.out
+    /// Standard output for JSON that is too long to be held.
+    pub(crate) fn json_writer(&mut self) -> annals_terminal::Writer<&mut dyn Write> {
+        annals_terminal::Writer::json(&mut self.out)
     }
 
     /// Prints recorded content: as it is, but on a terminal harmless.
     pub(crate) fn content(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         if std::io::stdout().is_terminal() {
-            return self.raw(visible(&String::from_utf8_lossy(bytes)).as_bytes());
+            let text = String::from_utf8_lossy(bytes);
+            return self.raw(annals_terminal::lines(&text).as_bytes());
         }
         self.raw(bytes)
     }
@@ -68,7 +110,27 @@ impl Output {
     /// Prints one value as one line of JSON.
     pub(crate) fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         let text = serde_json::to_string(value).map_err(CliError::Json)?;
-        self.line(&text)
+        self.json_line(&text)
+    }
+
+    /// Prints JSON that was written already as a line.
+    pub(crate) fn json_line(&mut self, text: &str) -> Result<(), CliError> {
+        self.json_text(text)?;
+        self.raw(b"\n")
+    }
+
+    /// Prints JSON whose very bytes count, since others take its digest, as a line: as it is, but
+    /// on a terminal harmless.
+    pub(crate) fn json_content(&mut self, text: &str) -> Result<(), CliError> {
+        match std::io::stdout().is_terminal() {
+            true => self.json_line(text),
+            false => self.raw(format!("{text}\n").as_bytes()),
+        }
+    }
+
+    /// Prints JSON that was written already, or a part of it.
+    pub(crate) fn json_text(&mut self, text: &str) -> Result<(), CliError> {
+        self.raw(annals_terminal::json(text).as_bytes())
     }
 
     /// Prints names and values, the values aligned.
@@ -76,7 +138,7 @@ impl Output {
         let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, value) in fields {
             let name = self.style(Style::Dim, &format!("{name:width$}"));
-            self.line(&format!("{name}  {}", visible(value)))?;
+            self.line(&format!("{name}  {value}"))?;
         }
         Ok(())
     }
@@ -98,8 +160,25 @@ impl Output {
     /// not disturbed, and a closed standard error is no failure.
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
-            let _ = writeln!(std::io::stderr().lock(), "annals: {}", visible(text));
+            let _ = writeln!(
+                std::io::stderr().lock(),
+                "annals: {}",
+                annals_terminal::line(text)
+            );
         }
+    }
+
+    /// Says on standard error what should not stay as it is, to programs too.
+    pub(crate) fn warn(&self, text: &str) {
+        let said = match self.json {
+            true => json!({ "warning": text }).to_string(),
+            false => format!("annals: warning: {text}"),
+        };
+        let said = match self.json {
+            true => annals_terminal::json(&said),
+            false => annals_terminal::line(&said),
+        };
+        let _ = writeln!(std::io::stderr().lock(), "{said}");
     }
 
     /// Hands everything to whoever reads it.
@@ -187,33 +266,14 @@ impl<const N: usize> Rows<N> {
     }
 }
 
-/// A text as it fits into a cell: one line, not too long, nothing hidden.
+/// A text as it fits into a cell: one line, not too long, nothing hidden, so that it is as wide as
+/// it will be printed.
 fn cell(text: &str) -> String {
     let mut cut: String = text.chars().take(MAX_CELL).collect();
     if cut.len() < text.len() {
         cut.push('…');
     }
-    visible(&cut.replace(['\n', '\t'], " "))
-}
-
-/// A text that cannot do anything to a terminal: what is recorded comes from
-/// anywhere, so control and direction characters are shown as escapes.
-pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        let harmless = matches!(c, '\n' | '\t') || !(c.is_control() || is_direction(c));
-        if harmless {
-            shown.push(c);
-        } else {
-            shown.extend(c.escape_unicode());
-        }
-    }
-    shown
-}
-
-/// Characters that reorder the text around them.
-fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    annals_terminal::line(&cut.replace(['\n', '\t'], " ")).into_owned()
 }
 
 /// An id's last digits, which commands take for the id.
@@ -251,11 +311,19 @@ mod tests {
 
     #[test]
     fn recorded_text_cannot_drive_a_terminal() {
-        assert_eq!(
-            visible("a\x1b[2Jb\u{202e}c\r\n"),
-            "a\\u{1b}[2Jb\\u{202e}c\\u{d}\n"
-        );
-        assert_eq!(visible("日本 é 🦀\t"), "日本 é 🦀\t");
+        let foreign = "a\x1b[2Jb\u{202e}c\r\n\x1b[31md";
+        let shown = "a\\u{1b}[2Jb\\u{202e}c\\r\\n\\u{1b}[31md";
+        for styled in [false, true] {
+            let output = Output::new(false, styled);
+            assert_eq!(output.shown(foreign), shown);
+            let bold = output.style(Style::Bold, foreign);
+            let expected = match styled {
+                true => format!("\x1b[1m{shown}\x1b[0m"),
+                false => shown.to_owned(),
+            };
+            assert_eq!(output.shown(&bold), expected);
+            assert_eq!(output.shown("日本 é 🦀\t"), "日本 é 🦀\t");
+        }
         assert_eq!(cell("two\nlines"), "two lines");
         assert_eq!(cell(&"x".repeat(400)).chars().count(), MAX_CELL + 1);
     }

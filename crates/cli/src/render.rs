@@ -8,7 +8,7 @@ use annals::projections::Text;
 use serde_json::value::RawValue;
 
 use crate::error::CliError;
-use crate::output::{Output, Style, visible};
+use crate::output::{Output, Style};
 
 /// JSON deeper than this is shown as its own text.
 const MAX_DEPTH: usize = 12;
@@ -170,7 +170,7 @@ pub(crate) fn object(output: &mut Output, json: &str, remark: &str) -> Result<()
     let node = Node::parse(json, 0).map_err(CliError::Json)?;
     let title = [node.get("object_type"), node.get("object_id")];
     let title: Vec<&str> = title.into_iter().flatten().collect();
-    let title = output.style(Style::Bold, &visible(&title.join(" ")));
+    let title = output.style(Style::Bold, &title.join(" "));
     output.line(format!("{title}{remark}").trim_end())?;
     let Node::Object(fields) = node else {
         return Ok(());
@@ -197,10 +197,10 @@ fn print_fields(
     let below = format!("{rest}  ");
     for (index, (name, node)) in shown.into_iter().enumerate() {
         let indent = if index == 0 { first } else { rest };
-        let name = output.style(Style::Dim, &format!("{:width$}", visible(name)));
+        let name = output.style(Style::Dim, &format!("{:width$}", name));
         match node.compact() {
             Some(value) => {
-                output.line(&format!("{indent}{name}  {}", visible(&value)))?;
+                output.line(&format!("{indent}{name}  {}", &value))?;
             }
             None => {
                 output.line(format!("{indent}{name}").trim_end())?;
@@ -216,7 +216,7 @@ fn print_below(output: &mut Output, node: &Node, indent: &str) -> Result<(), Cli
         Node::Null => Ok(()),
         Node::Leaf(text) => {
             let mut lines = text.lines();
-            lines.try_for_each(|line| output.line(format!("{indent}{}", visible(line)).trim_end()))
+            lines.try_for_each(|line| output.line(format!("{indent}{}", line).trim_end()))
         }
         Node::Object(fields) => print_fields(output, fields, indent, indent),
         Node::List(items) => items
@@ -228,7 +228,7 @@ fn print_below(output: &mut Output, node: &Node, indent: &str) -> Result<(), Cli
 fn print_item(output: &mut Output, item: &Node, indent: &str) -> Result<(), CliError> {
     let (first, rest) = (format!("{indent}- "), format!("{indent}  "));
     match (item.compact(), item) {
-        (Some(line), _) => output.line(&format!("{first}{}", visible(&line))),
+        (Some(line), _) => output.line(&format!("{first}{}", &line)),
         (None, Node::Object(fields)) => print_fields(output, fields, &first, &rest),
         (None, node) => {
             output.line(first.trim_end())?;

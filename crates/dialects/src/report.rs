@@ -158,94 +158,91 @@ impl ImportReport {
     }
 }
 
-impl fmt::Display for ImportReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "source         {}", self.source)?;
-        writeln!(f, "read           {}", self.records_read)?;
-        writeln!(f, "imported       {}", self.imported)?;
-        writeln!(f, "already there  {}", self.already_there)?;
-        write!(f, "events made    {}", self.events_made)?;
+impl ImportReport {
+    /// The report for people, a line each. What they name comes from the source, and may have
+    /// line breaks of its own: `Display` shows those as escapes.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            format!("source         {}", self.source),
+            format!("read           {}", self.records_read),
+            format!("imported       {}", self.imported),
+            format!("already there  {}", self.already_there),
+            format!("events made    {}", self.events_made),
+        ];
         if self.waiting > 0 {
-            write!(f, "\nwaiting        {}", self.waiting)?;
+            lines.push(format!("waiting        {}", self.waiting));
         }
         if self.shallow {
-            write!(f, "\nshallow        yes: older history is missing")?;
+            lines.push("shallow        yes: older history is missing".to_owned());
         }
-        write_types(f, "unknown type", &self.unknown_types)?;
-        write_types(f, "skipped type", &self.skipped_types)?;
-        write_passed_over(f, self)?;
-        write_broken(f, self)?;
-        write_violations(f, self)?;
-        write_fields(f, "kept", &self.fields_kept)?;
-        write_fields(f, "inferred", &self.fields_inferred)?;
-        write_fields(f, "lost", &self.fields_lost)?;
-        write_redacted(f, self.redacted.kinds())?;
-        self.notes
-            .iter()
-            .try_for_each(|note| write!(f, "\nnote           {note}"))
+        lines.extend(types("unknown type", &self.unknown_types));
+        lines.extend(types("skipped type", &self.skipped_types));
+        self.add_troubles(&mut lines);
+        lines.extend(fields("kept", &self.fields_kept));
+        lines.extend(fields("inferred", &self.fields_inferred));
+        lines.extend(fields("lost", &self.fields_lost));
+        lines.extend(redacted(self.redacted.kinds()));
+        let notes = self.notes.iter();
+        lines.extend(notes.map(|note| format!("note           {note}")));
+        lines
     }
-}
 
-fn write_redacted(f: &mut fmt::Formatter<'_>, kinds: &[RedactedKind]) -> fmt::Result {
-    kinds
-        .iter()
-        .try_for_each(|kind| write!(f, "\nredacted       {kind}"))?;
-    match kinds {
-        [] => Ok(()),
-        _ => write!(
-            f,
-            "\nredacted       if one of these is no secret, import into a new log with --keep-secrets"
-        ),
-    }
-}
-
-fn write_types(f: &mut fmt::Formatter<'_>, name: &str, types: &[TypeCount]) -> fmt::Result {
-    types
-        .iter()
-        .try_for_each(|kind| write!(f, "\n{name:<14} {} ({})", kind.name, kind.count))
-}
-
-fn write_passed_over(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {
-    for PassedOver { file, reason } in &report.passed_over {
-        write!(f, "\npassed over    {file}: {reason}")?;
-    }
-    match report.passed_over_count - report.passed_over.len() as u64 {
-        0 => Ok(()),
-        more => write!(f, "\npassed over    and {more} more"),
-    }
-}
-
-fn write_broken(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {
-    for BrokenRecord { file, line, reason } in &report.broken {
-        write!(f, "\nbroken         {file}:{line}: {reason}")?;
-    }
-    match report.broken_count - report.broken.len() as u64 {
-        0 => Ok(()),
-        more => write!(f, "\nbroken         and {more} more"),
-    }
-}
-
-fn write_violations(f: &mut fmt::Formatter<'_>, report: &ImportReport) -> fmt::Result {
-    for against in &report.violations {
-        let (kind, id) = (&against.object_type, against.object_id);
-        let (file, line) = (&against.file, against.line);
-        for violation in &against.violations {
-            write!(
-                f,
-                "\nviolation      {file}:{line}: {kind} {id}: {violation}"
-            )?;
+    /// What was passed over, could not be read, or has rules against it.
+    fn add_troubles(&self, lines: &mut Vec<String>) {
+        for PassedOver { file, reason } in &self.passed_over {
+            lines.push(format!("passed over    {file}: {reason}"));
+        }
+        let more = self.passed_over_count - self.passed_over.len() as u64;
+        if more > 0 {
+            lines.push(format!("passed over    and {more} more"));
+        }
+        for BrokenRecord { file, line, reason } in &self.broken {
+            lines.push(format!("broken         {file}:{line}: {reason}"));
+        }
+        let more = self.broken_count - self.broken.len() as u64;
+        if more > 0 {
+            lines.push(format!("broken         and {more} more"));
+        }
+        for against in &self.violations {
+            let (kind, id) = (&against.object_type, against.object_id);
+            let place = format!("{}:{}", against.file, against.line);
+            for violation in &against.violations {
+                lines.push(format!("violation      {place}: {kind} {id}: {violation}"));
+            }
+        }
+        let more = self.violations_count - self.violations.len() as u64;
+        if more > 0 {
+            lines.push(format!("violation      and {more} more objects with some"));
         }
     }
-    match report.violations_count - report.violations.len() as u64 {
-        0 => Ok(()),
-        more => write!(f, "\nviolation      and {more} more objects with some"),
+}
+
+impl fmt::Display for ImportReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.lines().iter().enumerate() {
+            let end = if number == 0 { "" } else { "\n" };
+            write!(f, "{end}{}", annals_terminal::line(line))?;
+        }
+        Ok(())
     }
 }
 
-fn write_fields(f: &mut fmt::Formatter<'_>, name: &str, fields: &[FieldCount]) -> fmt::Result {
-    fields
-        .iter()
-        .try_for_each(|field| write!(f, "\n{name:<14} {} ({})", field.path, field.count))
+fn redacted(kinds: &[RedactedKind]) -> impl Iterator<Item = String> {
+    let advice =
+        "redacted       if one of these is no secret, import into a new log with --keep-secrets";
+    let advice = (!kinds.is_empty()).then(|| advice.to_owned());
+    let kinds = kinds.iter().map(|kind| format!("redacted       {kind}"));
+    kinds.chain(advice)
+}
+
+fn types(name: &str, types: &[TypeCount]) -> impl Iterator<Item = String> {
+    let line = move |kind: &TypeCount| format!("{name:<14} {} ({})", kind.name, kind.count);
+    types.iter().map(line)
+}
+
+fn fields(name: &str, fields: &[FieldCount]) -> impl Iterator<Item = String> {
+    let line = move |field: &FieldCount| format!("{name:<14} {} ({})", field.path, field.count);
+    fields.iter().map(line)
 }
 
 /// How many records there are of each type. A source could make up types

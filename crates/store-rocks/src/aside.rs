@@ -114,7 +114,7 @@ pub(crate) fn put(path: &Path, last: Position) -> Result<PathBuf, TruncateError>
     };
     let directory = path.canonicalize().map_err(|error| failed(path, error))?;
     let aside = free_name(&directory, ASIDE).map_err(|error| failed(&directory, error))?;
-    match fs::create_dir(&aside).and_then(|()| copy(&directory, &aside, last)) {
+    match identity::create_own_folder(&aside).and_then(|()| copy(&directory, &aside, last)) {
         Ok(()) => Ok(aside),
         Err(error) => {
             let _ = fs::remove_dir_all(&aside);

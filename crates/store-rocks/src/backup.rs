@@ -7,6 +7,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::{Digest, Position, ReadError};
@@ -71,10 +72,7 @@ pub(crate) fn backup(
         });
     }
     // Removed when it is dropped, and with it whatever was half made.
-    let work = tempfile::Builder::new()
-        .prefix(WORK)
-        .tempdir_in(parent)
-        .map_err(io)?;
+    let work = identity::temporary_folder(WORK, parent).map_err(io)?;
     let copy = work.path().join("log");
     match access {
         Access::Write(_) => checkpoint(db, &copy, dest)?,
@@ -84,7 +82,8 @@ pub(crate) fn backup(
         path: dest.to_owned(),
         source,
     })?;
-    finish(&copy, position, log_id)
+    identity::make_own(&copy)
+        .and_then(|()| finish(&copy, position, log_id))
         .and_then(|()| fs::rename(&copy, dest))
         .map_err(io)?;
     if !mutants::is(mutants::BACKUP_UNSYNCED) {
@@ -192,7 +191,10 @@ fn prove(copy: &Path) -> Result<(Position, Option<Digest>), OpenError> {
 fn finish(copy: &Path, position: Position, log_id: Uuid) -> std::io::Result<()> {
     let watermark = WatermarkFile::open_for_writing(copy)?;
     watermark.write(position)?;
-    let mut identity = fs::File::create(copy.join(identity::NAME))?;
+    let mut created = fs::OpenOptions::new();
+    let created = created.write(true).create_new(true);
+    let created = created.mode(identity::file_mode(copy));
+    let mut identity = created.open(copy.join(identity::NAME))?;
     identity.write_all(identity::text(log_id).as_bytes())?;
     if mutants::is(mutants::BACKUP_UNSYNCED) {
         return Ok(());

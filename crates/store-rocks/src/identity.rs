@@ -10,12 +10,13 @@
 //! is the moment at which the log exists. The writer holds an exclusive `flock`
 //! on it; readers hold none.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
+use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::error::OpenError;
@@ -33,6 +34,13 @@ const FIRST_WORDS: &str = "annals log, format ";
 /// How often the lock is asked for before somebody else has it.
 const LOCK_ATTEMPTS: u32 = 5;
 const BETWEEN_LOCK_ATTEMPTS: Duration = Duration::from_millis(4);
+
+/// Who may do what with a folder of ours, whatever the user's mask is: its owner alone.
+const OWN_FOLDER: u32 = 0o700;
+/// What an owner may do with a file.
+const OWN_FILE: u32 = 0o600;
+/// What others may do with one, where they may look into its folder.
+const OTHERS: u32 = 0o066;
 
 /// The file's content.
 pub(crate) fn text(log_id: Uuid) -> String {
@@ -157,6 +165,7 @@ pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
     let failed = |error| OpenError::io(&path, error);
     let mut opening = OpenOptions::new();
     let opening = opening.read(true).write(true).create(true).truncate(false);
+    let opening = opening.mode(file_mode(directory));
     let opened = annals_files::open_with(&path, opening).map_err(failed)?;
     let mut file = take_lock(opened, directory)?;
     // Whoever held the lock before us may have come to the end.
@@ -211,6 +220,44 @@ pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Creates the folder of a log, which nobody but its owner may look into, and what is missing above
+/// it. One that is there keeps its permissions: somebody chose them.
+pub(crate) fn create_log_folder(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match create_own_folder(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+        made => made?,
+    }
+    create_directory(folder)
+}
+
+/// Creates a folder that nobody but its owner may look into.
+pub(crate) fn create_own_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(OWN_FOLDER).create(folder)
+}
+
+/// The mode of a new file in a folder: it is as open as the folder is, so that a log whose owner lets
+/// a group read it stays one that the group can read.
+pub(crate) fn file_mode(folder: &Path) -> u32 {
+    let found = fs::metadata(folder).map(|found| found.permissions().mode());
+    OWN_FILE | (found.unwrap_or_default() & OTHERS)
+}
+
+/// Makes a folder that is there one that nobody but its owner may look into.
+pub(crate) fn make_own(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(OWN_FOLDER))
+}
+
+/// A folder for what does not last; nobody but its owner may look into it.
+pub(crate) fn temporary_folder(prefix: &str, within: &Path) -> io::Result<TempDir> {
+    let mut made = tempfile::Builder::new();
+    made.prefix(prefix);
+    made.permissions(fs::Permissions::from_mode(OWN_FOLDER));
+    made.tempdir_in(within)
 }
 
 /// Creates a directory, with those above it that are missing, and brings the name of each

@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure};
+use crate::identity;
 use crate::models::Turns;
 use crate::open::{self, Access, Opened};
 use crate::open_reader;
@@ -110,8 +111,9 @@ impl RocksLog {
     /// # Errors
     /// [`OpenError::Io`] and others that the operating system has reasons for.
     pub fn temporary(options: &Options) -> Result<RocksLog, OpenError> {
-        let folder = tempfile::Builder::new().prefix("annals-rows-").tempdir();
-        let folder = folder.map_err(|error| OpenError::io(&std::env::temp_dir(), error))?;
+        let home = std::env::temp_dir();
+        let folder = identity::temporary_folder("annals-rows-", &home);
+        let folder = folder.map_err(|error| OpenError::io(&home, error))?;
         let path = folder.path().join("log");
         let opened = open::create(&path, options)?;
         RocksLog::start_in(&path, options, opened, Some(folder))

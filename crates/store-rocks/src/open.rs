@@ -45,7 +45,7 @@ pub(crate) enum Access {
 /// Makes a new log and opens it.
 pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     creation::check_place(path)?;
-    identity::create_directory(path).map_err(|error| OpenError::io(path, error))?;
+    identity::create_log_folder(path).map_err(|error| OpenError::io(path, error))?;
     let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
     let folder = hold(path)?;
     let lock = identity::begin(path, log_id)?;

@@ -234,8 +234,9 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
 }
 
 fn scratch() -> Result<TempDir, OpenError> {
-    let made = tempfile::Builder::new().prefix("annals-reader-").tempdir();
-    made.map_err(|error| OpenError::io(&std::env::temp_dir(), error))
+    let home = std::env::temp_dir();
+    let made = identity::temporary_folder("annals-reader-", &home);
+    made.map_err(|error| OpenError::io(&home, error))
 }
 
 /// Options for a look that needs little memory.

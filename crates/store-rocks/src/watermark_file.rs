@@ -26,7 +26,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use annals_event_log::{Digest, Position};
 
-use crate::mutants;
+use crate::{identity, mutants};
 
 /// The file's name.
 pub(crate) const NAME: &str = "WATERMARK";
@@ -100,6 +100,7 @@ impl WatermarkFile {
         let path = directory.join(NAME);
         let mut how = OpenOptions::new();
         let how = how.read(true).write(true).create(true).truncate(false);
+        let how = how.mode(identity::file_mode(directory));
         let file = annals_files::open_with(&path, how)?;
         let mut file = WatermarkFile::of(file);
         let [first, second] = file.rested()?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use annals_domain::Kind;
+use annals_domain::{Kind, Object};
 use annals_event_log::{Digest, Position, Record};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -157,9 +157,9 @@ struct InclusionFile {
     size: u64,
     root: HashText,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    object: Option<ObjectFile>,
+    object: Option<Object<ObjectFile>>,
     hashes: Vec<HashText>,
-    events: Vec<EventFile>,
+    events: Vec<Object<EventFile>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -186,8 +186,8 @@ struct ConsistencyFile {
     annals_proof: u32,
     kind: String,
     origin: String,
-    old: HeadFile,
-    new: HeadFile,
+    old: Object<HeadFile>,
+    new: Object<HeadFile>,
     hashes: Vec<HashText>,
 }
 
@@ -230,8 +230,8 @@ impl Proof {
                 annals_proof: VERSION,
                 kind: CONSISTENCY.to_owned(),
                 origin: proof.new.origin.clone(),
-                old: HeadFile::of(&proof.old),
-                new: HeadFile::of(&proof.new),
+                old: Object(HeadFile::of(&proof.old)),
+                new: Object(HeadFile::of(&proof.new)),
                 hashes: proof.path.iter().copied().map(HashText).collect(),
             }),
         };
@@ -251,7 +251,7 @@ impl Proof {
         if json.len() > Proof::MOST_BYTES {
             return Err(ProofFileError::TooLarge);
         }
-        let marker: Marker<'_> = serde_json::from_slice(json).map_err(malformed)?;
+        let Object(marker): Object<Marker<'_>> = serde_json::from_slice(json).map_err(malformed)?;
         let version = marker
             .annals_proof
             .ok_or_else(|| ProofFileError::Malformed("it has no field annals_proof".to_owned()))?;
@@ -262,14 +262,15 @@ impl Proof {
         }
         match marker.kind.and_then(text_of).as_deref() {
             Some(INCLUSION) => {
-                let file: InclusionFile = serde_json::from_slice(json).map_err(malformed)?;
-                inclusion(file).map(Proof::Inclusion)
+                let file: Object<_> = serde_json::from_slice(json).map_err(malformed)?;
+                inclusion(file.0).map(Proof::Inclusion)
             }
             Some(CONSISTENCY) => {
-                let file: ConsistencyFile = serde_json::from_slice(json).map_err(malformed)?;
+                let file: Object<_> = serde_json::from_slice(json).map_err(malformed)?;
+                let file: ConsistencyFile = file.0;
                 Ok(Proof::Consistency(ConsistencyProof {
-                    old: file.old.head(&file.origin),
-                    new: file.new.head(&file.origin),
+                    old: file.old.0.head(&file.origin),
+                    new: file.new.0.head(&file.origin),
                     path: file.hashes.iter().map(|hash| hash.0).collect(),
                 }))
             }
@@ -306,14 +307,16 @@ fn inclusion_file(proof: &InclusionProof) -> InclusionFile {
             u32::try_from(hashes.len() - 1).unwrap_or(u32::MAX)
         })
     };
-    let event = |event: &EventProof| EventFile {
-        position: event.position.0,
-        header: Base64(event.header.to_vec()),
-        record: event
-            .record
-            .as_ref()
-            .map(|record| Base64(record.as_bytes().to_vec())),
-        path: Steps(event.path.iter().map(&mut number_of).collect()),
+    let event = |event: &EventProof| {
+        Object(EventFile {
+            position: event.position.0,
+            header: Base64(event.header.to_vec()),
+            record: event
+                .record
+                .as_ref()
+                .map(|record| Base64(record.as_bytes().to_vec())),
+            path: Steps(event.path.iter().map(&mut number_of).collect()),
+        })
     };
     let events = proof.events.iter().map(event).collect();
     InclusionFile {
@@ -322,9 +325,11 @@ fn inclusion_file(proof: &InclusionProof) -> InclusionFile {
         origin: proof.head.origin.clone(),
         size: proof.head.size,
         root: HashText(proof.head.root),
-        object: proof.object.map(|object| ObjectFile {
-            kind: object.kind.object_type().to_owned(),
-            id: object.id,
+        object: proof.object.map(|object| {
+            Object(ObjectFile {
+                kind: object.kind.object_type().to_owned(),
+                id: object.id,
+            })
         }),
         hashes,
         events,
@@ -334,7 +339,7 @@ fn inclusion_file(proof: &InclusionProof) -> InclusionFile {
 fn inclusion(file: InclusionFile) -> Result<InclusionProof, ProofFileError> {
     let mut used = vec![false; file.hashes.len()];
     let mut events = Vec::with_capacity(file.events.len());
-    for event in file.events {
+    for Object(event) in file.events {
         let no =
             |what: &str| ProofFileError::Malformed(format!("event {}: {what}", event.position));
         let mut path = Vec::with_capacity(event.path.0.len());
@@ -360,7 +365,7 @@ fn inclusion(file: InclusionFile) -> Result<InclusionProof, ProofFileError> {
         let reason = format!("no event needs hash {number}");
         return Err(ProofFileError::Malformed(reason));
     }
-    let object = file.object.map(|object| {
+    let object = file.object.map(|Object(object)| {
         let kind = Kind::ALL
             .iter()
             .find(|kind| kind.object_type() == object.kind);

@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rand_core::{CryptoRng, OsRng, RngCore};
 use signed_note::{Signer as _, StandardSigner, StandardVerifier, Verifier as _};
+use zeroize::Zeroizing;
 
 /// The points of small order, as Ed25519 writes them, without the sign: whoever has
 /// one of them for a public key accepts signatures that nobody made. They are those of
@@ -96,7 +97,7 @@ fn check_name(name: &str) -> Result<(), KeyError> {
 }
 
 /// Random bytes that were drawn before: a key follows from them.
-struct Drawn([u8; 32]);
+struct Drawn(Zeroizing<[u8; 32]>);
 
 impl RngCore for Drawn {
     fn next_u32(&mut self) -> u32 {
@@ -122,10 +123,10 @@ impl RngCore for Drawn {
 impl CryptoRng for Drawn {}
 
 /// A private key. Who has it can sign in its name; it is shown only by
-/// [`SigningKey::to_text`].
+/// [`SigningKey::to_text`]. Its bytes are overwritten in memory when it is dropped.
 #[derive(Clone)]
 pub struct SigningKey {
-    text: String,
+    text: Zeroizing<String>,
     signer: StandardSigner,
     public: PublicKey,
 }
@@ -137,17 +138,18 @@ impl SigningKey {
     /// [`KeyError::Name`] and [`KeyError::NoRandomness`].
     pub fn generate(name: &str) -> Result<SigningKey, KeyError> {
         check_name(name)?;
-        let mut seed = [0; 32];
+        let mut seed = Zeroizing::new([0; 32]);
         OsRng
-            .try_fill_bytes(&mut seed)
+            .try_fill_bytes(seed.as_mut_slice())
             .map_err(|error| KeyError::NoRandomness {
                 reason: error.to_string(),
             })?;
         SigningKey::of_seed(name, seed)
     }
 
-    fn of_seed(name: &str, seed: [u8; 32]) -> Result<SigningKey, KeyError> {
+    fn of_seed(name: &str, seed: Zeroizing<[u8; 32]>) -> Result<SigningKey, KeyError> {
         let (text, public) = signed_note::generate_key(&mut Drawn(seed), name);
+        let text = Zeroizing::new(text);
         let signer = StandardSigner::new(&text).map_err(|_| KeyError::NotPrivate)?;
         let public = PublicKey::read(&public)?;
         Ok(SigningKey {
@@ -168,11 +170,11 @@ impl SigningKey {
         // The public key follows from the seed, which stands behind one byte. Base64 has
         // plus signs of its own.
         let key = text.splitn(5, '+').last().ok_or(KeyError::NotPrivate)?;
-        let key = BASE64_STANDARD
-            .decode(key)
-            .map_err(|_| KeyError::NotPrivate)?;
+        let key = BASE64_STANDARD.decode(key);
+        let key = Zeroizing::new(key.map_err(|_| KeyError::NotPrivate)?);
         let seed = key.get(1..).and_then(|seed| seed.try_into().ok());
-        SigningKey::of_seed(signer.name(), seed.ok_or(KeyError::NotPrivate)?)
+        let seed = Zeroizing::new(seed.ok_or(KeyError::NotPrivate)?);
+        SigningKey::of_seed(signer.name(), seed)
     }
 
     /// The key as a file holds it: one line, without its end. Keep it secret.

@@ -9,6 +9,7 @@ use chrono::Utc;
 use uuid::Uuid;
 
 use super::search::Search;
+use super::stays::Stays;
 use super::{Found, RedactRequest, RedactionError, Stretch, Target};
 use crate::Annals;
 use crate::prepared::Prepared;
@@ -16,6 +17,12 @@ use crate::prepared::Prepared;
 /// Bytes that the lists of one event may have, at most: two thirds of what an event's
 /// structure may.
 const LIST_BYTES: usize = 40 * 1024;
+/// Events that say what goes, and bytes of their lists, of one redaction at most. What is more goes
+/// with the next one: a batch has limits, and others append in between.
+const STEP_EVENTS: usize = 2_000;
+const STEP_BYTES: usize = 8 * 1024 * 1024;
+/// Texts that stay and are named.
+const STAYS_NAMED: usize = 1_000;
 /// Bytes of a position and of a piece's number, at most, and of an object.
 const POSITION_BYTES: usize = 12;
 const PIECE_BYTES: usize = 3;
@@ -27,6 +34,8 @@ pub(super) struct Lossy {
     pub(super) removed: RemovedPieces,
     /// The objects that it is about.
     pub(super) objects: Vec<(Kind, Uuid)>,
+    /// The blobs that it loses a reference to.
+    pub(super) blobs: Vec<Digest>,
 }
 
 /// What a redaction does, as the log stood at `seen`.
@@ -36,6 +45,9 @@ pub(super) struct Plan {
     pub(super) events: BTreeMap<StreamRef, Vec<Lossy>>,
     pub(super) blobs: BTreeSet<Digest>,
     pub(super) shared: BTreeSet<Digest>,
+    /// What a pattern finds and no redaction removes: the first of them, and how many there are.
+    pub(super) stays: Vec<Stays>,
+    pub(super) stays_count: u64,
     pub(super) seen: Position,
 }
 
@@ -70,12 +82,8 @@ impl Plan {
 
     pub(super) fn found(&self) -> Found {
         let events = || self.events.values().flatten();
-        let mut removed: Vec<PiecesOf> = events()
-            .map(|event| PiecesOf {
-                position: Position(event.removed.position),
-                pieces: event.removed.pieces.clone(),
-            })
-            .collect();
+        let removed = events().map(|event| pieces_of(&event.removed));
+        let mut removed: Vec<PiecesOf> = removed.collect();
         removed.sort_by_key(|of| of.position);
         let mut known = HashSet::new();
         let objects = events().flat_map(|event| event.objects.iter().copied());
@@ -84,36 +92,113 @@ impl Plan {
             blobs: self.blobs.iter().copied().collect(),
             shared: self.shared.iter().copied().collect(),
             objects: objects.filter(|object| known.insert(*object)).collect(),
+            stays: self.stays.clone(),
+            stays_count: self.stays_count,
         }
     }
 
-    /// What goes, and the events that say it.
-    pub(super) fn redaction(self, request: &RedactRequest) -> Result<Redaction, RedactionError> {
+    /// Takes in what stays of an event.
+    pub(super) fn add_stays(&mut self, stays: Vec<Stays>) {
+        self.stays_count += stays.len() as u64;
+        let room = STAYS_NAMED.saturating_sub(self.stays.len());
+        self.stays.extend(stays.into_iter().take(room));
+    }
+
+    /// What goes, and the events that say it, in as many redactions as are needed, one after the
+    /// other. A blob goes with the last of its references, so that what was done is whole wherever
+    /// it ends: the same search finds the rest.
+    pub(super) fn steps(self, request: &RedactRequest) -> Result<Vec<Step>, RedactionError> {
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
-        let found = self.found();
-        let mut prepared = Prepared::default();
-        for (stream, events) in self.events {
-            for part in parts(events) {
-                let mut pieces = Pieces::new();
-                let event = Redacted {
-                    reason: pieces.text(request.reason.as_str()),
-                    removed: part.removed,
-                    objects: part.objects,
-                };
-                let emitted = Emitted {
-                    stream,
-                    event: event.in_stream(stream.kind),
-                    pieces,
-                };
-                prepared.add(&emitted, Uuid::now_v7(), at, &request.actor)?;
+        let events = self.events.into_iter();
+        let units = events.flat_map(|(stream, events)| {
+            let parts = parts(events).into_iter();
+            parts.map(move |part| (stream, part))
+        });
+        let mut steps = Vec::new();
+        let mut blobs = self.blobs;
+        // A blob's last reference is the first one from behind.
+        for units in chunked(units).into_iter().rev() {
+            let named = units.iter().flat_map(|(_, part)| &part.blobs);
+            let named: BTreeSet<Digest> = named.copied().collect();
+            let going = blobs.intersection(&named).copied().collect();
+            blobs.retain(|digest| !named.contains(digest));
+            steps.push(step(units, going, self.seen, request, at)?);
+        }
+        steps.reverse();
+        if let Some(last) = steps.last_mut() {
+            last.redaction.blobs.extend(blobs);
+        }
+        Ok(steps)
+    }
+}
+
+/// One of the redactions that a plan takes.
+pub(super) struct Step {
+    pub(super) redaction: Redaction,
+    /// The objects that its events are about.
+    pub(super) objects: Vec<(Kind, Uuid)>,
+}
+
+/// Parts, as many together as have room in a batch.
+fn chunked(units: impl Iterator<Item = (StreamRef, Part)>) -> Vec<Vec<(StreamRef, Part)>> {
+    let mut steps: Vec<Vec<(StreamRef, Part)>> = Vec::new();
+    let mut bytes = 0;
+    for unit in units {
+        bytes += unit.1.bytes;
+        match steps.last_mut() {
+            Some(step) if step.len() < STEP_EVENTS && bytes <= STEP_BYTES => step.push(unit),
+            _ => {
+                bytes = unit.1.bytes;
+                steps.push(vec![unit]);
             }
         }
-        Ok(Redaction {
-            append: prepared.append(Vec::new()),
-            removed: found.removed,
-            blobs: found.blobs,
-            seen: self.seen,
-        })
+    }
+    steps
+}
+
+fn step(
+    units: Vec<(StreamRef, Part)>,
+    blobs: Vec<Digest>,
+    seen: Position,
+    request: &RedactRequest,
+    at: Timestamp,
+) -> Result<Step, RedactionError> {
+    let (mut removed, mut objects) = (Vec::new(), Vec::new());
+    let mut prepared = Prepared::default();
+    for (stream, part) in units {
+        removed.extend(part.removed.iter().map(pieces_of));
+        objects.extend(part.objects.iter().copied());
+        let mut pieces = Pieces::new();
+        let event = Redacted {
+            reason: pieces.text(request.reason.as_str()),
+            removed: part.removed,
+            objects: part
+                .objects
+                .into_iter()
+                .map(|(kind, id)| (kind.number(), id))
+                .collect(),
+        };
+        let emitted = Emitted {
+            stream,
+            event: event.in_stream(stream.kind),
+            pieces,
+        };
+        prepared.add(&emitted, Uuid::now_v7(), at, &request.actor)?;
+    }
+    removed.sort_by_key(|of: &PiecesOf| of.position);
+    let redaction = Redaction {
+        append: prepared.append(Vec::new()),
+        removed,
+        blobs,
+        seen,
+    };
+    Ok(Step { redaction, objects })
+}
+
+fn pieces_of(removed: &RemovedPieces) -> PiecesOf {
+    PiecesOf {
+        position: Position(removed.position),
+        pieces: removed.pieces.clone(),
     }
 }
 
@@ -121,21 +206,22 @@ impl Plan {
 #[derive(Default)]
 struct Part {
     removed: Vec<RemovedPieces>,
-    objects: Vec<(u8, Uuid)>,
+    objects: Vec<(Kind, Uuid)>,
+    blobs: Vec<Digest>,
     bytes: usize,
 }
 
 /// Events of a stream, as many together as an event may list.
 fn parts(events: Vec<Lossy>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    for Lossy { removed, objects } in events {
-        let bytes =
-            POSITION_BYTES + removed.pieces.len() * PIECE_BYTES + objects.len() * OBJECT_BYTES;
+    for lossy in events {
+        let (pieces, objects) = (lossy.removed.pieces.len(), lossy.objects.len());
+        let bytes = POSITION_BYTES + pieces * PIECE_BYTES + objects * OBJECT_BYTES;
         match parts.last_mut() {
-            Some(part) if part.bytes + bytes <= LIST_BYTES => part.add(removed, &objects, bytes),
+            Some(part) if part.bytes + bytes <= LIST_BYTES => part.add(lossy, bytes),
             _ => {
                 let mut part = Part::default();
-                part.add(removed, &objects, bytes);
+                part.add(lossy, bytes);
                 parts.push(part);
             }
         }
@@ -144,11 +230,11 @@ fn parts(events: Vec<Lossy>) -> Vec<Part> {
 }
 
 impl Part {
-    fn add(&mut self, removed: RemovedPieces, objects: &[(Kind, Uuid)], bytes: usize) {
-        self.removed.push(removed);
+    fn add(&mut self, lossy: Lossy, bytes: usize) {
+        self.removed.push(lossy.removed);
+        self.blobs.extend(lossy.blobs);
         self.bytes += bytes;
-        for (kind, id) in objects {
-            let object = (kind.number(), *id);
+        for object in lossy.objects {
             if !self.objects.contains(&object) {
                 self.objects.push(object);
             }

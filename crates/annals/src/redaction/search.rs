@@ -8,7 +8,7 @@ use annals_event_log::{Content, Digest, Position, Query, Record};
 use regex::bytes::Regex;
 
 use super::plan::{Lossy, Plan};
-use super::{PAGE, RedactionError, Target};
+use super::{PAGE, RedactionError, Target, stays};
 use crate::{Annals, LoadError};
 
 /// How deep JSON is looked for within JSON.
@@ -119,8 +119,9 @@ impl<'a> Search<'a> {
         record: &Record,
         plan: &mut Plan,
     ) -> Result<(), RedactionError> {
+        self.structure(record, plan)?;
         let named = self.events.contains(&record.position().0);
-        let mut pieces = Vec::new();
+        let (mut pieces, mut blobs) = (Vec::new(), Vec::new());
         for (number, piece) in (0_u16..).zip(record.content()) {
             let goes = match &piece {
                 Content::Removed { .. } => false,
@@ -136,6 +137,7 @@ impl<'a> Search<'a> {
             };
             if goes {
                 pieces.push(number);
+                blobs.extend(piece.blob());
             }
         }
         if pieces.is_empty() {
@@ -148,8 +150,23 @@ impl<'a> Search<'a> {
                 pieces,
             },
             objects: decoded.event.touches(decoded.stream.id),
+            blobs,
         };
         plan.events.entry(decoded.stream).or_default().push(lossy);
+        Ok(())
+    }
+
+    /// Looks through what no redaction removes of a record.
+    fn structure(&self, record: &Record, plan: &mut Plan) -> Result<(), RedactionError> {
+        let is_found = |text: &[u8]| self.patterns.iter().any(|pattern| pattern.is_match(text));
+        // A text stands in the bytes as it is, so that most records need not be decoded.
+        let mut ends = self.patterns.iter().filter(|it| stays::looks_at_ends(it));
+        let may_be = ends.next().is_some()
+            || is_found(record.actor_id().as_bytes())
+            || is_found(&record.structure());
+        if may_be && !self.patterns.is_empty() {
+            plan.add_stays(stays::of(record, &is_found)?);
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What comes while content is looked for is removed, too.
 
 mod beside;
+mod many;
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use crate::error::CliError;
 use crate::output::bytes;
 
 pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliError> {
+    context.own_files();
     let annals = open(context)?;
     let Some(rocks) = annals.rocks() else {
         return Err(CliError::InMemory);

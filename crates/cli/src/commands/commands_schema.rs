@@ -32,7 +32,7 @@ pub(super) fn print(output: &mut Output, schema: &Value) -> Result<(), CliError>
         return output.json(schema);
     }
     let text = serde_json::to_string_pretty(schema).map_err(CliError::Json)?;
-    output.line(&text)
+    output.lines(&text)
 }
 
 fn list(output: &mut Output) -> Result<(), CliError> {

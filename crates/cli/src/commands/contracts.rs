@@ -88,7 +88,7 @@ impl Writer<'_> {
     pub(crate) fn write(&mut self, shown: &Rendered) -> Result<(), CliError> {
         self.incomplete += u64::from(shown.incomplete);
         let text = shown.object.write(self.style).map_err(CliError::Json)?;
-        self.output.line(&text)
+        self.output.json_content(&text)
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn show(view: &ObjectView, context: &mut Context) -> Result<(), CliEr
         false => Style::Pretty,
     };
     let text = annals_dialects::contracts::write(&config, style).map_err(CliError::Json)?;
-    context.output.line(&text)
+    context.output.json_content(&text)
 }
 
 /// Shows the nodes of a session's plan that can be begun.

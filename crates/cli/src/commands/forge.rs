@@ -19,7 +19,7 @@ use super::of_kind;
 use crate::cli::{ExportForge, WatchForge};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, visible};
+use crate::output::Output;
 use crate::progress;
 
 /// After how long a log is tried again that somebody else writes to.
@@ -51,7 +51,7 @@ fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError
         output.json(report)?;
     } else {
         output.fields(&[
-            ("folder", visible(&report.folder)),
+            ("folder", report.folder.clone()),
             ("intents", report.intents.to_string()),
             ("tasks", report.tasks.to_string()),
             ("reviews", report.reviews.to_string()),
@@ -60,11 +60,11 @@ fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError
             ("removed", report.removed_count.to_string()),
         ])?;
         for file in &report.removed {
-            output.line(&visible(&format!("removed  {file}")))?;
+            output.line(&format!("removed  {file}"))?;
         }
         for left in &report.left_alone {
             let line = format!("left alone  {}: {}", left.file, left.reason);
-            output.line(&visible(&line))?;
+            output.line(&line)?;
         }
         let named = report.left_alone.len() as u64;
         if report.left_alone_count > named {
@@ -94,7 +94,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Signal)?;
     let folder = watch.folder().drafts();
-    let folder = visible(&folder.display().to_string());
+    let folder = folder.display().to_string();
     let note = format!("watching {folder}; Ctrl-C ends");
     context.output.note(&note);
     let mut waits = false;
@@ -191,7 +191,7 @@ impl Taking<'_> {
             let file = draft.path().display().to_string();
             return output.json(&json!({ "draft": file, "outcome": "failed", "message": said }));
         }
-        output.note(&visible(&format!("{said}; it is tried again")));
+        output.note(&format!("{said}; it is tried again"));
         Ok(())
     }
 
@@ -247,7 +247,7 @@ async fn say(
     }
     let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
     let status = status.map_or_else(String::new, |status| format!(", {status}"));
-    output.line(&visible(&format!("{place}: {drafted}{status}")))?;
+    output.line(&format!("{place}: {drafted}{status}"))?;
     let mut kinds = redacted.kinds().iter();
-    kinds.try_for_each(|kind| output.line(&visible(&format!("redacted {kind}"))))
+    kinds.try_for_each(|kind| output.line(&format!("redacted {kind}")))
 }

@@ -12,7 +12,7 @@ use annals_dialects::git_internal::{
 use crate::cli::{ExportGitInternal, ObjectHash};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, visible};
+use crate::output::Output;
 use crate::progress;
 
 /// Writes objects, one a line.
@@ -58,7 +58,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn write(&mut self, rendered: &Rendered) {
         if self.failed.is_none() && self.report.admit(rendered, self.relaxed) {
-            self.failed = self.output.line(&rendered.json).err();
+            self.failed = self.output.json_content(&rendered.json).err();
         }
     }
 
@@ -72,7 +72,7 @@ impl Writer<'_> {
         if self.output.is_json() {
             let json = serde_json::to_string(&report).map_err(CliError::Json)?;
             // A closed standard error is no failure.
-            let _ = writeln!(std::io::stderr().lock(), "{json}");
+            let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::json(&json));
         } else {
             for object in &report.problems {
                 let what = if self.relaxed { "written" } else { "refused" };
@@ -102,17 +102,15 @@ pub(crate) fn show(
 ) -> Result<(), CliError> {
     let rendered = render(view).map_err(CliError::Load)?;
     for problem in &rendered.problems {
-        let problem = visible(problem);
         context
             .output
             .note(&format!("git-internal cannot read it: {problem}"));
     }
     for lost in &rendered.lost {
-        let lost = visible(lost);
         context.output.note(&format!("left out: {lost}"));
     }
     let Some(hash) = hash else {
-        return context.output.line(&rendered.json);
+        return context.output.json_content(&rendered.json);
     };
     let hash = match hash {
         ObjectHash::Sha1 => HashKind::Sha1,

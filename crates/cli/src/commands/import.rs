@@ -101,7 +101,7 @@ fn print(context: &mut Context, report: &ImportReport) -> Result<(), CliError> {
     if output.is_json() {
         output.json(report)?;
     } else {
-        output.line(crate::output::visible(&report.to_string()).trim_end())?;
+        output.lines(&report.to_string())?;
     }
     match report.broken_count {
         0 => Ok(()),

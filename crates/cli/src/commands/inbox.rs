@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::cli;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, Style, counted, short, visible, when};
+use crate::output::{Output, Style, counted, short, when};
 
 pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
@@ -135,11 +135,11 @@ fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Res
         words(entry).join(", "),
         when(entry.since()),
     );
-    let head = output.style(Style::Bold, &visible(&head));
+    let head = output.style(Style::Bold, &head);
     output.line(&head)?;
-    output.line(&format!("  {}", visible(&title)))?;
+    output.line(&format!("  {title}"))?;
     for (number, question) in &details.questions {
-        output.line(&format!("  {number}? {}", visible(&question.to_string())))?;
+        output.line(&format!("  {number}? {question}"))?;
     }
     for (task, id) in details.failed_tasks.iter().zip(&details.failed_ids) {
         failed(task, id.0, output)?;
@@ -148,7 +148,7 @@ fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Res
         child_line(child.0, *status, output)?;
     }
     for command in resolving(entry, details) {
-        output.line(&format!("  -> {}", visible(&command)))?;
+        output.line(&format!("  -> {command}"))?;
     }
     Ok(())
 }
@@ -161,15 +161,15 @@ fn failed(task: &ForgeTaskView, id: Uuid, output: &mut Output) -> Result<(), Cli
         task.title,
         reason.unwrap_or_default()
     );
-    output.line(&visible(&line))?;
+    output.line(&line)?;
     let Some(review) = task.reviews.last() else {
         return Ok(());
     };
     for issue in &review.issues {
-        output.line(&visible(&format!("    issue: {issue}")))?;
+        output.line(&format!("    issue: {issue}"))?;
     }
     for suggestion in &review.suggestions {
-        output.line(&visible(&format!("    suggestion: {suggestion}")))?;
+        output.line(&format!("    suggestion: {suggestion}"))?;
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ pub(crate) async fn run(args: &Init, context: &mut Context) -> Result<(), CliErr
     if let Some(log_id) = args.log_id {
         options = options.log_id(log_id);
     }
+    context.own_files();
     let annals = context.open(options)?;
     let log_id = annals.log().log_id();
     annals.close().await;

@@ -364,5 +364,5 @@ pub(super) async fn show(
         .risk
         .map_or_else(String::new, |risk| format!(" (risk {risk})"));
     let line = format!("{}  {status}{risk}  {title}", short(id));
-    output.line(&crate::output::visible(&line))
+    output.line(&line)
 }

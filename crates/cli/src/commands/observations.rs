@@ -12,7 +12,7 @@ use crate::cli::{self, Observe, Process};
 use crate::commands::{classify, intake};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, Style, short, visible, when};
+use crate::output::{Output, Style, short, when};
 
 pub(crate) async fn observe(args: &Observe, context: &mut Context) -> Result<(), CliError> {
     let text = classify::text(&args.text, &context.output)?;
@@ -128,7 +128,7 @@ fn print(noticed: &Noticed, output: &mut Output) -> Result<(), CliError> {
         by.kind,
         by.id,
     );
-    let head = output.style(Style::Bold, &visible(&head));
+    let head = output.style(Style::Bold, &head);
     output.line(&head)?;
     indented("", &view.text, output)?;
     for evidence in &view.evidence {
@@ -139,14 +139,14 @@ fn print(noticed: &Noticed, output: &mut Output) -> Result<(), CliError> {
     }
     settled(view, output)?;
     for command in resolving(noticed) {
-        output.line(&format!("  -> {}", visible(&command)))?;
+        output.line(&format!("  -> {command}"))?;
     }
     Ok(())
 }
 
 /// A text, each of its lines below the head.
 fn indented(label: &str, text: &Text, output: &mut Output) -> Result<(), CliError> {
-    let text = visible(&text.to_string());
+    let text = text.to_string();
     for (number, line) in text.lines().enumerate() {
         let label = if number == 0 { label } else { "" };
         output.line(format!("  {label}{line}").trim_end())?;
@@ -168,5 +168,5 @@ fn settled(view: &ObservationView, output: &mut Output) -> Result<(), CliError> 
         .as_ref()
         .map(|reason| format!(", {reason}"));
     let line = format!("  {what}{}", reason.unwrap_or_default());
-    output.line(&visible(&line))
+    output.line(&line)
 }

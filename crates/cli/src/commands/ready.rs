@@ -6,7 +6,7 @@ use crate::cli::Ready;
 use crate::commands::intake::intent;
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::{short, visible};
+use crate::output::short;
 
 pub(crate) async fn run(args: &Ready, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &Ready, context: &mut Context) -> Result<(), CliEr
                 &view.id
             };
             let line = format!("{}  {name}  {}", short(task.0), view.title);
-            context.output.line(&visible(&line))?;
+            context.output.line(&line)?;
         }
     }
     if ready.is_empty() {

@@ -195,7 +195,12 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
     if found.removed.is_empty() {
         let nothing = "nothing to remove: the content is gone already, or was never there. Content that no event \
                        refers to is a matter of `annals gc`";
-        output.line(nothing)?;
+        show_stays(output, found)?;
+        if found.stays.is_empty() {
+            output.line(nothing)?;
+        } else {
+            output.line("nothing to remove but that")?;
+        }
         return match done {
             Done::Nothing => Ok(()),
             Done::Recorded { bytes, .. } => say_bytes(output, *bytes),
@@ -226,6 +231,7 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
             "  the blob {digest} stays: other events refer to it, too. `annals redact {digest}` removes it from all"
         ))?;
     }
+    show_stays(output, found)?;
     output.line("other events may say the same in other pieces: --pattern finds every one")?;
     match done {
         Done::Nothing => output.line("nothing was changed"),
@@ -250,6 +256,22 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
             say_bytes(output, *bytes)
         }
     }
+}
+
+/// Names what stays though it was looked for.
+fn show_stays(output: &mut Output, found: &Found) -> Result<(), CliError> {
+    if found.stays.is_empty() {
+        return Ok(());
+    }
+    output.line(&format!(
+        "the pattern is also in {} that cannot be removed, since states are folded from it (docs/redaction.md, \"What \
+         stays\"):",
+        counted(found.stays_count, "place", "places"),
+    ))?;
+    for stays in found.stays.iter().take(SHOWN) {
+        output.line(&format!("  event {}: {}", stays.position, stays.field))?;
+    }
+    more(output, found.stays_count as usize, "places")
 }
 
 /// Says whether the bytes are removed, where there is no report.
@@ -302,6 +324,8 @@ fn to_json(found: &Found, done: &Done) -> serde_json::Value {
             bytes,
         } => (false, *recorded, *unsearched, Some(*bytes)),
     };
+    let stays = found.stays.iter();
+    let stays = stays.map(|it| json!({ "position": it.position.0, "field": it.field }));
     let range = |(first, last): (Position, Position)| json!({ "first": first.0, "last": last.0 });
     json!({
         "dry_run": dry_run,
@@ -309,6 +333,8 @@ fn to_json(found: &Found, done: &Done) -> serde_json::Value {
         "blobs": digests(&found.blobs),
         "shared_blobs": digests(&found.shared),
         "objects": objects.collect::<Vec<_>>(),
+        "stays": stays.collect::<Vec<_>>(),
+        "stays_count": found.stays_count,
         "recorded": recorded.map(range),
         "unsearched": unsearched.map(range),
         "rewritten": bytes.map(|bytes| bytes == Bytes::Gone),

@@ -18,7 +18,7 @@ use super::window::numbers;
 use crate::cli::Replay;
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, Style, counted, short, visible};
+use crate::output::{Column, Output, Rows, Style, counted, short};
 use crate::policy_file;
 use crate::progress;
 
@@ -147,13 +147,14 @@ impl Shown {
         if self.json {
             let comma = if self.count > 1 { "," } else { "" };
             let json = serde_json::to_string(window).map_err(CliError::Json)?;
-            return write!(self.out, "{comma}{json}").map_err(CliError::Output);
+            return write!(self.out, "{comma}{}", annals_terminal::json(&json))
+                .map_err(CliError::Output);
         }
         let moment = (window.position, window.step);
         if self.last.replace(moment) != Some(moment) {
             writeln!(self.out, "{}", at(window)).map_err(CliError::Output)?;
         }
-        writeln!(self.out, "{}", visible(&line(window))).map_err(CliError::Output)
+        writeln!(self.out, "{}", annals_terminal::line(&line(window))).map_err(CliError::Output)
     }
 
     fn end(mut self) -> Result<(), CliError> {
@@ -175,10 +176,10 @@ impl Asked<'_> {
         let bar = progress::bar("replaying", None);
         let json = output.is_json();
         if json && index > 0 {
-            output.raw(b",")?;
+            output.json_text(",")?;
         }
         match (self.args.windows, json) {
-            (true, true) => output.raw(b"{\"windows\":[")?,
+            (true, true) => output.json_text("{\"windows\":[")?,
             (true, false) => {
                 let title = format!("windows of pipeline {}", short(self.pipeline.0));
                 output.line(&output.style(Style::Bold, &title))?;
@@ -239,7 +240,7 @@ fn line(window: &WindowAt<'_>) -> String {
 /// What comes before the first pipeline.
 fn begin(args: &Replay, output: &mut Output) -> Result<(), CliError> {
     match output.is_json() && args.all {
-        true => output.raw(b"{\"pipelines\":["),
+        true => output.json_text("{\"pipelines\":["),
         false => Ok(()),
     }
 }
@@ -251,8 +252,8 @@ fn one_done(args: &Replay, counts: &PipelineReplay, output: &mut Output) -> Resu
         // The object was begun with its windows.
         let rest = json.strip_prefix('{').filter(|_| args.windows);
         return match rest {
-            Some(rest) => output.raw(format!("],{rest}").as_bytes()),
-            None => output.raw(json.as_bytes()),
+            Some(rest) => output.json_text(&format!("],{rest}")),
+            None => output.json_text(&json),
         };
     }
     if args.all && !args.windows {
@@ -273,7 +274,7 @@ fn end(args: &Replay, replayed: &[PipelineReplay], output: &mut Output) -> Resul
         if args.all {
             let total = total.unwrap_or_default();
             let total = serde_json::to_string(&total).map_err(CliError::Json)?;
-            output.raw(format!("],\"total\":{total}}}").as_bytes())?;
+            output.json_text(&format!("],\"total\":{total}}}"))?;
         }
         return output.line("");
     }

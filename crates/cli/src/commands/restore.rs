@@ -22,6 +22,7 @@ pub(crate) async fn run(args: &Restore, context: &mut Context) -> Result<(), Cli
     let LogUrl::Rocks(place) = url else {
         return Err(CliError::InMemory);
     };
+    context.own_files();
     // Before the backup is read, which takes its time.
     check_place(&place, context)?;
     let backup = open(&args.backup)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::{Scan, Secrets, SecretsAction};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, counted, visible};
+use crate::output::{Column, Output, Rows, counted};
 
 /// The most bytes of a file that is looked through: that of an importer's line.
 const LIMIT: u64 = 64 * 1024 * 1024;
@@ -51,7 +51,7 @@ fn scan(args: &Scan, output: &mut Output) -> Result<(), CliError> {
             "" => String::new(),
             field => format!(" ({field})"),
         };
-        output.line(&visible(&format!("{file}:{line}{field}: {kind}")))?;
+        output.line(&format!("{file}:{line}{field}: {kind}"))?;
     }
     let found = counted(hits.len() as u64, "secret", "secrets");
     output.note(&format!("an import would take out {found}"));

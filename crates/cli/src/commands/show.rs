@@ -12,7 +12,7 @@ use crate::cli::{Dialect, Show};
 use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::{counted, visible, when, who};
+use crate::output::{counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -48,7 +48,9 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     let json = view.to_json().map_err(LoadError::Render)?;
     let redactions = annals.redactions(object.id).await?;
     if context.output.is_json() {
-        return context.output.line(&with_redactions(json, &redactions)?);
+        return context
+            .output
+            .json_line(&with_redactions(json, &redactions)?);
     }
     let mut remark = match args.moment.position() {
         Some(position) => format!(" (after event {position})"),
@@ -79,10 +81,10 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
     for violation in violations {
         let line = format!("  violation: {violation}");
-        context.output.line(&visible(&line))?;
+        context.output.line(&line)?;
     }
     for note in &redactions {
-        context.output.line(&visible(&redacted(note)))?;
+        context.output.line(&redacted(note))?;
     }
     Ok(())
 }
@@ -131,7 +133,7 @@ async fn forge(
         return context.output.json(&json);
     }
     let text = serde_json::to_string_pretty(&json).map_err(LoadError::Render)?;
-    context.output.line(&visible(&text))
+    context.output.lines(&text)
 }
 
 /// A policy that is not document 001's, and a limit that is not met.

@@ -6,7 +6,7 @@ use super::list::{status_words, what};
 use crate::cli::Tree;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Style, short, visible};
+use crate::output::{Style, short};
 
 pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
@@ -41,7 +41,7 @@ fn line(node: &TreeNode, kind: &str, id: &str) -> String {
         Some(_) => format!(" {}", status_words(&node.row)),
         None => String::new(),
     };
-    let what = visible(&what(&node.row).replace(['\n', '\t'], " "));
+    let what = what(&node.row).replace(['\n', '\t'], " ");
     let circle = if node.is_circle {
         " (a circle: it is above, too)"
     } else {

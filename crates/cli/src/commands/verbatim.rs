@@ -26,8 +26,8 @@ pub(crate) async fn export(args: &ExportAnnals, context: &mut Context) -> Result
     let bar = progress::bar("exporting", Some(records));
     let mut shown = |progress: Progress| bar.set_position(progress.done);
     if is_dash(&args.file) {
-        let out = context.output.writer();
-        let exported = verbatim::export(&annals, from, out, &mut shown).await;
+        let mut out = context.output.json_writer();
+        let exported = verbatim::export(&annals, from, &mut out, &mut shown).await;
         bar.finish_and_clear();
         return exported.map(drop).map_err(|error| match error {
             VerbatimExportError::Write(source) => CliError::Output(source),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, counted, visible};
+use crate::output::{Output, counted};
 use crate::progress;
 
 /// What was found in a log.
@@ -166,10 +166,10 @@ impl Verified {
     fn print_findings(&self, output: &mut Output) -> Result<(), CliError> {
         let (report, catalogue) = (&self.report, &self.catalogue);
         for finding in &report.findings {
-            output.line(&visible(&finding.to_string()))?;
+            output.line(&finding.to_string())?;
         }
         for fault in &catalogue.findings {
-            output.line(&visible(&fault.to_string()))?;
+            output.line(&fault.to_string())?;
         }
         let shown = (report.findings.len() + catalogue.findings.len()) as u64;
         let all = report.total_findings + catalogue.total_findings;

@@ -6,7 +6,7 @@ use annals::{FrameWas, SeenWindow, StepFrame};
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, Style, counted, short, visible};
+use crate::output::{Column, Output, Rows, Style, counted, short};
 
 pub(crate) fn show(seen: &SeenWindow, context: &mut Context) -> Result<(), CliError> {
     let output = &mut context.output;
@@ -63,7 +63,7 @@ fn head(output: &mut Output, seen: &SeenWindow) -> Result<(), CliError> {
     output.fields(&fields)?;
     if let Some(summary) = &window.rolling_summary {
         for line in summary.text.lines() {
-            output.line(&format!("  {}", visible(line)))?;
+            output.line(&format!("  {line}"))?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, agent};
+use crate::support::{Place, agent, grown};
 
 const SECRET: &str = "hunter2-and-more";
 
@@ -280,4 +280,50 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["position"], 1);
     let memory = ["--log", "memory:", "redact", "--finish"];
     place.run(&memory).fails(1, &["in memory"]);
+}
+
+/// What no redaction removes is named: nobody may take it for gone.
+#[test]
+fn what_a_pattern_finds_in_structure_is_named() {
+    let (place, story) = grown();
+    let other = agent(
+        "push_frame",
+        json!({ "pipeline": story.pipeline, "kind": { "other": "about-hunter2" }, "summary": "the word is hunter2" }),
+    );
+    place.accept(&[other]);
+    let args = ["redact", "--pattern", "hunter2", "--reason", "it leaked"];
+    let dry = place
+        .run(&[&args[..], &["--dry-run", "--json"]].concat())
+        .ok();
+    let dry = dry.json();
+    assert_eq!(dry["stays_count"], 1, "{dry}");
+    let field = dry["stays"][0]["field"].as_str().unwrap().to_owned();
+    assert!(field.contains("kind"), "{dry}");
+    let said = place.run(&args).ok().stdout;
+    assert!(said.contains("in 1 place that cannot be removed"), "{said}");
+    assert!(said.contains(&field), "{said}");
+    let again = place.run(&args).ok().stdout;
+    assert!(again.contains("nothing to remove but that"), "{again}");
+    assert!(!again.contains("gone already"), "{again}");
+    // An end of the text is seen, too; ids, digests and times are nobody's words.
+    let anchored = [
+        "redact",
+        "--pattern",
+        "^about-",
+        "--reason",
+        "x",
+        "--dry-run",
+        "--json",
+    ];
+    assert_eq!(place.run(&anchored).ok().json()["stays_count"], 1);
+    let numbers = [
+        "redact",
+        "--pattern",
+        "^0198[0-9a-f]",
+        "--reason",
+        "x",
+        "--dry-run",
+        "--json",
+    ];
+    assert_eq!(place.run(&numbers).ok().json()["stays_count"], 0);
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use annals::Annals;
+use annals_domain::Object;
 use annals_event_log::{
     Content, Digest, EventLog, Position, Query, ReadError, Record, record_at, tree,
 };
@@ -115,7 +116,7 @@ impl Export<'_> {
             None => record,
             Some(missing) => self.without(&record, missing).await?,
         };
-        self.line(&Line::Record(line(&record)))?;
+        self.line(&Line::Record(Object(line(&record))))?;
         self.records += 1;
         Ok(())
     }
@@ -130,10 +131,10 @@ impl Export<'_> {
             let Some(bytes) = self.log.blob(digest).await? else {
                 return Ok(Some(digest));
             };
-            self.line(&Line::Blob(BlobLine {
+            self.line(&Line::Blob(Object(BlobLine {
                 digest: digest.to_string(),
                 base64: Cow::Owned(STANDARD.encode(&bytes)),
-            }))?;
+            })))?;
             self.blobs += 1;
             self.written.put(digest, ());
             if self.written.len() > REMEMBERED {
@@ -172,7 +173,7 @@ impl Export<'_> {
             blobs,
             root: root.to_string(),
         };
-        self.line(&Line::End(end))?;
+        self.line(&Line::End(Object(end)))?;
         self.out.flush().map_err(VerbatimExportError::Write)?;
         Ok(VerbatimExported {
             from,

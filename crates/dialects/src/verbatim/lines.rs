@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use annals_domain::Object;
 use annals_event_log::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,10 +53,10 @@ pub(super) struct First<'a> {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Line<'a> {
     #[serde(borrow)]
-    Blob(BlobLine<'a>),
+    Blob(Object<BlobLine<'a>>),
     #[serde(borrow)]
-    Record(RecordLine<'a>),
-    End(End),
+    Record(Object<RecordLine<'a>>),
+    End(Object<End>),
 }
 
 /// Large content, before the first record that refers to it.

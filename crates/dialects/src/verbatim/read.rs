@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use annals_domain::Object;
 use annals_event_log::{Blob, Content, Digest, Record, limits};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -140,7 +141,7 @@ fn header(bytes: &[u8], file: &str) -> Result<VerbatimHeader, VerbatimImportErro
             known: VERSION,
         });
     }
-    let first: First<'_> = serde_json::from_slice(bytes)
+    let Object(first): Object<First<'_>> = serde_json::from_slice(bytes)
         .map_err(|error| not(format!("its first line cannot be read: {error}")))?;
     let root = |text: &str| {
         text.parse::<Digest>()
@@ -230,9 +231,9 @@ impl Reading {
         let line = serde_json::from_slice(bytes)
             .map_err(|error| self.wrong(number, format!("it cannot be read: {error}")))?;
         match line {
-            Line::Blob(blob) => self.blob(number, &blob, outlet),
-            Line::Record(record) => self.record(number, &record, outlet),
-            Line::End(end) => Ok(self.end(number, &end)?),
+            Line::Blob(Object(blob)) => self.blob(number, &blob, outlet),
+            Line::Record(Object(record)) => self.record(number, &record, outlet),
+            Line::End(Object(end)) => Ok(self.end(number, &end)?),
         }
     }
 

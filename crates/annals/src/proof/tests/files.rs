@@ -48,6 +48,46 @@ fn what_is_no_proof_is_refused() {
     assert!(Proof::read(&twice).is_err());
 }
 
+/// Every object of a proof, given as an array of its values, in the order of the fields.
+#[test]
+fn an_object_is_no_array() {
+    fn values(object: &Value) -> Value {
+        Value::Array(object.as_object().unwrap().values().cloned().collect())
+    }
+    let annals = log_of(6);
+    let kept = head(&annals, 6);
+    let (old, new) = (head(&annals, 3), kept.clone());
+    let (json, inclusion) = file();
+    // The values' order is that of the text: `Value` keeps none.
+    let text = String::from_utf8(json).unwrap();
+    let event = text.find("\"events\":[{").unwrap() + "\"events\":[".len();
+    let end = text.rfind("}]}").unwrap() + 1;
+    let fields = text.get(event + 1..end - 1).unwrap();
+    let named = ["\"position\":", "\"header\":", "\"record\":", "\"path\":"];
+    let bare = named
+        .iter()
+        .fold(fields.to_owned(), |text, name| text.replace(name, ""));
+    let array = format!("{}[{bare}]{}", &text[..event], &text[end..]);
+    assert!(serde_json::from_str::<Value>(&array).is_ok(), "{array}");
+    let refused = Proof::read(array.as_bytes()).unwrap_err();
+    assert!(
+        refused.to_string().contains("expected a JSON object"),
+        "{refused}"
+    );
+    assert!(read(&values(&inclusion)).is_err());
+
+    let proof = block_on(annals.prove_consistency(&old, &new)).unwrap();
+    let text = String::from_utf8(proof.to_json().unwrap()).unwrap();
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    assert!(read(&whole).is_ok());
+    for head in ["old", "new"] {
+        let mut changed = whole.clone();
+        let fields = &whole[head];
+        changed[head] = json!([fields["size"], fields["root"]]);
+        assert!(read(&changed).is_err(), "{head}");
+    }
+}
+
 #[test]
 fn what_is_of_a_later_version_is_said_to_be() {
     let (_, whole) = file();

@@ -1,5 +1,7 @@
 //! What a log's files say, whether or not it opens.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use annals::event_log::Position;
@@ -18,6 +20,7 @@ const RESTORE: &str = "restore the log from a backup: `annals --log NEW restore 
 pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
     let mut checks = vec![identity(path, examined)];
     if examined.identity.is_ok() {
+        checks.extend(permissions(path));
         checks.push(writer(examined.written));
         checks.push(watermark(examined));
         checks.extend(tail(&examined.tail, examined.acknowledged));
@@ -36,6 +39,20 @@ fn identity(path: &Path, examined: &Examined) -> Check {
         Ok(id) => Check::new("log", State::Ok, format!("{id}, in {}", path.display())),
         Err(error) => failed("log", error),
     }
+}
+
+/// Who else can look into the log.
+fn permissions(path: &Path) -> Option<Check> {
+    let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    let who = match (mode & 0o070, mode & 0o007) {
+        (0, 0) => return None,
+        (_, 0) => "its group",
+        _ => "every user of this machine",
+    };
+    let what = format!("{who} can look into the log's folder (its mode is {mode:04o})");
+    let path = path.display();
+    let remedy = format!("if that is not wanted: chmod -R go= {path}");
+    Some(Check::new("permissions", State::Note, what).remedy(remedy))
 }
 
 /// Why the store refused, and what helps.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::Doctor;
 use crate::context::Context;
 use crate::error::{CliError, KeepingError};
-use crate::output::{Output, Style, visible};
+use crate::output::{Output, Style};
 
 /// What was looked at, and how it is.
 struct Check {
@@ -82,6 +82,7 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
     let LogUrl::Rocks(path) = url else {
         return Err(CliError::InMemory);
     };
+    context.own_files();
     if args.truncate_tail {
         let truncated = RocksLog::truncate_tail(&path, &Options::default());
         let report = truncated.map_err(|error| Box::new(KeepingError::from(error)))?;
@@ -122,9 +123,9 @@ fn print(checks: &[Check], output: &mut Output) -> Result<(), CliError> {
             State::Problem | State::Corrupt => output.style(Style::Bold, &head),
             State::Ok | State::Note => output.style(Style::Dim, &head),
         };
-        output.line(&format!("{head}{}", visible(&check.what)))?;
+        output.line(&format!("{head}{}", check.what))?;
         if let Some(remedy) = &check.remedy {
-            output.line(&format!("{:21}-> {}", "", visible(remedy)))?;
+            output.line(&format!("{:21}-> {}", "", remedy))?;
         }
     }
     Ok(())

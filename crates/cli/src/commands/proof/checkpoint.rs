@@ -14,14 +14,16 @@ use super::{files, signed};
 use crate::cli;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, counted, visible};
+use crate::output::{Output, counted};
 use crate::proof_error::ProofCommandError;
 
 pub(crate) async fn run(args: &cli::Checkpoint, context: &mut Context) -> Result<(), CliError> {
     if let Some(cli::CheckpointAction::Sign(args)) = &args.action {
         return sign(args, context).await;
     }
-    let key = args.key.as_deref().map(files::signing_key).transpose()?;
+    let key = args.key.as_deref();
+    let key = key.map(|path| files::signing_key(path, &context.output));
+    let key = key.transpose()?;
     let file = args.out.as_deref().map(CheckpointFile::at).transpose();
     let file = file.map_err(ProofCommandError::from)?;
     let annals = context.reader()?;
@@ -89,7 +91,7 @@ async fn follow(
 
 /// Adds a signature.
 async fn sign(args: &cli::CheckpointSign, context: &mut Context) -> Result<(), CliError> {
-    let key = files::signing_key(&args.key)?;
+    let key = files::signing_key(&args.key, &context.output)?;
     let mut checkpoint = files::checkpoint(&args.note)?;
     if let Some(since) = &args.since {
         let old = files::checkpoint(since)?;
@@ -171,5 +173,5 @@ fn written(checkpoint: &Checkpoint, path: &Path, output: &mut Output) -> Result<
             }
         }
     );
-    output.line(&visible(&line))
+    output.line(&line)
 }

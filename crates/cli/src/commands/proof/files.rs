@@ -1,15 +1,21 @@
 //! The files that these commands read and write.
 
+use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use annals::proof::{Checkpoint, Proof, PublicKey, SigningKey, log_around, replace_file};
+use zeroize::Zeroizing;
 
 use crate::error::CliError;
+use crate::output::Output;
 use crate::proof_error::ProofCommandError;
 
 /// The most bytes of a file with keys.
 const KEY_BYTES: u64 = 64 * 1024;
+/// The bits of a mode by which others than the owner may read or write.
+const OTHERS: u32 = 0o066;
 /// The most bytes of a checkpoint.
 const CHECKPOINT_BYTES: u64 = 1_000_000;
 
@@ -19,7 +25,8 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ProofCommandError> {
         path: path.to_owned(),
         source,
     };
-    let mut bytes = Vec::new();
+    // Of what has room a private key leaves no copies behind.
+    let mut bytes = Vec::with_capacity(limit.min(KEY_BYTES) as usize + 1);
     if path == Path::new("-") {
         let stdin = io::stdin().lock();
         stdin.take(limit + 1).read_to_end(&mut bytes)
@@ -40,13 +47,30 @@ fn read_text(path: &Path) -> Result<String, ProofCommandError> {
     read(path, KEY_BYTES).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-pub(super) fn signing_key(path: &Path) -> Result<SigningKey, CliError> {
-    let key = SigningKey::read(&read_text(path)?);
-    let key = key.map_err(|source| ProofCommandError::Key {
+/// Reads a private key, and says so where others can read it too.
+pub(super) fn signing_key(path: &Path, output: &Output) -> Result<SigningKey, CliError> {
+    if let Some(mode) = open_to_others(path) {
+        let path = path.display();
+        output.warn(&format!(
+            "others can read the private key {path} (its mode is {mode:04o}), and whoever has it can sign in its \
+             name: make another one, or at least run chmod 600 on it"
+        ));
+    }
+    let bytes = Zeroizing::new(read(path, KEY_BYTES)?);
+    // What is no UTF-8 is no key.
+    let text = std::str::from_utf8(&bytes).unwrap_or_default();
+    let key = SigningKey::read(text).map_err(|source| ProofCommandError::Key {
         path: path.to_owned(),
         source,
     });
     Ok(key?)
+}
+
+/// The mode of a file that others than its owner can read.
+fn open_to_others(path: &Path) -> Option<u32> {
+    let found = fs::metadata(path).ok().filter(|found| found.is_file())?;
+    let mode = found.permissions().mode() & 0o7777;
+    (mode & OTHERS != 0).then_some(mode)
 }
 
 pub(super) fn public_keys(path: &Path) -> Result<Vec<PublicKey>, CliError> {

@@ -49,7 +49,7 @@ pub(crate) fn generate(args: &KeyGenerate, context: &mut Context) -> Result<(), 
 
 /// Prints the public key of a private one.
 pub(crate) fn show(args: &KeyShow, context: &mut Context) -> Result<(), CliError> {
-    let key = files::signing_key(&args.file)?;
+    let key = files::signing_key(&args.file, &context.output)?;
     print(&key.public_key(), None, context)
 }
 

@@ -12,7 +12,7 @@ use super::{files, signed};
 use crate::cli::Prove;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, counted, visible};
+use crate::output::{Output, counted};
 use crate::progress;
 use crate::proof_error::ProofCommandError;
 
@@ -51,7 +51,7 @@ pub(crate) async fn run(args: &Prove, context: &mut Context) -> Result<(), CliEr
         source,
     })?;
     let Some(out) = &args.out else {
-        return context.output.raw(&json);
+        return context.output.json_text(&String::from_utf8_lossy(&json));
     };
     files::write_proof(out, &json)?;
     written(&proof, out, json.len(), &mut context.output)
@@ -155,5 +155,5 @@ fn written(proof: &Proof, path: &Path, bytes: usize, output: &mut Output) -> Res
         path.display(),
         signed::head_text(head)
     );
-    output.line(&visible(&line))
+    output.line(&line)
 }

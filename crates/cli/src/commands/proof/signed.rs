@@ -65,23 +65,19 @@ impl Signed {
     pub(super) fn print(&self, output: &mut Output) -> Result<(), CliError> {
         let path = self.path.display();
         for signer in &self.signatures.checked {
-            output.line(&visible(format!("{path}: signed by {signer}")))?;
+            output.line(&format!("{path}: signed by {signer}"))?;
         }
         for signer in &self.signatures.unknown {
             let line =
                 format!("{path}: signed by {signer}, which was not checked: no key of theirs");
-            output.line(&visible(line))?;
+            output.line(&line)?;
         }
         if self.signatures.checked.is_empty() {
             let line = format!("{path}: NO SIGNATURE WAS CHECKED: it is worth what its source is");
-            output.line(&visible(line))?;
+            output.line(&line)?;
         }
         Ok(())
     }
-}
-
-fn visible(text: String) -> String {
-    crate::output::visible(&text)
 }
 
 /// A head for programs.

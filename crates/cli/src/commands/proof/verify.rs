@@ -16,7 +16,7 @@ use crate::cli::Verify;
 use crate::commands::verify::{self, Verified};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, counted, visible, when};
+use crate::output::{Column, Output, Rows, counted, when};
 use crate::progress;
 use crate::proof_error::ProofCommandError;
 
@@ -65,18 +65,12 @@ fn check_proof(
     match &proof {
         Proof::Inclusion(proof) => print_events(proof, output)?,
         Proof::Consistency(proof) => {
-            output.line(&visible(&format!(
-                "proved: {} has only grown",
-                head_text(&proof.new)
-            )))?;
+            output.line(&format!("proved: {} has only grown", head_text(&proof.new)))?;
             let known = match since {
                 Some(_) => "which is the checkpoint of --since",
                 None => "compare it with the checkpoint that you have, or give that to --since",
             };
-            output.line(&visible(&format!(
-                "since: {}: {known}",
-                head_text(&proof.old)
-            )))?;
+            output.line(&format!("since: {}: {known}", head_text(&proof.old)))?;
         }
     }
     checkpoint.print(output)?;
@@ -106,7 +100,7 @@ fn print_events(proof: &InclusionProof, output: &mut Output) -> Result<(), CliEr
         None => events,
     };
     let head = head_text(&proof.head);
-    output.line(&visible(&format!("proved: {what} in {head}")))?;
+    output.line(&format!("proved: {what} in {head}"))?;
     let mut rows = Rows::new([
         Column::right("POSITION", 8),
         Column::left("RECORDED", 20),
@@ -268,7 +262,7 @@ fn print_fits(checkpoint: &Signed, output: &mut Output) -> Result<(), CliError> 
         "the log is that of the checkpoint: {}",
         head_text(checkpoint.head())
     );
-    output.line(&visible(&line))?;
+    output.line(&line)?;
     checkpoint.print(output)
 }
 
@@ -338,7 +332,7 @@ fn since_json(report: &SinceReport, since: &Signed, checkpoint: Option<&Signed>)
 
 fn print_since(report: &SinceReport, since: &Signed, output: &mut Output) -> Result<(), CliError> {
     for finding in &report.findings {
-        output.line(&visible(&finding.to_string()))?;
+        output.line(&finding.to_string())?;
     }
     let more = report
         .total_findings
@@ -350,12 +344,12 @@ fn print_since(report: &SinceReport, since: &Signed, output: &mut Output) -> Res
         true => "sound",
         false => "DAMAGED",
     };
-    output.line(&visible(&format!(
+    output.line(&format!(
         "{verdict}: {} since the checkpoint of {}, whose log is the beginning of {}",
         counted(report.records, "record", "records"),
         counted(report.from.size, "record", "records"),
         head_text(&report.to)
-    )))?;
+    ))?;
     since.print(output)
 }
 
