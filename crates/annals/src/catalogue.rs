@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use annals_domain::{IntentId, Kind, StreamRef};
-use annals_event_log::{EventLog, Position, ReadError};
+use annals_domain::{IntentId, Kind, StreamKind, StreamRef, alias};
+use annals_event_log::{EventLog, IdSecret, Position, ReadError};
 use annals_projections::{
     CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree,
     TreeQuery, WorkItems, WorkItemsQuery,
@@ -93,6 +93,26 @@ impl Annals {
     pub async fn place(&self, id: impl Into<Uuid>) -> Result<Option<(Kind, StreamRef)>, LoadError> {
         self.catch_up().await?;
         Ok(self.catalogue.find(self.log.as_ref(), id.into()).await?)
+    }
+
+    /// The stream that has an alias, or the one that it would get: its id follows from a secret of the
+    /// log, which is another one after each redaction, so that nobody finds out an alias that
+    /// was removed by trying which text leads to the stream that is left.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn alias_stream(&self, alias: &str) -> Result<StreamRef, LoadError> {
+        self.catch_up().await?;
+        let log = self.log.as_ref();
+        if let Some(stream) = self.catalogue.alias_stream(log, alias).await? {
+            return Ok(stream);
+        }
+        let secret = log.id_secret().await?;
+        let keyed = |secret: IdSecret| StreamRef {
+            kind: StreamKind::Alias,
+            id: secret.id("alias", alias.as_bytes()),
+        };
+        Ok(secret.map_or_else(|| alias::stream_of(alias), keyed))
     }
 
     /// Objects whose ids end with these hex digits, at most `limit`.

@@ -399,6 +399,10 @@ impl Annals {
             Need::Place(id) => {
                 world.insert_place(id, self.place(id).await?);
             }
+            Need::AliasStream(alias) => {
+                let stream = self.alias_stream(&alias).await?;
+                world.insert_alias_stream(alias, stream);
+            }
             Need::Window { stream, version } => {
                 let log = self.log.as_ref();
                 let window = self.windows.load(log, stream, version).await?;

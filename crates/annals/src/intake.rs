@@ -132,6 +132,10 @@ impl Annals {
                 Err(DecideError::Needs(Need::Place(id))) => {
                     world.insert_place(id, self.place(id).await?);
                 }
+                Err(DecideError::Needs(Need::AliasStream(alias))) => {
+                    let stream = self.alias_stream(&alias).await?;
+                    world.insert_alias_stream(alias, stream);
+                }
                 Err(DecideError::Needs(Need::Window { stream, .. })) => {
                     world.insert_window(stream, None);
                 }

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
-    Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version, record_at,
+    Content, Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
+    record_at,
 };
 use annals_projections::{
     Entry, EntryError, Fold, HistoryEntry, ObjectView, View, history_entry, is_about,
@@ -218,17 +219,22 @@ impl Annals {
                 id: name.chars().take(64).collect(),
             });
         }
-        self.reach().await?;
-        // An alias's stream follows from the alias, and has one event.
-        let stream = stream_name(alias::stream_of(name));
+        let stream = stream_name(self.alias_stream(name).await?);
         let page = self.log.read(Query::stream(stream, Version(1)).limit(1));
         let page = page.await.map_err(LoadError::from)?;
         let reserved = match page.records.first() {
-            Some(record) => Some(annals_wire::decode(record).map_err(LoadError::from)?.event),
+            Some(record) => Some(annals_wire::decode(record).map_err(LoadError::from)?),
             None => None,
         };
+        let reserved = reserved.map(|decoded| (decoded.event, decoded.record.content()));
         match reserved {
-            Some(AnyEvent::Alias(alias::Event::Reserved(event))) => {
+            // One whose text was removed leads nowhere.
+            Some((AnyEvent::Alias(alias::Event::Reserved(event)), content))
+                if !matches!(
+                    content.get(usize::from(event.alias.0)),
+                    Some(Content::Removed { .. })
+                ) =>
+            {
                 let (kind, _) = self.locate(event.object).await?;
                 Ok(ObjectRef {
                     kind,

@@ -2,8 +2,8 @@
 
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
-    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
+    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -77,6 +77,10 @@ impl Blobs for WithRows<'_> {
 impl EventLog for WithRows<'_> {
     fn log_id(&self) -> Uuid {
         self.log.log_id()
+    }
+
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
+        self.log.id_secret().await
     }
 
     fn watermark(&self) -> Position {

@@ -157,6 +157,10 @@ impl Given {
     fn load(&self, world: &mut World, need: Need) {
         match need {
             Need::State(stream) => world.insert_state(stream, self.loaded(stream)),
+            Need::AliasStream(alias) => {
+                let stream = crate::alias::stream_of(&alias);
+                world.insert_alias_stream(alias, stream);
+            }
             Need::Place(id) => world.insert_place(id, self.places.get(&id).copied()),
             Need::TaskText { stream, version } => {
                 assert_eq!(version, self.loaded(stream).version);

@@ -44,12 +44,14 @@ pub struct Emitted {
 }
 
 /// What a decision needs before it can be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     /// The state of this aggregate.
     State(StreamRef),
     /// The kind of the object with this id, and the stream that holds it.
     Place(Uuid),
+    /// The stream that has this alias, or the one that it would get.
+    AliasStream(String),
     /// The window of this pipeline, as the events up to this version left it.
     Window {
         /// The pipeline's stream.
@@ -119,6 +121,7 @@ impl Held {
 pub struct World {
     states: HashMap<StreamRef, Held>,
     places: HashMap<Uuid, Option<(Kind, StreamRef)>>,
+    alias_streams: HashMap<String, StreamRef>,
     dependences: BTreeMap<StreamRef, Dependence>,
     /// The windows that a decision needed; few do.
     windows: HashMap<StreamRef, Option<Window<()>>>,
@@ -256,6 +259,11 @@ impl World {
         self.places.insert(id, place);
     }
 
+    /// Adds the stream that has an alias, or the one that it would get.
+    pub fn insert_alias_stream(&mut self, alias: String, stream: StreamRef) {
+        self.alias_streams.insert(alias, stream);
+    }
+
     /// What the decisions looked at, with the version that was loaded.
     pub fn dependences(&self) -> impl Iterator<Item = (StreamRef, Dependence, u64)> + '_ {
         self.dependences.iter().map(|(stream, dependence)| {
@@ -351,10 +359,17 @@ impl World {
         }
     }
 
-    /// The state of an alias, whether it is anybody's or not.
-    pub fn alias(&mut self, stream: StreamRef) -> Result<Arc<alias::State>, DecideError> {
+    /// The stream that has an alias, or the one that it would get, and its state, whether it is
+    /// anybody's or not.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] one of them.
+    pub fn alias(&mut self, alias: &str) -> Result<(StreamRef, Arc<alias::State>), DecideError> {
+        let Some(stream) = self.alias_streams.get(alias).copied() else {
+            return Err(DecideError::Needs(Need::AliasStream(alias.to_owned())));
+        };
         match &self.depend(stream, Dependence::State)?.loaded.state {
-            AnyState::Alias(state) => Ok(Arc::clone(state)),
+            AnyState::Alias(state) => Ok((stream, Arc::clone(state))),
             _ => Err(not_found(stream)),
         }
     }

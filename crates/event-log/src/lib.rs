@@ -13,6 +13,7 @@ mod append;
 mod blob;
 pub mod conformance;
 mod error;
+mod id_secret;
 mod ids;
 mod log;
 pub mod memory;
@@ -31,6 +32,7 @@ pub use append::{
 };
 pub use blob::{Blob, Blobs};
 pub use error::{AppendError, CommitError, ReadError};
+pub use id_secret::IdSecret;
 pub use ids::{
     BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
 };

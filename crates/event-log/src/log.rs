@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::{
-    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Digest, Position, ReadError,
-    ReadModels, Record, RedactError, Redaction, StreamName, Version,
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Digest, IdSecret, Position,
+    ReadError, ReadModels, Record, RedactError, Redaction, StreamName, Version,
 };
 
 /// What a read goes through.
@@ -148,6 +148,11 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
     /// The log's own id, given when it was created.
     fn log_id(&self) -> Uuid;
 
+    /// The secret from which ids follow that the log gives by a text alone. It is another one after
+    /// each redaction. `None` for a log of an older version that had no redaction since: its
+    /// ids are UUIDs of version 5 over the texts.
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError>;
+
     /// Up to where the log is durable.
     fn watermark(&self) -> Position;
 
@@ -176,7 +181,8 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
     /// opened for writing again. Blobs that go can be referred to by no append from the
     /// batch on, unless they come along again.
     ///
-    /// What was derived from content goes with it: every read model, to be folded
+    /// What was derived from content goes with it: the secret of its ids (see [`EventLog::id_secret`]),
+    /// every read model, to be folded
     /// again (rows that were folded before are refused, see [`crate::Epoch`]), and the digests
     /// of the requests of the batches that lose some (such a batch is
     /// [`BatchStatus::Unverifiable`] then). Bytes that the store has given up may lie on

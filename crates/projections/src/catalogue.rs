@@ -46,7 +46,7 @@ mod watched;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use annals_domain::redaction::Redacted;
-use annals_domain::{Kind, StreamRef};
+use annals_domain::{Kind, StreamKind, StreamRef};
 use annals_event_log::{CommitError, EventLog, Position, Query, Record};
 use uuid::Uuid;
 
@@ -158,6 +158,29 @@ impl Catalogue {
                 return Ok(row?.map(|row| (row.kind, row.stream_ref())));
             }
         }
+    }
+
+    /// The stream that has an alias, as of the last [`Catalogue::catch_up`] or later; none where nobody
+    /// has it, or its text was removed.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn alias_stream(
+        &self,
+        log: &dyn EventLog,
+        alias: &str,
+    ) -> Result<Option<StreamRef>, CatalogueError> {
+        let key = keys::alias_stream(alias);
+        let found = self.ask(log, |sight| {
+            let key = key.clone();
+            async move { sight.rows(&[key]).await }
+        });
+        let Some(row) = found.await?.pop().flatten() else {
+            return Ok(None);
+        };
+        let id = Uuid::from_slice(&row).map_err(|_| CatalogueError::malformed(&key))?;
+        let kind = StreamKind::Alias;
+        Ok(Some(StreamRef { kind, id }))
     }
 
     /// Objects whose ids end with these hex digits, at most `limit`. Hyphens

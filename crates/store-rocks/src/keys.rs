@@ -36,6 +36,8 @@ pub(crate) const META_FORMAT: &[u8] = b"format";
 pub(crate) const META_LOG_ID: &[u8] = b"log_id";
 /// `meta`: when the log was created, i64 seconds and u32 nanoseconds.
 pub(crate) const META_CREATED_AT: &[u8] = b"created_at";
+/// `meta`: the secret of ids that follow from texts, 32 bytes; another one after each redaction.
+pub(crate) const META_ID_SECRET: &[u8] = b"id_secret";
 /// `meta`: the frontier of the tree.
 pub(crate) const META_TREE: &[u8] = b"tree";
 /// `meta`: what is left to do of redactions, see `redaction/pending.rs`.

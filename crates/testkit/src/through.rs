@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
-    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
+    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -119,6 +119,13 @@ impl<H: Hook> Through<H> {
 impl<H: Hook> EventLog for Through<H> {
     fn log_id(&self) -> Uuid {
         self.log.log_id()
+    }
+
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
+        self.hook.before()?;
+        let secret = self.log.id_secret().await?;
+        self.hook.after()?;
+        Ok(secret)
     }
 
     fn watermark(&self) -> Position {

@@ -6,6 +6,7 @@
 use annals_domain::{
     IntentId, PatchSetId, PipelineId, PlanId, ProvenanceId, RunId, TaskId, ToolInvocationId,
 };
+use annals_event_log::IdSecret;
 use uuid::Uuid;
 
 /// An id of a thing that the recording names by `parts`.
@@ -16,9 +17,15 @@ fn id(what: &str, parts: &[&str]) -> Uuid {
     Uuid::new_v5(&namespace, name.as_bytes())
 }
 
-/// The name of a line that has no `uuid`: it follows from its bytes.
-pub(super) fn anonymous(line: &[u8]) -> String {
-    Uuid::new_v5(&id("line", &[]), line).to_string()
+/// The name of a line that has no `uuid`: it follows from its bytes and the log's secret, so that
+/// nobody finds out what a line said that was removed by trying what it may have said. Logs of older
+/// versions have none.
+pub(super) fn anonymous(line: &[u8], secret: Option<&IdSecret>) -> String {
+    let name = match secret {
+        Some(secret) => secret.id("claude line", line),
+        None => Uuid::new_v5(&id("line", &[]), line),
+    };
+    name.to_string()
 }
 
 /// What tells a file that a chain works on from all others. No log has it.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use annals::Annals;
+use annals_event_log::IdSecret;
 use lru::LruCache;
 use uuid::Uuid;
 
@@ -34,6 +35,8 @@ const SUMMARIES: usize = 1_000;
 /// An import on its way.
 pub(super) struct Importer<'a> {
     pub(super) annals: &'a Annals,
+    /// What the names follow from of lines that have none.
+    secret: Option<IdSecret>,
     options: &'a ClaudeOptions,
     pub(super) report: ImportReport,
     pub(super) fields: Fields,
@@ -57,9 +60,15 @@ pub(super) struct Importer<'a> {
 }
 
 impl<'a> Importer<'a> {
-    pub(super) fn new(annals: &'a Annals, options: &'a ClaudeOptions, source: String) -> Self {
+    pub(super) fn new(
+        annals: &'a Annals,
+        secret: Option<IdSecret>,
+        options: &'a ClaudeOptions,
+        source: String,
+    ) -> Self {
         Importer {
             annals,
+            secret,
             options,
             report: ImportReport {
                 source,
@@ -100,7 +109,10 @@ impl<'a> Importer<'a> {
         let number = line.number;
         let read = match line.bytes {
             Err(error) => Err(error.to_string()),
-            Ok(bytes) => line::parse(bytes).map_err(|bad| bad.to_string()),
+            Ok(bytes) => {
+                let read = line::parse(bytes, self.secret.as_ref());
+                read.map_err(|bad| bad.to_string())
+            }
         };
         match read {
             Ok(line) => self.understood(line, number).await,

@@ -1,6 +1,7 @@
 //! One line of a recording, as far as the importer understands it.
 
 use annals_domain::Timestamp;
+use annals_event_log::IdSecret;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -304,8 +305,9 @@ fn whole_characters(text: String) -> String {
     whole
 }
 
-/// Reads a line; the error says what is wrong with it.
-pub(super) fn parse(bytes: Vec<u8>) -> Result<Line, BadLine> {
+/// Reads a line, which is called by a secret of the log if it has no name; the error says what is
+/// wrong with it.
+pub(super) fn parse(bytes: Vec<u8>, secret: Option<&IdSecret>) -> Result<Line, BadLine> {
     #[derive(Deserialize)]
     struct Head {
         #[serde(default, rename = "type")]
@@ -323,12 +325,12 @@ pub(super) fn parse(bytes: Vec<u8>) -> Result<Line, BadLine> {
     }
     let kind = serde_json::from_str::<Head>(&text)?.kind;
     let what = match kind.as_deref() {
-        Some("user") => What::User(talk(&text)?),
-        Some("assistant") => What::Assistant(talk(&text)?),
-        Some("system") => What::System(talk(&text)?),
-        Some("attachment") => What::Attachment(talk(&text)?),
+        Some("user") => What::User(talk(&text, secret)?),
+        Some("assistant") => What::Assistant(talk(&text, secret)?),
+        Some("system") => What::System(talk(&text, secret)?),
+        Some("attachment") => What::Attachment(talk(&text, secret)?),
         Some("summary") => What::Summary(Summary {
-            name: ids::anonymous(text.as_bytes()),
+            name: ids::anonymous(text.as_bytes(), secret),
             ..serde_json::from_str(&text)?
         }),
         Some(kind) if WITHOUT_PLACE.contains(&kind) => What::WithoutPlace(kind.to_owned()),
@@ -338,14 +340,14 @@ pub(super) fn parse(bytes: Vec<u8>) -> Result<Line, BadLine> {
     Ok(Line { text, what })
 }
 
-fn talk(text: &str) -> Result<Box<Talk>, BadLine> {
+fn talk(text: &str, secret: Option<&IdSecret>) -> Result<Box<Talk>, BadLine> {
     let mut talk: Box<Talk> = serde_json::from_str(text)?;
     if talk
         .uuid
         .as_deref()
         .is_none_or(|uuid| uuid.trim().is_empty())
     {
-        talk.uuid = Some(ids::anonymous(text.as_bytes()));
+        talk.uuid = Some(ids::anonymous(text.as_bytes(), secret));
     }
     let content = talk
         .message
@@ -426,7 +428,7 @@ mod tests {
     use super::*;
 
     fn refused(line: &[u8]) -> String {
-        parse(line.to_vec()).unwrap_err().to_string()
+        parse(line.to_vec(), None).unwrap_err().to_string()
     }
 
     #[test]
@@ -456,9 +458,13 @@ mod tests {
 
     #[test]
     fn a_line_of_an_unknown_type_may_have_any_fields() {
-        let line = parse(br#"{"type":"novelty","uuid":5,"message":[]}"#.to_vec()).unwrap();
+        let line = parse(
+            br#"{"type":"novelty","uuid":5,"message":[]}"#.to_vec(),
+            None,
+        )
+        .unwrap();
         assert!(matches!(line.what, What::Unknown(kind) if kind == "novelty"));
-        let line = parse(b"{}".to_vec()).unwrap();
+        let line = parse(b"{}".to_vec(), None).unwrap();
         assert!(matches!(line.what, What::Unknown(kind) if kind == "(none)"));
     }
 
@@ -466,7 +472,7 @@ mod tests {
     fn nulls_are_as_good_as_nothing() {
         let line =
             br#"{"type":"user","uuid":null,"isMeta":null,"message":{"content":null,"usage":null}}"#;
-        let What::User(talk) = parse(line.to_vec()).unwrap().what else {
+        let What::User(talk) = parse(line.to_vec(), None).unwrap().what else {
             panic!("a user's line is expected");
         };
         assert!(talk.blocks.is_empty() && !talk.is_meta() && !talk.name().is_empty());
@@ -478,7 +484,7 @@ mod tests {
         let line = format!(
             r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","input":{deep}}}]}}}}"#
         );
-        assert!(parse(line.into_bytes()).is_ok());
+        assert!(parse(line.into_bytes(), None).is_ok());
     }
 
     #[test]

@@ -88,7 +88,9 @@ pub async fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ClaudeImportError> {
     let mut news = read::start(path, &options.secrets)?;
-    let mut importer = Importer::new(annals, options, format!("claude {}", path.display()));
+    let secret = annals.log().id_secret().await?;
+    let source = format!("claude {}", path.display());
+    let mut importer = Importer::new(annals, secret, options, source);
     let mut total = 0;
     while let Some(received) = news.next().await {
         match received? {

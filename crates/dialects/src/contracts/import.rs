@@ -15,8 +15,8 @@ use annals::domain::{
     Timestamp,
 };
 use annals::projections::session_replay::IMPORTER;
-use annals::{Annals, ExecuteError, RecordedEvent};
-use annals_event_log::{AppendError, Version};
+use annals::{Annals, ExecuteError, LoadError, RecordedEvent};
+use annals_event_log::{AppendError, IdSecret, Version};
 use chrono::Utc;
 use futures::StreamExt;
 use uuid::Uuid;
@@ -63,8 +63,10 @@ pub async fn import(
 ) -> Result<ImportReport, ContractsImportError> {
     let (mut news, total) = start(path, secrets)?;
     let file = path.display().to_string();
+    let secret = annals.log().id_secret().await;
     let mut import = Import {
         annals,
+        secret: secret.map_err(LoadError::from)?,
         secrets,
         actor: ActorRef::new(ActorKind::System, IMPORTER),
         at: Utc::now().into(),
@@ -168,6 +170,8 @@ struct Waiting {
 
 struct Import<'a> {
     annals: &'a Annals,
+    /// What the ids follow from of objects that have none.
+    secret: Option<IdSecret>,
     secrets: &'a Secrets,
     actor: ActorRef,
     at: Timestamp,
@@ -343,9 +347,14 @@ impl Import<'_> {
         recorded: Vec<(AnyEvent, Pieces)>,
         known: Known,
     ) -> Vec<RecordedEvent> {
+        // One that follows from what it says would give that away to who tries texts.
+        let first = match &self.secret {
+            Some(secret) if !known.is_named => secret.id("contracts", known.id.as_bytes()),
+            _ => known.id,
+        };
         let id = |index: usize| match index {
-            0 => known.id,
-            part => Uuid::new_v5(&known.id, &part.to_be_bytes()),
+            0 => first,
+            part => Uuid::new_v5(&first, &part.to_be_bytes()),
         };
         let numbered = recorded.into_iter().enumerate();
         let event = |(index, (event, pieces))| self.recorded(session, id(index), event, pieces);

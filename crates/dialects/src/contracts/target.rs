@@ -22,6 +22,8 @@ pub(super) struct Known {
     pub(super) id: Uuid,
     is_command: bool,
     said: u64,
+    /// Whether it has an id of its own.
+    pub(super) is_named: bool,
 }
 
 impl Known {
@@ -40,6 +42,7 @@ impl Known {
             id: object.id().unwrap_or_else(nameless),
             is_command: matches!(object, Object::Command(_)),
             said,
+            is_named: object.id().is_some(),
         }
     }
 }

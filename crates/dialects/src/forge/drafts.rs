@@ -18,12 +18,13 @@ use uuid::Uuid;
 
 use super::draft::{self, ForgeDraft};
 use super::error::ForgeError;
+use super::facts;
 use super::folder::{Folder, ForgeFolderError, Part, Place, files, unreadable};
+use super::ids::Ids;
 use super::names::{known_as, reserve};
 use super::remains::Remains;
 use super::sieve::Sieve;
 use super::text::decode;
-use super::{facts, ids};
 use crate::others::Others;
 use crate::report::counted;
 use crate::secrets::{Redactions, Secrets};
@@ -313,8 +314,9 @@ async fn propose(
     digest: IntegrityHash,
     options: &DraftOptions,
 ) -> Result<Drafted, ForgeFolderError> {
-    let intent = ids::intent(name);
-    let key = Uuid::new_v5(&intent.0, format!("draft {digest}").as_bytes());
+    let ids = Ids::of(annals).await?;
+    let intent = ids.intent(name);
+    let key = ids.draft(intent, &digest);
     let known = known_as(annals, name).await?;
     if let Some(other) = known.filter(|known| known.id != intent.0)
         && annals.place(intent).await?.is_none()

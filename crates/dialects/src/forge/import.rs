@@ -19,6 +19,7 @@ use chrono::Utc;
 use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
 use super::facts::Taking;
 use super::folder::{Folder, ForgeFolderError};
+use super::ids::Ids;
 use super::logged::Logged;
 use super::source::Source;
 use crate::others::Others;
@@ -82,6 +83,7 @@ pub async fn import(
     let actor = ActorRef::new(ActorKind::System, IMPORTER);
     let mut import = Import {
         annals,
+        ids: Ids::of(annals).await?,
         taking: Taking {
             actor: &actor,
             at: Utc::now().into(),
@@ -172,6 +174,7 @@ impl Shown<'_> {
 
 struct Import<'a> {
     annals: &'a Annals,
+    ids: Ids,
     taking: Taking<'a>,
     report: ImportReport,
     counts: Counts,

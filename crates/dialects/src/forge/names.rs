@@ -1,10 +1,10 @@
 //! What names of files mean in a log.
 
 use annals::domain::alias::{self, ReserveAlias, Reserved};
-use annals::domain::{AnyEvent, Emitted, IntentId, Kind, Pieces};
+use annals::domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, StreamRef};
 use annals::{Annals, ObjectRef, ViewError};
 
-use super::ids;
+use super::ids::Ids;
 
 /// The object that goes by the name of an intent's file, if there is one: by its
 /// alias, or by the id that follows from the name.
@@ -16,13 +16,16 @@ pub(super) async fn known_as(annals: &Annals, name: &str) -> Result<Option<Objec
             Err(error) => return Err(error),
         }
     }
-    let id = ids::intent(name).0;
-    let place = annals.place(id).await?;
-    Ok(place.map(|(kind, _)| ObjectRef { kind, id }))
+    for IntentId(id) in Ids::of(annals).await?.intents(name) {
+        if let Some((kind, _)) = annals.place(id).await? {
+            return Ok(Some(ObjectRef { kind, id }));
+        }
+    }
+    Ok(None)
 }
 
-/// That an intent got an alias.
-pub(super) fn reserved(intent: IntentId, alias: &str) -> Emitted {
+/// That an intent got an alias, in the stream that belongs to it.
+pub(super) fn reserved(intent: IntentId, alias: &str, stream: StreamRef) -> Emitted {
     let mut pieces = Pieces::new();
     let event = Reserved {
         kind: Kind::Intent.number(),
@@ -30,7 +33,7 @@ pub(super) fn reserved(intent: IntentId, alias: &str) -> Emitted {
         alias: pieces.text(alias),
     };
     Emitted {
-        stream: alias::stream_of(alias),
+        stream,
         event: AnyEvent::Alias(event.into()),
         pieces,
     }

@@ -13,6 +13,7 @@ mod contracts;
 mod forge;
 mod git;
 mod git_internal;
+mod guesses;
 mod secrets;
 mod verbatim;
 

@@ -13,7 +13,8 @@ pub const MAX_LENGTH: usize = 200;
 /// So many hex digits may be the end of an id.
 const ID_DIGITS: usize = 8;
 
-/// The stream of an alias. Its id is a UUID of version 5 over the alias.
+/// The stream of an alias in a log without a secret of its own: its id is a UUID of version 5 over
+/// the alias. In others it follows from the log's secret, see `Annals::alias_stream`.
 pub fn stream_of(alias: &str) -> StreamRef {
     let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"alias.annals");
     StreamRef {
@@ -56,8 +57,8 @@ fn is_hidden(c: char) -> bool {
 pub(crate) fn reserve(world: &mut World, command: &ReserveAlias, _: &Meta) -> Decided {
     check(&command.alias)?;
     let (kind, _) = world.locate(command.object)?;
-    let stream = stream_of(&command.alias);
-    match *world.alias(stream)? {
+    let (stream, state) = world.alias(&command.alias)?;
+    match *state {
         State::Absent => {}
         State::Reserved { object } if object == command.object => return Ok(Vec::new()),
         State::Reserved { object } => {

@@ -1,7 +1,7 @@
 //! Aliases: names for people, each of one object for ever.
 //!
-//! An alias has a stream of its own, whose id follows from the alias. Reserving
-//! it expects that stream to be empty, so that no two objects can have one.
+//! An alias has a stream of its own, whose id follows from the alias and a secret of the log.
+//! Reserving it expects that stream to be empty, so that no two objects can have one.
 
 mod command;
 pub(crate) mod decide;

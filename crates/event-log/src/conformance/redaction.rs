@@ -320,3 +320,24 @@ pub fn a_redacted_log_is_copied(harness: &dyn Harness) {
     let root = |log: &dyn EventLog| block_on(tree::root(log, 4)).unwrap();
     assert_eq!(root(&*copy), root(&*log));
 }
+
+/// Ids that follow from a text would give it away to who tries texts.
+pub fn a_redaction_gives_the_log_another_secret(harness: &dyn Harness) {
+    let (log, _) = told(harness);
+    let secret = |log: &dyn EventLog| block_on(log.id_secret()).expect("it is read");
+    let first = secret(&*log).expect("a new log has one");
+    must_append(&*log, batch(vec![event("secret-1")]));
+    assert_eq!(secret(&*log), Some(first.clone()), "an append leaves it");
+    let redaction = redaction(&*log, &[(1, &[0])], &[]);
+    must_redact(&*log, redaction.clone());
+    let second = secret(&*log).expect("it has one");
+    assert_ne!(first, second);
+    must_redact(&*log, redaction);
+    assert_eq!(
+        secret(&*log),
+        Some(second.clone()),
+        "a repeat changes nothing"
+    );
+    let log = harness.reopen(log);
+    assert_eq!(secret(&*log), Some(second));
+}

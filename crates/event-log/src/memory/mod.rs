@@ -15,8 +15,8 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, ModelCheckpoint, Page, Position, Prepared, Query, ReadError, ReadModels, Record,
-    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
+    EventLog, IdSecret, ModelCheckpoint, Page, Position, Prepared, Query, ReadError, ReadModels,
+    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
 };
 
 mod models;
@@ -46,6 +46,13 @@ impl MemoryLog {
     /// A new, empty log.
     pub fn new(log_id: Uuid) -> MemoryLog {
         MemoryLog::over(log_id, Arc::default())
+    }
+
+    /// A new log with a secret that is known, so that ids are the same in several logs.
+    pub fn with_id_secret(log_id: Uuid, secret: IdSecret) -> MemoryLog {
+        let log = MemoryLog::new(log_id);
+        lock(&log.shared).state.id_secret = secret;
+        log
     }
 
     /// Closes this handle and opens another one on the same log, as a store on
@@ -93,6 +100,10 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 impl EventLog for MemoryLog {
     fn log_id(&self) -> Uuid {
         self.log_id
+    }
+
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
+        Ok(Some(self.opened()?.state.id_secret.clone()))
     }
 
     fn watermark(&self) -> Position {

@@ -10,8 +10,8 @@ use crate::store_support::{
 };
 use crate::tree::{Frontier, LEVELS, STEP, leaf};
 use crate::{
-    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, PiecesOf,
-    Position, Prepared, Record, RedactError, Redaction, StreamName, Version,
+    AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, IdSecret,
+    PiecesOf, Position, Prepared, Record, RedactError, Redaction, StreamName, Version,
 };
 
 /// The records and the indexes over them. A position is an index plus one; the
@@ -25,6 +25,7 @@ pub(super) struct State {
     pub(super) types: HashMap<String, Vec<u64>>,
     pub(super) batches: HashMap<BatchId, BatchRow>,
     pub(super) blobs: HashMap<Digest, Bytes>,
+    pub(super) id_secret: IdSecret,
     last_recorded_at: DateTime<Utc>,
     frontier: Frontier,
     /// The hashes of the tree's levels 0, 8, 16 and so on.
@@ -39,6 +40,7 @@ impl Default for State {
             types: HashMap::new(),
             batches: HashMap::new(),
             blobs: HashMap::new(),
+            id_secret: IdSecret::random(),
             last_recorded_at: DateTime::<Utc>::MIN_UTC,
             frontier: Frontier::default(),
             hashes: vec![Vec::new(); usize::from(LEVELS / STEP)],
@@ -151,6 +153,7 @@ impl State {
             }
         }
         self.blobs.retain(|digest, _| !blobs.contains(digest));
+        self.id_secret = IdSecret::random();
         Ok(appended)
     }
 

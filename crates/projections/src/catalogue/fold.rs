@@ -214,6 +214,8 @@ impl Fold<'_> {
         let Some(alias) = &self.step.alias else {
             return;
         };
+        let key = keys::alias_stream(alias);
+        self.rows.put(&key, self.step.decoded.stream.id.as_bytes());
         let Some(row) = self.objects.get_mut(event.object) else {
             return;
         };

@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! model              rows
-//! catalogue.5        "current": u64, the number of the generation
-//! catalogue.5.<n>    the rows of generation n (keys.rs)
+//! catalogue.6        "current": u64, the number of the generation
+//! catalogue.6.<n>    the rows of generation n (keys.rs)
 //! ```
 //!
-//! The 5 is the version of the rows' format. Rows of another format are other
+//! The 6 is the version of the rows' format. Rows of another format are other
 //! models: they are made from the log by whoever writes first, and those of
 //! older formats are dropped.
 
@@ -20,12 +20,18 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-pub(super) const POINTER: &str = "catalogue.5";
+pub(super) const POINTER: &str = "catalogue.6";
 pub(super) const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
 /// Models that name the current generation of an older format.
-const OLDER_POINTERS: &[&str] = &["catalogue.1", "catalogue.2", "catalogue.3", "catalogue.4"];
+const OLDER_POINTERS: &[&str] = &[
+    "catalogue.1",
+    "catalogue.2",
+    "catalogue.3",
+    "catalogue.4",
+    "catalogue.5",
+];
 /// How often the number is read again because it was changed meanwhile.
 const ATTEMPTS: u32 = 16;
 

@@ -11,6 +11,7 @@
 //! "s", plan (16), step (u32)                             u8 status, id of its task
 //! "l", id (16), number (u32)                             a tag: name, value
 //! "n", id (16), number (u32)                             an alias
+//! "u", alias (16)                                        id of its stream
 //! "m", session (16), relation, run or node (16)          u32 number; a node's task
 //! "w", ticket (16)                                       where it was read: work_items.rs
 //! "i", position, number (u32)                            the ticket that was new there
@@ -24,7 +25,7 @@
 //! its objects were created. A kind is its number in document 000's registry, a
 //! status and a relation are the numbers in status.rs and relation.rs. A tag is
 //! the first half of the SHA-256 of its name, or of its name, a zero byte and
-//! its value. "b" has every relation, "f" only those of one object to many. "m"
+//! its value; an alias is that of its text. "b" has every relation, "f" only those of one object to many. "m"
 //! says which number in "f" a run has, or a node of the session's plans: the
 //! first half of the SHA-256 of its id, which is also what stands for a ticket.
 
@@ -57,6 +58,7 @@ const FORWARD: u8 = b'f';
 const STEP: u8 = b's';
 const TAG: u8 = b'l';
 const ALIAS: u8 = b'n';
+const ALIAS_STREAM: u8 = b'u';
 const MEMBER: u8 = b'm';
 const WORK_ITEM: u8 = b'w';
 const WORK_ITEM_PLACE: u8 = b'i';
@@ -242,6 +244,11 @@ pub(super) fn tags(id: Uuid) -> Bytes {
 /// One of an object's aliases.
 pub(super) fn alias(id: Uuid, number: u32) -> Bytes {
     key(ALIAS, &[id.as_bytes(), &number.to_be_bytes()])
+}
+
+/// The stream that has an alias.
+pub(super) fn alias_stream(alias: &str) -> Bytes {
+    key(ALIAS_STREAM, &[&half(alias.as_bytes())])
 }
 
 /// The prefix of an object's aliases.

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record, RedactError,
-    Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
+    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use bytes::Bytes;
 use uuid::Uuid;
@@ -173,6 +173,7 @@ impl EventLog for Watched<'_> {
     }
 
     hand_on! {
+        id_secret(&self) -> Result<Option<IdSecret>, ReadError>;
         wait_above(&self, seen: Position) -> Result<Position, ReadError>;
         append(&self, append: Append) -> Result<Appended, AppendError>;
         append_records(&self, records: Vec<Record>, blobs: Vec<Blob>) -> Result<Appended, AppendError>;

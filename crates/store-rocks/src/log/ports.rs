@@ -5,8 +5,8 @@ use std::sync::Arc;
 use annals_event_log::store_support::distinct_blobs;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EncodedEvent, EventLog, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
-    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EncodedEvent, EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError,
+    ReadModels, Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -21,12 +21,16 @@ use crate::open::Access;
 use crate::read::{self, View};
 use crate::redaction::{Removal, Waiting};
 use crate::writer::{Groups, Work};
-use crate::{index, streams, tree};
+use crate::{index, keys, streams, tree};
 
 #[async_trait]
 impl EventLog for RocksLog {
     fn log_id(&self) -> Uuid {
         self.inner.log_id
+    }
+
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
+        run(&self.inner, id_secret).await
     }
 
     fn watermark(&self) -> Position {
@@ -291,4 +295,13 @@ impl RocksLog {
             },
         }
     }
+}
+
+fn id_secret(view: &View<'_>) -> Result<Option<IdSecret>, ReadError> {
+    let Some(stored) = view.db.get(view.columns.meta, keys::META_ID_SECRET)? else {
+        return Ok(None);
+    };
+    let secret = IdSecret::from_bytes(&stored);
+    let damaged = || corrupt("the secret of the log's ids has not 32 bytes");
+    secret.ok_or_else(damaged).map(Some)
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use annals_event_log::store_support::BatchRow;
-use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record};
+use annals_event_log::{BatchId, Digest, IdSecret, PiecesOf, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
@@ -209,6 +209,9 @@ impl Steps {
             keys::BEYOND_MODELS.as_slice(),
         );
         write.put_cf(columns.meta, keys::META_EPOCH, self.said.0.to_be_bytes());
+        // Ids that were made of what is removed lead back to it no more.
+        let secret = IdSecret::random();
+        write.put_cf(columns.meta, keys::META_ID_SECRET, secret.as_bytes());
         let (said, left) = (self.said, Left::Files);
         let pending = Pending { said, left };
         write.put_cf(columns.meta, keys::META_REDACTION, pending.encode());

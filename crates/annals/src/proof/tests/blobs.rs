@@ -6,8 +6,8 @@ use std::sync::Arc;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Content, Digest,
-    EventLog, ModelCheckpoint, NewEvent, Page, PiecesOf, Position, Query, ReadError, ReadModels,
-    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, IdSecret, ModelCheckpoint, NewEvent, Page, PiecesOf, Position, Query, ReadError,
+    ReadModels, Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -89,6 +89,10 @@ impl ReadModels for Damaged {
 impl EventLog for Damaged {
     fn log_id(&self) -> Uuid {
         self.log.log_id()
+    }
+
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
+        self.log.id_secret().await
     }
 
     fn watermark(&self) -> Position {

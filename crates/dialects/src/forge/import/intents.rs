@@ -19,7 +19,7 @@ use crate::forge::order::tangles;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::remains::{Remains, Spelling};
 use crate::forge::source::{IntentFile, Source};
-use crate::forge::{catch_up, difference, ids};
+use crate::forge::{catch_up, difference};
 
 /// What an intent's file leads to.
 struct OfIntent<'f> {
@@ -54,7 +54,7 @@ impl Import<'_> {
                 }
                 None => {
                     let known = Known {
-                        id: ids::intent(&file.file.name),
+                        id: self.ids.intent(&file.file.name),
                         is_new: true,
                         child_of: None,
                         tasks: HashMap::new(),
@@ -173,7 +173,7 @@ impl Import<'_> {
         has_parts: bool,
     ) -> Result<Unit<OfIntent<'f>>, ForgeFolderError> {
         let (name, intent) = (&file.file.name, &file.intent);
-        let id = ids::intent(name);
+        let id = self.ids.intent(name);
         let alias = alias::check(name).is_ok();
         let created_at = created_at(intent);
         let mut remains = Remains {
@@ -211,7 +211,10 @@ impl Import<'_> {
             has_parts,
         };
         let mut events = facts.events(self.taking);
-        events.extend(alias.then(|| reserved(id, name)));
+        if alias {
+            let stream = self.annals.alias_stream(name).await?;
+            events.push(reserved(id, name, stream));
+        }
         let heads = events.iter().map(|event| (event.stream, Version::NONE));
         Ok(Unit {
             heads: heads.collect(),
@@ -246,9 +249,9 @@ impl Import<'_> {
             "{field} names {name:?}, and there is no such intent; it holds once that one is \
              imported"
         );
-        let id = ids::intent(&file.file.name);
+        let id = self.ids.intent(&file.file.name);
         self.against(file.file.path(), line, id, violation);
-        Ok((ids::intent(name), false))
+        Ok((self.ids.intent(name), false))
     }
 }
 

@@ -181,7 +181,7 @@ impl Import<'_> {
     /// The id of a task that no task of its intent in the log goes by. A name that is
     /// an id is that of the task, unless something else has it.
     async fn task_id(&mut self, intent: IntentId, name: &str) -> Result<TaskId, ForgeFolderError> {
-        let derived = ids::task(intent, name);
+        let derived = self.ids.task(intent, name);
         let Some(spelled) = ids::spelled(name).map(TaskId) else {
             return Ok(derived);
         };

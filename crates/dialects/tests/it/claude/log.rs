@@ -1,6 +1,7 @@
 //! Logs to import recordings to, and what is in them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use annals::Annals;
 use annals::projections::{Entry, View};
@@ -9,9 +10,11 @@ use annals_dialects::claude::{self, ClaudeImportError, ClaudeOptions};
 use annals_domain::pipeline::Event as PipelineEvent;
 use annals_domain::run::Event as RunEvent;
 use annals_domain::{AnyEvent, Slot};
-use annals_event_log::{Position, Query};
+use annals_event_log::memory::MemoryLog;
+use annals_event_log::{IdSecret, Position, Query};
 use futures::executor::block_on;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::recording::{Folder, Recording};
 
@@ -23,8 +26,11 @@ pub(crate) struct Log {
 
 impl Log {
     pub(crate) fn empty() -> Log {
+        // Lines without an id of their own have the same in each of the logs.
+        let secret = IdSecret::from_bytes(&[1; 32]).unwrap();
+        let log = MemoryLog::with_id_secret(Uuid::new_v4(), secret);
         Log {
-            annals: block_on(Annals::open("memory:")).unwrap(),
+            annals: Annals::over(Arc::new(log)),
             report: ImportReport::default(),
         }
     }
