@@ -119,7 +119,11 @@ fn fill(home: &Path) -> Annals {
         fs::create_dir_all(forge.join(part)).unwrap();
     }
     let named = forge.join("intents").join(format!("{}.yaml", texts.intent));
-    fs::write(named, "title: one\nstatus: proposed\nsource: human\nbody: two\n").unwrap();
+    fs::write(
+        named,
+        "title: one\nstatus: proposed\nsource: human\nbody: two\n",
+    )
+    .unwrap();
     fs::write(
         forge.join("intent-drafts/plan.md"),
         format!("# Plan\n\n{}\n", texts.draft),
