@@ -22,9 +22,14 @@ CARGO_FLAGS ?=
 # How long `make soak` takes, and more for it: make soak SOAK=60s SOAK_FLAGS='--only redact'
 SOAK ?= 600s
 SOAK_FLAGS ?=
+# What `make secrets-corpus` looks through
+ORDINARY ?= $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
+# How long each target of `make fuzz` takes, and which one, if not all
+FUZZ ?= 600s
+TARGET ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long soak mutants concurrency demo corpus ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long fuzz soak mutants concurrency demo corpus secrets-corpus ci bench fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -64,8 +69,17 @@ concurrency: ## what threads share, under SCHEDULES=20000 schedules chosen by SE
 	echo "make concurrency SEED=$$ANNALS_SEED SCHEDULES=$$ANNALS_SCHEDULES"; \
 	cargo test -p annals-concurrency --no-fail-fast $(CARGO_FLAGS)
 
+# The seeds' program is built with the tests, whose features it shares.
+fuzz: build ## fuzzes every parser of foreign bytes, FUZZ=600s each; TARGET=name takes one
+	cargo test --workspace $(CARGO_FLAGS) --no-run
+	@FUZZ='$(FUZZ)' TARGET='$(TARGET)' scripts/fuzz.sh
+
 demo: build ## imports this repository's history and looks at it
 	@ANNALS_BIN='$(program)' scripts/demo.sh
+
+# With --lib no test of another kind is compiled; the crate has RocksDB below it, so --workspace.
+secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
+	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
 
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'

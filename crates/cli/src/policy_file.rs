@@ -46,6 +46,11 @@ pub(crate) fn read(path: &Path) -> Result<EvictionPolicy, CliError> {
     })
 }
 
+/// Reads a text as each of the two formats, for a fuzzer.
+pub(crate) fn parse_any(text: &str) {
+    let _ = (json(text).is_ok(), toml(text).is_ok());
+}
+
 fn read_text(path: &Path) -> Result<String, CliError> {
     let input = |source| CliError::Input {
         path: path.to_owned(),

@@ -180,8 +180,8 @@ macro_rules! conformance_suite {
                 what_was_derived_goes_too,
                 rows_folded_before_a_redaction_are_refused,
                 a_redaction_lasts,
-                a_redaction_gives_the_log_another_secret,
                 a_redacted_log_is_copied,
+                a_redaction_gives_the_log_another_secret,
             }
             lifecycle {
                 reopening_gives_the_same_log,

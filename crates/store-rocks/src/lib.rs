@@ -29,6 +29,8 @@ mod examine;
 #[cfg(test)]
 mod fail_stop_tests;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 mod heads;
 mod identity;
 mod index;
@@ -51,6 +53,7 @@ mod redaction;
 mod rows;
 mod scan;
 mod secondary;
+mod secret;
 mod settle;
 mod slot;
 mod staging;

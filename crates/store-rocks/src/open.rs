@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
-use annals_event_log::{IdSecret, Position, ReadError, Watermark, encode_timestamp};
+use annals_event_log::{Position, ReadError, Watermark, encode_timestamp};
 use chrono::{DateTime, Utc};
 use rocksdb::{DB, WriteBatch, WriteOptions};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ use crate::watermark_file::{self, Syncer, WatermarkFile};
 use crate::writer::{Disk, End, Publish, Writer};
 use crate::{
     continuity, creation, endless, identity, index, ingest, keys, models, mutants, redaction, rows,
-    tree,
+    secret, tree,
 };
 
 /// A log that was opened, in parts.
@@ -87,8 +87,7 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
         rows::created_at(log_id, encode_timestamp(Utc::now())),
     );
     write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
-    let secret = IdSecret::random();
-    write.put_cf(columns.meta, keys::META_ID_SECRET, secret.as_bytes());
+    secret::renew(&columns, &mut write);
     rocks
         .write_opt(write, &synced(true))
         .map_err(|error| OpenError::rocks(path, error))

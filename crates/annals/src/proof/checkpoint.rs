@@ -191,7 +191,8 @@ impl Checkpoint {
         self.text == other.text
     }
 
-    /// The checkpoint as a file holds it. What was read is written as it was.
+    /// The checkpoint as a file holds it. What was read is written as it was; an empty line that was
+    /// missing behind a text without signatures is written.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.text.as_bytes().to_vec();
         bytes.push(b'\n');

@@ -8,6 +8,13 @@ use std::borrow::Cow;
 
 use super::{Hit, KeyLines, Redacted, Secrets, Span, joined, lines};
 
+/// How deep JSON within JSON is looked through.
+const MOST_WITHIN: usize = 3;
+/// Patterns that are searched for without looking for their hints again.
+const FEW: usize = 2;
+/// Bytes of a word before a secret in a list.
+const MOST_SCHEME: usize = 16;
+
 /// How deep containers are told apart in paths. What is deeper is searched too.
 const MOST_DEPTH: usize = 256;
 
@@ -21,6 +28,8 @@ enum Open {
     },
     Array {
         index: usize,
+        /// The string before, which may be the scheme of the next one.
+        before: String,
     },
 }
 
@@ -30,9 +39,19 @@ pub(super) fn redact<'t>(
     candidates: &[usize],
     text: &'t str,
 ) -> Redacted<Cow<'t, str>> {
+    redact_at(secrets, candidates, text, 0)
+}
+
+fn redact_at<'t>(
+    secrets: &Secrets,
+    candidates: &[usize],
+    text: &'t str,
+    depth: usize,
+) -> Redacted<Cow<'t, str>> {
     let mut walk = Walk {
         secrets,
         candidates,
+        depth,
         text,
         open: Vec::new(),
         deeper: 0,
@@ -60,6 +79,8 @@ pub(super) fn redact<'t>(
 struct Walk<'a, 't> {
     secrets: &'a Secrets,
     candidates: &'a [usize],
+    /// How deep this is in other JSON.
+    depth: usize,
     text: &'t str,
     open: Vec<Open>,
     /// Containers beyond [`MOST_DEPTH`].
@@ -86,7 +107,10 @@ impl Walk<'_, '_> {
                     is_key_next: true,
                     name: String::new(),
                 }),
-                b'[' => self.begin(Open::Array { index: 0 }),
+                b'[' => self.begin(Open::Array {
+                    index: 0,
+                    before: String::new(),
+                }),
                 b'}' | b']' => self.end(),
                 b',' => self.next(),
                 b'"' => {
@@ -123,7 +147,7 @@ impl Walk<'_, '_> {
         match self.open.last_mut() {
             Some(_) if self.deeper > 0 => {}
             Some(Open::Object { is_key_next, .. }) => *is_key_next = true,
-            Some(Open::Array { index }) => *index += 1,
+            Some(Open::Array { index, .. }) => *index += 1,
             None => {}
         }
     }
@@ -156,6 +180,10 @@ impl Walk<'_, '_> {
         if !is_key {
             self.name(&string.text);
         }
+        if let Some(json) = self.within(&string.text, &spans) {
+            self.replace(start, end, &json);
+            return;
+        }
         for span in spans {
             let taken = string.text.get(span.start..span.end).unwrap_or_default();
             let line_ends = taken.bytes().filter(|byte| *byte == b'\n').count();
@@ -171,8 +199,44 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// The text of a string that is JSON itself, without the secrets that only its own escapes
+    /// hide; nothing where there are none.
+    fn within(&mut self, text: &str, spans: &[Span]) -> Option<String> {
+        let is_json = text.contains('\\') && text.trim_start().starts_with(['{', '[']);
+        if !is_json || self.depth >= MOST_WITHIN {
+            return None;
+        }
+        let plain = self.secrets.without(text, spans.to_vec());
+        let within = redact_at(
+            self.secrets,
+            self.candidates,
+            &plain.content,
+            self.depth + 1,
+        );
+        if within.hits.is_empty() {
+            return None;
+        }
+        for hit in plain.hits.into_iter().chain(within.hits) {
+            let (line, field) = (self.line, self.path());
+            self.hits.push(Hit { line, field, ..hit });
+        }
+        serde_json::to_string(&within.content).ok()
+    }
+
+    /// Puts JSON in the place of a string between two offsets, its quotes included.
+    fn replace(&mut self, start: usize, end: usize, json: &str) {
+        let before = self.text.get(self.copied..start.saturating_sub(1));
+        self.out.push_str(before.unwrap_or_default());
+        self.out.push_str(json);
+        self.copied = (end + 1).min(self.text.len());
+    }
+
     fn spans(&mut self, text: &str, is_key: bool) -> Vec<Span> {
-        let mut spans = self.secrets.find(self.candidates, text.as_bytes());
+        // Of the patterns that the whole text may have, few are in a string of it.
+        let mut spans = match self.candidates.len() {
+            0..=FEW => self.secrets.find_all(self.candidates, text.as_bytes()),
+            _ => self.secrets.spans(text.as_bytes()),
+        };
         if !is_key {
             spans.extend(self.labelled(text));
             spans.extend(self.line_of_key(text));
@@ -185,15 +249,45 @@ impl Walk<'_, '_> {
         spans
     }
 
-    /// What is found if the value stands behind its key.
-    fn labelled(&self, text: &str) -> Vec<Span> {
-        let Some(Open::Object { key, name, .. }) = self.open.last().filter(|_| self.deeper == 0)
-        else {
+    /// What is found if the value stands behind its key, also where it is one of a list, or has a
+    /// name of its own such as `value`.
+    fn labelled(&mut self, text: &str) -> Vec<Span> {
+        if self.deeper > 0 {
             return Vec::new();
-        };
-        let mut spans = self.secrets.behind(self.candidates, key, text);
-        if is_value(key) {
-            spans.extend(self.secrets.behind(self.candidates, name, text));
+        }
+        let mut spans = Vec::new();
+        let open = self.open.iter().rev();
+        let mut scheme = "";
+        for container in open {
+            match container {
+                Open::Array { before, .. } => {
+                    scheme = before;
+                    continue;
+                }
+                Open::Object { key, name, .. } => {
+                    spans.extend(self.behind(key, scheme, text));
+                    if !is_value(key) {
+                        break;
+                    }
+                    spans.extend(self.behind(name, scheme, text));
+                }
+            }
+        }
+        if let Some(Open::Array { before, .. }) = self.open.last_mut() {
+            *before = if text.len() <= MOST_SCHEME {
+                text.to_owned()
+            } else {
+                String::new()
+            };
+        }
+        spans
+    }
+
+    /// What is found behind a label, with the word before it and without.
+    fn behind(&self, label: &str, scheme: &str, text: &str) -> Vec<Span> {
+        let mut spans = self.secrets.behind(self.candidates, label, "", text);
+        if !scheme.is_empty() {
+            spans.extend(self.secrets.behind(self.candidates, label, scheme, text));
         }
         spans
     }
@@ -254,7 +348,7 @@ impl Walk<'_, '_> {
                     path.push('.');
                     path.push_str(key);
                 }
-                Open::Array { index } => path.push_str(&format!("[{index}]")),
+                Open::Array { index, .. } => path.push_str(&format!("[{index}]")),
             }
         }
         path

@@ -21,6 +21,9 @@ const RUN: usize = 20;
 /// What a run has at least that is a line of a key wherever it stands.
 const FULL: usize = 40;
 
+/// The bytes before a last line in which the key is looked for.
+const MOST_KEY: usize = 64 * 1024;
+
 /// How long a first or last line may be.
 const MOST_MARK: usize = 80;
 
@@ -51,7 +54,55 @@ pub(super) fn find(text: &[u8]) -> Vec<(usize, usize)> {
             at = end;
         }
     }
+    keys.extend(without_begin(text, &keys));
+    keys.sort_unstable();
     keys
+}
+
+/// Where keys are of which only the end is there: as far before their last line as lines of base64
+/// stand in the same surroundings. Those that are known whole are left out.
+fn without_begin(text: &[u8], known: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let (mut keys, mut from) = (Vec::new(), 0);
+    while let Some((mark, end)) = next(&END, text, from, text.len()) {
+        let is_known = known
+            .iter()
+            .any(|(start, end)| (*start..*end).contains(&mark));
+        if !is_known && let Some(start) = lines_before(text, from, mark) {
+            keys.push((start, end));
+        }
+        from = end;
+    }
+    keys
+}
+
+/// Where the lines of a key begin that end right before its last line.
+fn lines_before(text: &[u8], from: usize, mark: usize) -> Option<usize> {
+    let from = from.max(mark.saturating_sub(MOST_KEY));
+    let mut runs = Vec::new();
+    let mut at = from;
+    while at < mark {
+        match next_run(text.get(..mark).unwrap_or_default(), at) {
+            Some((start, end)) => {
+                runs.push((start, end));
+                at = end;
+            }
+            // Nothing near; there may be something further on.
+            None => at += MOST_BETWEEN,
+        }
+    }
+    let (mut next_start, mut begin, mut is_full) = (mark, None, false);
+    for (start, end) in runs.into_iter().rev() {
+        let run = text.get(start..end).unwrap_or_default();
+        let is_near = next_start.saturating_sub(end) <= MOST_AROUND;
+        // Before a full line only full ones stand.
+        if !is_near || !is_varied(run) || (is_full && run.len() < FULL) {
+            break;
+        }
+        is_full |= run.len() >= FULL;
+        begin = Some(start);
+        next_start = start;
+    }
+    begin.filter(|_| is_full)
 }
 
 /// Where the key ends that began before here, if its last line is there.

@@ -18,13 +18,15 @@ mod json;
 mod key;
 mod pattern;
 mod redactions;
+mod rules;
 mod standard;
+mod veiled;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use regex::bytes::RegexSet;
+use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Serialize;
 
 pub(crate) use json::{is_name, is_value};
@@ -32,17 +34,22 @@ pub(crate) use key::KeyLines;
 use pattern::Pattern;
 pub use pattern::SecretPatternError;
 pub use redactions::{RedactedKind, RedactedPlace, Redactions};
-use standard::STANDARD;
 
 /// How every marker begins.
 const MARKER: &str = "[redacted:";
+
+/// How often a text is looked through again in which something was found.
+const MOST_TIMES: usize = 8;
+
+/// Bytes that the search for hints may take, of each thread.
+const HINT_BYTES: usize = 16 * 1024 * 1024;
 
 /// A letter, digit or sign of ASCII that JSON need not escape and does: hints are
 /// not found in it.
 const ESCAPED: &str = r"\\u00[2-7]";
 
 static STANDARD_SET: LazyLock<Secrets> =
-    LazyLock::new(|| Secrets::of(STANDARD.iter().map(Pattern::standard).collect()));
+    LazyLock::new(|| Secrets::of(rules::patterns().unwrap_or_default()));
 
 /// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +147,7 @@ impl Secrets {
         let hints = patterns.iter().map(|pattern| pattern.hint.as_ref());
         let marker = |pattern: &Pattern| format!("{MARKER}{}]", pattern.kind);
         Secrets(Arc::new(Set {
-            hints: RegexSet::new(hints.chain([ESCAPED])).ok(),
+            hints: hint_set(hints.chain([ESCAPED])),
             markers: patterns.iter().map(marker).collect(),
             patterns,
         }))
@@ -174,7 +181,7 @@ impl Secrets {
 
     /// Takes the secrets out of a text. It has as many lines as before.
     pub fn redact<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
-        self.without(text, self.spans(text.as_bytes()))
+        until_nothing_is_found(text, |text| self.without(text, self.spans(text.as_bytes())))
     }
 
     /// The same for a value that has a key, which may say what it is.
@@ -183,8 +190,8 @@ impl Secrets {
         candidates.extend(self.candidates(key.as_bytes()));
         candidates.sort_unstable();
         candidates.dedup();
-        let mut spans = self.find(&candidates, text.as_bytes());
-        spans.extend(self.behind(&candidates, key, text));
+        let mut spans = self.find_all(&candidates, text.as_bytes());
+        spans.extend(self.behind(&candidates, key, "", text));
         self.without(text, joined(spans))
     }
 
@@ -254,8 +261,12 @@ impl Secrets {
     /// without escapes. What is no JSON is left as it is from there on.
     pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
         match self.candidates_in_json(text.as_bytes()) {
-            candidates if candidates.is_empty() => untouched(Cow::Borrowed(text)),
-            candidates => json::redact(self, &candidates, text),
+            candidates if candidates.is_empty() && !veiled::may_be(text.as_bytes()) => {
+                untouched(Cow::Borrowed(text))
+            }
+            candidates => {
+                until_nothing_is_found(text, |text| json::redact(self, &candidates, text))
+            }
         }
     }
 
@@ -286,7 +297,7 @@ impl Secrets {
     }
 
     fn spans(&self, text: &[u8]) -> Vec<Span> {
-        self.find(&self.candidates(text), text)
+        self.find_all(&self.candidates(text), text)
     }
 
     /// Where these patterns find something in a text, in order; no two overlap.
@@ -311,8 +322,25 @@ impl Secrets {
         joined(spans)
     }
 
-    /// Where a value has secrets that its key is the label of.
-    fn behind(&self, candidates: &[usize], key: &str, value: &str) -> Vec<Span> {
+    /// The same, also where codes of a terminal, characters that nobody sees or the escapes of a URL
+    /// stand between the letters.
+    fn find_all(&self, candidates: &[usize], text: &[u8]) -> Vec<Span> {
+        let mut spans = self.find(candidates, text);
+        if let Some(plain) = veiled::unveiled(text) {
+            let hidden = self.find(&self.candidates(&plain.text), &plain.text);
+            spans.extend(hidden.into_iter().map(|span| Span {
+                start: plain.start(span.start),
+                end: plain.end(span.end),
+                ..span
+            }));
+            spans = joined(spans);
+        }
+        spans
+    }
+
+    /// Where a value has secrets that its key is the label of. `scheme` is a word before it, such as
+    /// `Bearer`.
+    fn behind(&self, candidates: &[usize], key: &str, scheme: &str, value: &str) -> Vec<Span> {
         let is_labelled = |index: &usize| {
             let pattern = self.0.patterns.get(*index);
             pattern.is_some_and(|pattern| pattern.by_label)
@@ -321,7 +349,8 @@ impl Secrets {
         if labelled.is_empty() || key.is_empty() {
             return Vec::new();
         }
-        let before = format!("{key}\": \"");
+        let space = if scheme.is_empty() { "" } else { " " };
+        let before = format!("{key}\": \"{scheme}{space}");
         let spans = self.find(&labelled, format!("{before}{value}\"").as_bytes());
         let inside = |offset: usize| offset.saturating_sub(before.len()).min(value.len());
         let spans = spans.into_iter().map(|span| Span {
@@ -351,6 +380,34 @@ impl Secrets {
             field,
         }
     }
+}
+
+/// All hints at once. They are of ASCII, whatever the case.
+fn hint_set<'a>(hints: impl Iterator<Item = &'a str>) -> Option<RegexSet> {
+    let mut set = RegexSetBuilder::new(hints);
+    set.unicode(false).dfa_size_limit(HINT_BYTES).build().ok()
+}
+
+/// Takes secrets out until none is found: where one is gone, what stood around it may be read in
+/// another way. Each time has as many lines as before.
+fn until_nothing_is_found<'t>(
+    text: &'t str,
+    redact: impl for<'r> Fn(&'r str) -> Redacted<Cow<'r, str>>,
+) -> Redacted<Cow<'t, str>> {
+    let mut redacted = redact(text);
+    for _ in 0..MOST_TIMES {
+        if redacted.hits.is_empty() {
+            break;
+        }
+        let Redacted { content, hits } = redact(&redacted.content);
+        if hits.is_empty() {
+            break;
+        }
+        let content = content.into_owned();
+        redacted.content = Cow::Owned(content);
+        redacted.hits.extend(hits);
+    }
+    redacted
 }
 
 fn untouched<T>(content: T) -> Redacted<T> {

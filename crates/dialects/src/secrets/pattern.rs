@@ -6,7 +6,6 @@ use regex::bytes::Regex;
 
 use super::check::Check;
 use super::key;
-use super::standard::{ASSIGNED, BASE64_END, BEFORE, Format, KEY_BEGIN, SPACED, Shape, WORD_END};
 
 /// The group of a pattern that is the secret, where the whole of it is not.
 const GROUP: &str = "secret";
@@ -112,29 +111,23 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 impl Pattern {
-    /// A format of the standard set.
-    pub(super) fn standard(format: &Format) -> Pattern {
-        let regex = match format.shape {
-            Shape::Word(secret) => format!("{BEFORE}(?<{GROUP}>{secret})"),
-            Shape::Whole(secret) => format!("{BEFORE}(?<{GROUP}>{secret}){WORD_END}"),
-            Shape::Labelled {
-                label,
-                scheme,
-                secret,
-            } => format!("{label}{ASSIGNED}{scheme}(?<{GROUP}>{secret}){BASE64_END}"),
-            Shape::Spaced { label, secret } => {
-                format!("{label}{SPACED}(?<{GROUP}>{secret}){BASE64_END}")
-            }
-            Shape::Within(regex) => regex.to_owned(),
-            Shape::PrivateKey => KEY_BEGIN.to_owned(),
-        };
+    /// A rule of the standard set: what its kind is called and about, its hint and its
+    /// expression, what a match must be, and whether it is that of private keys and may have a
+    /// label.
+    pub(super) fn standard(
+        (kind, about): (&str, &str),
+        hint: &str,
+        regex: String,
+        check: Check,
+        (finds_keys, by_label): (bool, bool),
+    ) -> Pattern {
         Pattern {
-            kind: format.kind.into(),
-            about: format.about.into(),
-            hint: format.hint.into(),
-            check: format.check,
-            finds_keys: matches!(format.shape, Shape::PrivateKey),
-            by_label: matches!(format.shape, Shape::Labelled { .. }),
+            kind: kind.into(),
+            about: about.into(),
+            hint: hint.into(),
+            check,
+            finds_keys,
+            by_label,
             regex: regex.into(),
             searched: OnceLock::new(),
         }
@@ -224,7 +217,8 @@ impl Pattern {
             let Some(secret) = captures.get(*group).or(whole) else {
                 break;
             };
-            if !secret.is_empty() && self.check.accepts(secret.as_bytes()) {
+            let behind = text.get(secret.end()..).unwrap_or_default();
+            if !secret.is_empty() && self.check.accepts(secret.as_bytes(), behind) {
                 found.push((secret.start(), secret.end()));
             }
             // What stands behind a secret may be what stands before the next one. An

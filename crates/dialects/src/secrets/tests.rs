@@ -5,11 +5,14 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod corpus;
+mod missed;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::Value;
 
-use super::standard::Format;
+use super::rules;
 use super::*;
 
 /// `length` characters of an alphabet, in an order that looks random.
@@ -266,16 +269,15 @@ fn kinds(hits: &[Hit]) -> Vec<&str> {
 }
 
 #[test]
-fn every_format_is_a_pattern_and_has_a_sample() {
-    for pattern in STANDARD.iter().map(Pattern::standard) {
+fn every_rule_is_a_pattern() {
+    for pattern in rules::patterns().unwrap() {
         assert!(pattern.is_searchable(), "{}", pattern.kind);
     }
     assert!(Secrets::standard().0.hints.is_some());
-    assert!(check::is_searchable() && key::is_searchable());
-    for Format { kind, .. } in STANDARD {
-        assert!(samples().iter().any(|(of, ..)| of == kind), "{kind}");
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
-        assert!(kind.bytes().all(plain), "{kind}");
+    assert!(check::is_searchable() && key::is_searchable() && veiled::is_searchable());
+    for pattern in rules::patterns().unwrap() {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        assert!(pattern.kind.bytes().all(plain), "{}", pattern.kind);
     }
 }
 

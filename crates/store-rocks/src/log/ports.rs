@@ -21,7 +21,7 @@ use crate::open::Access;
 use crate::read::{self, View};
 use crate::redaction::{Removal, Waiting};
 use crate::writer::{Groups, Work};
-use crate::{index, keys, streams, tree};
+use crate::{index, secret, streams, tree};
 
 #[async_trait]
 impl EventLog for RocksLog {
@@ -30,7 +30,8 @@ impl EventLog for RocksLog {
     }
 
     async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
-        run(&self.inner, id_secret).await
+        let read = |view: &View<'_>| secret::read(view.db, &view.columns);
+        run(&self.inner, read).await
     }
 
     fn watermark(&self) -> Position {
@@ -295,13 +296,4 @@ impl RocksLog {
             },
         }
     }
-}
-
-fn id_secret(view: &View<'_>) -> Result<Option<IdSecret>, ReadError> {
-    let Some(stored) = view.db.get(view.columns.meta, keys::META_ID_SECRET)? else {
-        return Ok(None);
-    };
-    let secret = IdSecret::from_bytes(&stored);
-    let damaged = || corrupt("the secret of the log's ids has not 32 bytes");
-    secret.ok_or_else(damaged).map(Some)
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use annals_event_log::store_support::BatchRow;
-use annals_event_log::{BatchId, Digest, IdSecret, PiecesOf, Position, ReadError, Record};
+use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
@@ -15,7 +15,7 @@ use crate::error::corrupt;
 use crate::models::Turns;
 use crate::open::synced;
 use crate::rows::Counts;
-use crate::{chunk, collect, index, keys, mutants, purge, rows};
+use crate::{chunk, collect, index, keys, mutants, purge, rows, secret};
 
 /// A chunk, and its key.
 pub(super) fn chunk_of(
@@ -210,8 +210,7 @@ impl Steps {
         );
         write.put_cf(columns.meta, keys::META_EPOCH, self.said.0.to_be_bytes());
         // Ids that were made of what is removed lead back to it no more.
-        let secret = IdSecret::random();
-        write.put_cf(columns.meta, keys::META_ID_SECRET, secret.as_bytes());
+        secret::renew(columns, write);
         let (said, left) = (self.said, Left::Files);
         let pending = Pending { said, left };
         write.put_cf(columns.meta, keys::META_REDACTION, pending.encode());

@@ -1,12 +1,12 @@
 //! What a log says of itself, and what it does not hold.
 
-use annals_event_log::{IdSecret, ReadError};
+use annals_event_log::ReadError;
 use uuid::Uuid;
 
 use super::{Fault, Verifier, index};
 use crate::redaction::{Pending, decode_records};
 use crate::rows::{self, Counts};
-use crate::{columns, identity, keys};
+use crate::{columns, identity, keys, secret};
 
 /// What each log says of itself. The others may be missing.
 const ALWAYS: [&[u8]; 3] = [keys::META_FORMAT, keys::META_LOG_ID, keys::META_CREATED_AT];
@@ -31,7 +31,7 @@ impl Verifier<'_> {
                 keys::META_CREATED_AT => rows::is_created_at(log_id, value),
                 // These are compared with what was counted and hashed.
                 keys::META_TREE | keys::META_COUNTS => true,
-                keys::META_ID_SECRET => IdSecret::from_bytes(value).is_some(),
+                keys::META_ID_SECRET => secret::decode(value).is_some(),
                 keys::META_ROWS_SYNCED => *value == keys::ROWS_SYNCED,
                 keys::META_EPOCH | keys::META_REBUILT => keys::number(value).is_some(),
                 keys::META_REDACTION => Pending::decode(value).is_some(),

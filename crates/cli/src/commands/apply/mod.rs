@@ -20,6 +20,11 @@ use crate::context::Context;
 use crate::error::{ApplyError, CliError};
 use crate::output::Output;
 
+/// Whether a line is a command.
+pub(super) fn is_command(line: &[u8]) -> bool {
+    line::parse(line).is_ok()
+}
+
 /// The answer to a line.
 #[derive(Serialize)]
 struct Answer<'a> {

@@ -1,0 +1,159 @@
+//! The `annals` program: reads its arguments, runs one command, and turns what
+//! went wrong into a message and an exit status.
+//!
+//! It is a library so that its parsers can be fuzzed; nothing else is public.
+
+mod cli;
+mod commands;
+mod context;
+mod error;
+#[doc(hidden)]
+pub mod fuzzing;
+mod output;
+mod policy_file;
+mod profile_file;
+mod progress;
+mod proof_error;
+mod render;
+mod small_text;
+mod whole_file;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use tracing_subscriber::EnvFilter;
+
+use crate::cli::{Cli, Color};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Output;
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse_arguments(shown(error)),
+    };
+    let json = cli.global.json;
+    report_events(cli.global.verbose);
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough: `annals log | head`.
+        Err(error) if error.is_closed_output() => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error, json);
+            ExitCode::from(error.exit_status())
+        }
+    }
+}
+
+/// What is wrong with the arguments, with those that it names made harmless: a shell's pattern may
+/// have given the name of a file.
+fn shown(mut error: clap::Error) -> clap::Error {
+    let shown = |text: &String| annals_terminal::line(text).into_owned();
+    let named: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, ContextValue::String(shown(text)))),
+            ContextValue::Strings(texts) => {
+                let texts = texts.iter().map(shown).collect();
+                Some((kind, ContextValue::Strings(texts)))
+            }
+            _ => None,
+        })
+        .collect();
+    for (kind, value) in named {
+        error.insert(kind, value);
+    }
+    error
+}
+
+/// Help, the version, or what is wrong with the arguments: as JSON where they
+/// ask for it, as far as they can be understood.
+fn refuse_arguments(error: clap::Error) -> ExitCode {
+    let mut options = std::env::args_os().take_while(|argument| argument != "--");
+    let json = options.any(|argument| argument == "--json");
+    if json && error.use_stderr() {
+        let message = error.render().to_string();
+        let message = message.split("\n\n").next().unwrap_or_default();
+        let message = message.trim().trim_start_matches("error: ");
+        let error = serde_json::json!({ "error": { "code": "usage", "message": message } });
+        let error = error.to_string();
+        let _ = writeln!(std::io::stderr(), "{}", annals_terminal::json(&error));
+    } else if error.use_stderr() {
+        let error = error.render().to_string();
+        let _ = write!(std::io::stderr(), "{}", annals_terminal::lines(&error));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
+}
+
+fn run(cli: Cli) -> Result<(), CliError> {
+    // One thread: the stores work on threads of their own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(CliError::Runtime)?;
+    let output = Output::new(cli.global.json, styled(cli.global.color));
+    let mut context = Context {
+        log: cli.global.log,
+        output,
+    };
+    runtime.block_on(commands::run(cli.command, &mut context))?;
+    context.output.flush()
+}
+
+/// Whether standard output gets styles: only a terminal, unless told otherwise.
+fn styled(color: Color) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            !refused && std::io::stdout().is_terminal()
+        }
+    }
+}
+
+/// What the libraries have to say goes to standard error, as much as `-v` asks
+/// for; RUST_LOG is more precise.
+fn report_events(verbose: u8) {
+    let level = match verbose {
+        // What the store's writer and RocksDB complain of ends the command, too,
+        // and is said then.
+        0 => "warn,annals_store_rocks::writer=off,rocksdb=off",
+        1 => "info",
+        2 => "debug",
+        _ => "trace",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(|| annals_terminal::Writer::lines(std::io::stderr()))
+        // The writer shows every code of a terminal as what it is, those of styles too.
+        .with_ansi(false);
+    // It fails only where one is set already, and then that one does.
+    let _ = subscriber.try_init();
+}
+
+/// Says on standard error what went wrong. If that is closed too, there is
+/// nobody left to tell.
+fn complain(error: &CliError, json: bool) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = if json {
+        writeln!(
+            stderr,
+            "{}",
+            annals_terminal::json(&error.to_json().to_string())
+        )
+    } else {
+        writeln!(
+            stderr,
+            "annals: {}",
+            annals_terminal::line(&error.to_string())
+        )
+    };
+}

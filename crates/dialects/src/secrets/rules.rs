@@ -1,0 +1,123 @@
+//! The standard set as data: `rules.toml`, and how a rule becomes a pattern.
+
+use serde::Deserialize;
+
+use super::check::Check;
+use super::pattern::Pattern;
+use super::standard::{ASSIGNED, BASE64_END, BEFORE, KEY_BEGIN, QUOTE, SPACED, WORD_END};
+
+/// The rules.
+const RULES: &str = include_str!("rules.toml");
+
+/// The group of a pattern that is the secret.
+const GROUP: &str = "secret";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    kind: Vec<Kind>,
+}
+
+/// Secrets of one kind.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    name: String,
+    about: String,
+    rules: Vec<Rule>,
+}
+
+/// How a secret stands in a text: one of the forms, with what it needs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    hint: String,
+    #[serde(default)]
+    check: Check,
+    word: Option<String>,
+    whole: Option<String>,
+    anywhere: Option<String>,
+    labelled: Option<String>,
+    spaced: Option<String>,
+    within: Option<String>,
+    #[serde(default)]
+    private_key: bool,
+    label: Option<String>,
+    scheme: Option<String>,
+    #[serde(default)]
+    end: bool,
+    #[serde(default)]
+    by_label: bool,
+}
+
+/// Why the rules are none. A test rules it out.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BadRules {
+    /// They are not this TOML.
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    /// A rule has not just one form.
+    #[error("a rule of {kind} has no form, or more than one")]
+    Form {
+        /// Its kind.
+        kind: String,
+    },
+}
+
+/// The patterns of the standard set, in the order of the kinds.
+pub(super) fn patterns() -> Result<Vec<Pattern>, BadRules> {
+    let file: File = toml::from_str(RULES)?;
+    let mut patterns = Vec::new();
+    for kind in &file.kind {
+        for rule in &kind.rules {
+            let regex = rule.regex();
+            let none = || BadRules::Form {
+                kind: kind.name.clone(),
+            };
+            patterns.push(Pattern::standard(
+                (&kind.name, &kind.about),
+                &rule.hint,
+                regex.ok_or_else(none)?,
+                rule.check,
+                (rule.private_key, rule.labelled.is_some() || rule.by_label),
+            ));
+        }
+    }
+    Ok(patterns)
+}
+
+impl Rule {
+    /// The expression that finds it; nothing if it has not just one form.
+    fn regex(&self) -> Option<String> {
+        let label = self.label.as_deref();
+        let scheme = self.scheme.as_deref().unwrap_or_default();
+        let end = if self.end { WORD_END } else { "" };
+        let of = |form: &Option<String>, regex: &dyn Fn(&str) -> Option<String>| {
+            form.as_deref().map(regex)
+        };
+        let forms = [
+            of(&self.word, &|it| Some(format!("{BEFORE}(?<{GROUP}>{it})"))),
+            of(&self.whole, &|it| {
+                Some(format!("{BEFORE}(?<{GROUP}>{it}){WORD_END}"))
+            }),
+            of(&self.anywhere, &|it| Some(format!("(?<{GROUP}>{it}){end}"))),
+            of(&self.labelled, &|it| {
+                let label = label?;
+                Some(format!(
+                    "{label}{ASSIGNED}{scheme}(?<{GROUP}>{it}){BASE64_END}"
+                ))
+            }),
+            of(&self.spaced, &|it| {
+                let label = label?;
+                Some(format!("{label}{SPACED}(?<{GROUP}>{it}){BASE64_END}"))
+            }),
+            of(&self.within, &|it| Some(it.to_owned())),
+            self.private_key.then(|| Some(KEY_BEGIN.to_owned())),
+        ];
+        let mut forms = forms.into_iter().flatten();
+        let (Some(Some(regex)), None) = (forms.next(), forms.next()) else {
+            return None;
+        };
+        Some(regex.replace("<before>", BEFORE).replace("<quote>", QUOTE))
+    }
+}

@@ -1,0 +1,167 @@
+//! What once came through, each line as an attacker found it.
+
+use serde_json::json;
+
+use super::super::Secrets;
+use super::{BASE64, alnum, made};
+
+fn github() -> String {
+    ["gh", "p_", &alnum(36)].concat()
+}
+
+fn aws() -> String {
+    made(BASE64, 40)
+}
+
+#[track_caller]
+fn is_gone(secret: &str, text: &str) {
+    let content = Secrets::standard().redact(text).content.into_owned();
+    assert!(!content.contains(secret), "{content}");
+    assert!(content.contains("[redacted:"), "{content}");
+}
+
+#[track_caller]
+fn is_gone_of_json(secret: &str, text: &str) {
+    let content = Secrets::standard().redact_json(text).content.into_owned();
+    assert!(!content.contains(secret), "{content}");
+    assert!(content.contains("[redacted:"), "{content}");
+    serde_json::from_str::<serde_json::Value>(&content).unwrap();
+    let again = Secrets::standard()
+        .redact_json(&content)
+        .content
+        .into_owned();
+    assert_eq!(again, content, "twice is once");
+}
+
+#[test]
+fn a_private_key_of_which_only_the_end_is_there() {
+    let lines = [made(BASE64, 64), made(BASE64, 64), made(BASE64, 40)];
+    let end = format!("-----END RSA {}-----", ["PRIVATE", "KEY"].join(" "));
+    let text = format!(
+        "some words before\n{}\n{end}\nand behind\n",
+        lines.join("\n")
+    );
+    is_gone(&lines[0], &text);
+    is_gone(&lines[2], &text);
+    let content = Secrets::standard().redact(&text).content.into_owned();
+    assert!(
+        content.starts_with("some words before\n[redacted:private-key]\n"),
+        "{content}"
+    );
+    assert!(content.ends_with("and behind\n"), "{content}");
+}
+
+#[test]
+fn a_label_over_an_object_or_a_list() {
+    let secret = aws();
+    for json in [
+        json!({ "aws_secret_access_key": { "value": secret } }),
+        json!({ "aws_secret_access_key": [secret] }),
+        json!({ "aws_secret_access_key": [{ "value": secret }] }),
+        json!({ "env": { "AWS_SECRET_ACCESS_KEY": ["a", secret] } }),
+    ] {
+        is_gone_of_json(&secret, &json.to_string());
+    }
+    let token = alnum(40);
+    is_gone_of_json(
+        &token,
+        &json!({ "Authorization": ["Bearer", token] }).to_string(),
+    );
+}
+
+#[test]
+fn escapes_of_json_within_json() {
+    let secret = github();
+    let escaped: String = secret
+        .chars()
+        .map(|c| format!("\\u{:04x}", c as u32))
+        .collect();
+    let inner = format!("{{\"token\":\"{escaped}\"}}");
+    for text in [
+        inner.clone(),
+        json!({ "out": inner }).to_string(),
+        json!([json!({ "out": inner }).to_string()]).to_string(),
+    ] {
+        let content = Secrets::standard().redact_json(&text).content.into_owned();
+        assert!(content.contains("[redacted:github-token]"), "{content}");
+        assert!(!content.contains("u0067"), "{content}");
+        serde_json::from_str::<serde_json::Value>(&content).unwrap();
+    }
+}
+
+#[test]
+fn a_value_on_the_next_line_of_a_diff() {
+    let secret = aws();
+    is_gone(&secret, &format!("+AWS_SECRET_ACCESS_KEY=\n+{secret}\n"));
+    is_gone_of_json(
+        &secret,
+        &json!({ "diff": format!("+AWS_SECRET_ACCESS_KEY=\n+{secret}\n") }).to_string(),
+    );
+}
+
+#[test]
+fn tokens_of_the_metadata_service_and_of_signed_urls() {
+    let token = ["IQoJ", "b3JpZ2lu", &made(BASE64, 300)].concat();
+    let answer = json!({ "AccessKeyId": "x", "SecretAccessKey": aws(), "Token": token, "Expiration": "2026" });
+    is_gone_of_json(&token, &answer.to_string());
+    let token = alnum(200);
+    is_gone(
+        &token,
+        &format!("https://b.s3.amazonaws.com/k?X-Amz-Security-Token={token}&X-Amz-Date=2026"),
+    );
+}
+
+#[test]
+fn a_token_that_something_is_glued_to_or_stands_in() {
+    let token = github();
+    for text in [
+        format!("x{token}"),
+        format!("token{token}"),
+        format!("TOKEN9{token}"),
+    ] {
+        is_gone(&token, &text);
+    }
+    let (head, tail) = token.split_at(12);
+    for between in ["\u{1b}[31m", "\u{200b}", "\u{feff}", "\u{2060}", "\u{ad}"] {
+        for text in [
+            format!("see {head}{between}{tail} there"),
+            format!("{between}{head}{between}{tail}{between}"),
+        ] {
+            is_gone(tail, &text);
+            is_gone_of_json(tail, &json!({ "text": text }).to_string());
+        }
+    }
+    is_gone(tail, &format!("?t={}", token.replace('_', "%5F")));
+    is_gone(
+        tail,
+        &format!(
+            "?t={}",
+            head.bytes()
+                .map(|byte| format!("%{byte:02X}"))
+                .collect::<String>()
+                + tail
+        ),
+    );
+}
+
+#[test]
+fn placeholders_and_examples_are_no_secrets() {
+    for text in [
+        "https://user:pass@example.com/",
+        "postgres://postgres:postgres@localhost/db",
+        "https://user:password@host",
+        "https://$USER:$PASSWORD@host",
+        "https://<user>:<password>@host",
+        "PASSWORD=changeme123",
+        "API_KEY=your-api-key-1234",
+        "TOKEN=os.environ[\"TOKEN_1\"]",
+        "const TOKEN: Token = Token::A1;",
+        "SECRET=${SECRET_1}",
+        "git@github.com:a/b.git and ssh://git@host/x",
+        "curl -u user:password https://x",
+        "password=foo host=bar",
+    ] {
+        let hits = Secrets::standard().redact(text).hits;
+        assert_eq!(hits, vec![], "{text}");
+    }
+}
