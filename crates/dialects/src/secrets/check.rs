@@ -124,10 +124,7 @@ impl Check {
 /// Whether it may be a password: no placeholder, no word of examples, not one sign again and again.
 fn is_password(secret: &[u8]) -> bool {
     // A sentence goes on behind it.
-    let ends = secret
-        .iter()
-        .rev()
-        .take_while(|byte| b",.;".contains(byte));
+    let ends = secret.iter().rev().take_while(|byte| b",.;".contains(byte));
     let length = secret.len() - ends.count();
     let secret = secret.get(..length).unwrap_or_default();
     let placeholder = PLACEHOLDERS.as_ref();
