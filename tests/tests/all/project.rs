@@ -135,3 +135,31 @@ fn dependencies_point_one_way() {
         }
     }
 }
+
+/// Each has its line in docs/dependencies.md, and each line its dependency.
+#[test]
+fn every_dependency_has_its_line() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("a file");
+    let manifest = read("Cargo.toml");
+    let table = manifest
+        .split("[workspace.dependencies]")
+        .nth(1)
+        .expect("dependencies");
+    let table = table.split("\n[").next().expect("a section");
+    let named = table.lines().filter_map(|line| line.split_once(" = "));
+    // One that has another name here has its own there.
+    let own = |(name, value): (&str, &str)| match value.split_once("package = \"") {
+        Some((_, package)) => package.split('"').next().unwrap_or(name).to_owned(),
+        None => name.to_owned(),
+    };
+    let named = named.map(own).filter(|name| !name.starts_with("annals"));
+    let named: std::collections::BTreeSet<String> = named.collect();
+    let page = read("docs/dependencies.md");
+    let lines = page.lines().filter_map(|line| line.strip_prefix("| `"));
+    let lines = lines
+        .filter_map(|line| line.split('`').next())
+        .map(str::to_owned);
+    let lines: std::collections::BTreeSet<String> = lines.collect();
+    assert_eq!(named, lines);
+    assert!(named.len() > 40);
+}

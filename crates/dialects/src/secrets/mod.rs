@@ -317,7 +317,9 @@ impl Secrets {
         // What an earlier import took out is no secret.
         spans.retain(|span| {
             let taken = text.get(span.start..span.end).unwrap_or_default();
-            !taken.starts_with(MARKER.as_bytes())
+            let before = text.get(..span.start).unwrap_or_default();
+            let marker = MARKER.as_bytes();
+            !taken.starts_with(marker) && !before.ends_with(marker)
         });
         joined(spans)
     }
