@@ -47,7 +47,9 @@ pub(crate) fn wire(data: &[u8]) {
     let written = annals_wire::encode_structure(&event).expect("an event that was read");
     let again =
         annals_wire::decode_structure(*kind, event.event_type(), event.schema_version(), &written);
-    assert_eq!(again.expect("what was written"), event);
+    // Bytes are compared, since no number that is none equals itself.
+    let again = annals_wire::encode_structure(&again.expect("what was written"));
+    assert_eq!(again.expect("an event that was read"), written);
 }
 
 /// A chunk of the embedded store.
