@@ -80,8 +80,7 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
         let message = message.split("\n\n").next().unwrap_or_default();
         let message = message.trim().trim_start_matches("error: ");
         let error = serde_json::json!({ "error": { "code": "usage", "message": message } });
-        let error = error.to_string();
-        let _ = writeln!(std::io::stderr(), "{}", annals_terminal::json(&error));
+        output::say_json(&error.to_string());
     } else if error.use_stderr() {
         let error = error.render().to_string();
         let _ = write!(std::io::stderr(), "{}", annals_terminal::lines(&error));
@@ -139,21 +138,10 @@ fn report_events(verbose: u8) {
     let _ = subscriber.try_init();
 }
 
-/// Says on standard error what went wrong. If that is closed too, there is
-/// nobody left to tell.
+/// Says on standard error what went wrong.
 fn complain(error: &CliError, json: bool) {
-    let mut stderr = std::io::stderr().lock();
-    let _ = if json {
-        writeln!(
-            stderr,
-            "{}",
-            annals_terminal::json(&error.to_json().to_string())
-        )
-    } else {
-        writeln!(
-            stderr,
-            "annals: {}",
-            annals_terminal::line(&error.to_string())
-        )
-    };
+    match json {
+        true => output::say_json(&error.to_json().to_string()),
+        false => output::say(&format!("annals: {error}")),
+    }
 }

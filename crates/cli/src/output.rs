@@ -160,31 +160,33 @@ impl Output {
     /// not disturbed, and a closed standard error is no failure.
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
-            let _ = writeln!(
-                std::io::stderr().lock(),
-                "annals: {}",
-                annals_terminal::line(text)
-            );
+            say(&format!("annals: {text}"));
         }
     }
 
     /// Says on standard error what should not stay as it is, to programs too.
     pub(crate) fn warn(&self, text: &str) {
-        let said = match self.json {
-            true => json!({ "warning": text }).to_string(),
-            false => format!("annals: warning: {text}"),
-        };
-        let said = match self.json {
-            true => annals_terminal::json(&said),
-            false => annals_terminal::line(&said),
-        };
-        let _ = writeln!(std::io::stderr().lock(), "{said}");
+        match self.json {
+            true => say_json(&json!({ "warning": text }).to_string()),
+            false => say(&format!("annals: warning: {text}")),
+        }
     }
 
     /// Hands everything to whoever reads it.
     pub(crate) fn flush(&mut self) -> Result<(), CliError> {
         self.out.flush().map_err(CliError::Output)
     }
+}
+
+/// Says one line on standard error, in which what is hidden is shown as escapes. If that is
+/// closed, it is no failure.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::line(text));
+}
+
+/// The same with JSON.
+pub(crate) fn say_json(json: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::json(json));
 }
 
 /// A column of a table.

@@ -262,12 +262,12 @@ impl Proof {
         }
         match marker.kind.and_then(text_of).as_deref() {
             Some(INCLUSION) => {
-                let file: Object<_> = serde_json::from_slice(json).map_err(malformed)?;
-                inclusion(file.0).map(Proof::Inclusion)
+                let Object(file) = serde_json::from_slice(json).map_err(malformed)?;
+                inclusion(file).map(Proof::Inclusion)
             }
             Some(CONSISTENCY) => {
-                let file: Object<_> = serde_json::from_slice(json).map_err(malformed)?;
-                let file: ConsistencyFile = file.0;
+                let Object(file): Object<ConsistencyFile> =
+                    serde_json::from_slice(json).map_err(malformed)?;
                 Ok(Proof::Consistency(ConsistencyProof {
                     old: file.old.0.head(&file.origin),
                     new: file.new.0.head(&file.origin),

@@ -30,6 +30,8 @@ pub(super) struct Search<'a> {
     annals: &'a Annals,
     events: BTreeSet<u64>,
     patterns: Vec<&'a Regex>,
+    /// Whether one of them may look at the ends of a text.
+    looks_at_ends: bool,
     /// Blobs that were asked for.
     asked: Vec<Digest>,
     /// Blobs that go wherever they are: those, and those with a pattern in them.
@@ -46,6 +48,7 @@ impl<'a> Search<'a> {
             annals,
             events: BTreeSet::new(),
             patterns: Vec::new(),
+            looks_at_ends: false,
             asked: Vec::new(),
             going: HashSet::new(),
             clean: HashSet::new(),
@@ -61,7 +64,10 @@ impl<'a> Search<'a> {
                     search.going.insert(*digest);
                     search.references.insert(*digest, References::default());
                 }
-                Target::Pattern(pattern) => search.patterns.push(pattern),
+                Target::Pattern(pattern) => {
+                    search.looks_at_ends |= stays::looks_at_ends(pattern);
+                    search.patterns.push(pattern);
+                }
             }
         }
         search
@@ -158,14 +164,12 @@ impl<'a> Search<'a> {
 
     /// Looks through what no redaction removes of a record.
     fn structure(&self, record: &Record, plan: &mut Plan) -> Result<(), RedactionError> {
-        let is_found = |text: &[u8]| self.patterns.iter().any(|pattern| pattern.is_match(text));
         // A text stands in the bytes as it is, so that most records need not be decoded.
-        let mut ends = self.patterns.iter().filter(|it| stays::looks_at_ends(it));
-        let may_be = ends.next().is_some()
-            || is_found(record.actor_id().as_bytes())
-            || is_found(&record.structure());
-        if may_be && !self.patterns.is_empty() {
-            plan.add_stays(stays::of(record, &is_found)?);
+        let may_be = self.looks_at_ends
+            || self.is_found(record.actor_id().as_bytes())
+            || self.is_found(&record.structure());
+        if may_be {
+            plan.add_stays(stays::of(record, &|text| self.is_found(text))?);
         }
         Ok(())
     }
@@ -174,15 +178,14 @@ impl<'a> Search<'a> {
     /// undone: much content is JSON, and some has JSON in it again. Where all of it is one
     /// text in JSON, that text is looked through, too: it begins behind its quote.
     fn matches(&self, content: &[u8]) -> bool {
-        let is_found = |text: &[u8]| self.patterns.iter().any(|pattern| pattern.is_match(text));
         let is_text = content.first() == Some(&b'"');
         let text = is_text.then(|| serde_json::from_slice::<String>(content));
-        if text.is_some_and(|text| text.is_ok_and(|text| is_found(text.as_bytes()))) {
+        if text.is_some_and(|text| text.is_ok_and(|text| self.is_found(text.as_bytes()))) {
             return true;
         }
         let mut text = Cow::Borrowed(content);
         for _ in 0..JSON_WITHIN_JSON {
-            if is_found(&text) {
+            if self.is_found(&text) {
                 return true;
             }
             match unescaped(&text) {
@@ -190,7 +193,12 @@ impl<'a> Search<'a> {
                 None => return false,
             }
         }
-        is_found(&text)
+        self.is_found(&text)
+    }
+
+    /// Whether a pattern is found in a text as it is.
+    fn is_found(&self, text: &[u8]) -> bool {
+        self.patterns.iter().any(|pattern| pattern.is_match(text))
     }
 
     /// Whether a blob goes from every event that refers to it.

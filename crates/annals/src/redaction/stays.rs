@@ -1,5 +1,5 @@
 //! What a pattern finds in the part of an event that no redaction removes: it is named, so that
-//! nobody takes it for gone.
+//! it is not taken for gone.
 
 use annals_event_log::{Position, Record};
 use annals_wire::StructureJson;
@@ -53,7 +53,7 @@ pub(super) fn of(
     Ok(stays.collect())
 }
 
-/// Whether it is an id, a digest or a time: nobody's words.
+/// Whether it is an id, a digest or a time: not a person's words.
 fn is_number(text: &str) -> bool {
     let is_digest = DIGESTS.contains(&text.len()) && text.bytes().all(|it| it.is_ascii_hexdigit());
     is_digest || Uuid::try_parse(text).is_ok() || DateTime::parse_from_rfc3339(text).is_ok()

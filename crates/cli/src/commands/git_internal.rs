@@ -1,7 +1,5 @@
 //! `annals export git-internal` and `annals show --as git-internal`.
 
-use std::io::Write;
-
 use annals::projections::ObjectView;
 use annals::{Annals, At};
 use annals_dialects::Progress;
@@ -12,7 +10,7 @@ use annals_dialects::git_internal::{
 use crate::cli::{ExportGitInternal, ObjectHash};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, say_json};
 use crate::progress;
 
 /// Writes objects, one a line.
@@ -71,8 +69,7 @@ impl Writer<'_> {
         let report = self.report;
         if self.output.is_json() {
             let json = serde_json::to_string(&report).map_err(CliError::Json)?;
-            // A closed standard error is no failure.
-            let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::json(&json));
+            say_json(&json);
         } else {
             for object in &report.problems {
                 let what = if self.relaxed { "written" } else { "refused" };

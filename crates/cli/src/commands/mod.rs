@@ -1,6 +1,6 @@
 //! The commands, one file each.
 
-mod apply;
+pub(crate) mod apply;
 mod backup;
 mod cat;
 mod classify;
@@ -48,11 +48,6 @@ use uuid::Uuid;
 use crate::cli::{Command, Export, Import, Key, Watch};
 use crate::context::Context;
 use crate::error::CliError;
-
-/// Reads a line of `apply`, for a fuzzer.
-pub(crate) fn apply_line(line: &[u8]) {
-    let _ = apply::is_command(line);
-}
 
 /// Runs the command that was asked for.
 pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {

@@ -317,7 +317,7 @@ async fn propose(
     let ids = Ids::of(annals).await?;
     let intent = ids.intent(name);
     let key = ids.draft(intent, &digest);
-    let known = known_as(annals, name).await?;
+    let known = known_as(annals, &ids, name).await?;
     if let Some(other) = known.filter(|known| known.id != intent.0)
         && annals.place(intent).await?.is_none()
     {

@@ -8,7 +8,11 @@ use super::ids::Ids;
 
 /// The object that goes by the name of an intent's file, if there is one: by its
 /// alias, or by the id that follows from the name.
-pub(super) async fn known_as(annals: &Annals, name: &str) -> Result<Option<ObjectRef>, ViewError> {
+pub(super) async fn known_as(
+    annals: &Annals,
+    ids: &Ids,
+    name: &str,
+) -> Result<Option<ObjectRef>, ViewError> {
     if alias::check(name).is_ok() {
         match annals.resolve(name).await {
             Ok(object) => return Ok(Some(object)),
@@ -16,7 +20,7 @@ pub(super) async fn known_as(annals: &Annals, name: &str) -> Result<Option<Objec
             Err(error) => return Err(error),
         }
     }
-    for IntentId(id) in Ids::of(annals).await?.intents(name) {
+    for IntentId(id) in ids.intents(name) {
         if let Some((kind, _)) = annals.place(id).await? {
             return Ok(Some(ObjectRef { kind, id }));
         }

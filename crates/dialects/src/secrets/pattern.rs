@@ -6,6 +6,7 @@ use regex::bytes::Regex;
 
 use super::check::Check;
 use super::key;
+use super::rules::{Kind, Rule};
 
 /// The group of a pattern that is the secret, where the whole of it is not.
 const GROUP: &str = "secret";
@@ -111,23 +112,15 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 impl Pattern {
-    /// A rule of the standard set: what its kind is called and about, its hint and its
-    /// expression, what a match must be, and whether it is that of private keys and may have a
-    /// label.
-    pub(super) fn standard(
-        (kind, about): (&str, &str),
-        hint: &str,
-        regex: String,
-        check: Check,
-        (finds_keys, by_label): (bool, bool),
-    ) -> Pattern {
+    /// A rule of the standard set, with the expression that finds it.
+    pub(super) fn standard(kind: &Kind, rule: &Rule, regex: String) -> Pattern {
         Pattern {
-            kind: kind.into(),
-            about: about.into(),
-            hint: hint.into(),
-            check,
-            finds_keys,
-            by_label,
+            kind: kind.name.as_str().into(),
+            about: kind.about.as_str().into(),
+            hint: rule.hint.as_str().into(),
+            check: rule.check,
+            finds_keys: rule.private_key,
+            by_label: rule.has_label(),
             regex: regex.into(),
             searched: OnceLock::new(),
         }

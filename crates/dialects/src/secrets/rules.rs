@@ -21,19 +21,19 @@ struct File {
 /// Secrets of one kind.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kind {
-    name: String,
-    about: String,
+pub(super) struct Kind {
+    pub(super) name: String,
+    pub(super) about: String,
     rules: Vec<Rule>,
 }
 
 /// How a secret stands in a text: one of the forms, with what it needs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rule {
-    hint: String,
+pub(super) struct Rule {
+    pub(super) hint: String,
     #[serde(default)]
-    check: Check,
+    pub(super) check: Check,
     word: Option<String>,
     whole: Option<String>,
     anywhere: Option<String>,
@@ -41,7 +41,7 @@ struct Rule {
     spaced: Option<String>,
     within: Option<String>,
     #[serde(default)]
-    private_key: bool,
+    pub(super) private_key: bool,
     label: Option<String>,
     scheme: Option<String>,
     #[serde(default)]
@@ -74,19 +74,18 @@ pub(super) fn patterns() -> Result<Vec<Pattern>, BadRules> {
             let none = || BadRules::Form {
                 kind: kind.name.clone(),
             };
-            patterns.push(Pattern::standard(
-                (&kind.name, &kind.about),
-                &rule.hint,
-                regex.ok_or_else(none)?,
-                rule.check,
-                (rule.private_key, rule.labelled.is_some() || rule.by_label),
-            ));
+            patterns.push(Pattern::standard(kind, rule, regex.ok_or_else(none)?));
         }
     }
     Ok(patterns)
 }
 
 impl Rule {
+    /// Whether a key of JSON or YAML may be its label.
+    pub(super) fn has_label(&self) -> bool {
+        self.labelled.is_some() || self.by_label
+    }
+
     /// The expression that finds it; nothing if it has not just one form.
     fn regex(&self) -> Option<String> {
         let label = self.label.as_deref();

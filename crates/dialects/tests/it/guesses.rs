@@ -8,7 +8,7 @@ use std::path::Path;
 use annals::domain::alias::{self, ReserveAlias};
 use annals::domain::intent::CreateIntent;
 use annals::domain::{ActorRef, Command};
-use annals::event_log::{Digest, IdSecret, Position, Query};
+use annals::event_log::{Digest, IdSecret};
 use annals::{Annals, RedactRequest, Request, Target};
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::contracts;
@@ -18,6 +18,8 @@ use futures::executor::block_on;
 use regex::bytes::Regex;
 use serde_json::json;
 use uuid::Uuid;
+
+use crate::secrets::{files, through_port};
 
 /// What is to be found out: five digits.
 const PIN: u32 = 83_411;
@@ -156,19 +158,7 @@ fn fill(home: &Path) -> Annals {
 
 /// All that can be read of a log, record by record and file by file.
 fn left(annals: &Annals, folder: &Path) -> Vec<u8> {
-    let mut all = Vec::new();
-    let mut next = Some(1);
-    while let Some(from) = next {
-        let page = block_on(annals.log().read(Query::all(Position(from)))).unwrap();
-        for record in &page.records {
-            all.extend_from_slice(record.as_bytes());
-        }
-        next = page.next;
-    }
-    for entry in fs::read_dir(folder).unwrap() {
-        all.extend(fs::read(entry.unwrap().path()).unwrap_or_default());
-    }
-    all
+    [through_port(annals), files(folder)].concat()
 }
 
 /// Every id in bytes, as bytes or as text.

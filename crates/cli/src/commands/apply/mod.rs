@@ -20,8 +20,8 @@ use crate::context::Context;
 use crate::error::{ApplyError, CliError};
 use crate::output::Output;
 
-/// Whether a line is a command.
-pub(super) fn is_command(line: &[u8]) -> bool {
+/// Whether a line is a command, for a fuzzer.
+pub(crate) fn is_command(line: &[u8]) -> bool {
     line::parse(line).is_ok()
 }
 

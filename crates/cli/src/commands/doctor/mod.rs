@@ -125,7 +125,7 @@ fn print(checks: &[Check], output: &mut Output) -> Result<(), CliError> {
         };
         output.line(&format!("{head}{}", check.what))?;
         if let Some(remedy) = &check.remedy {
-            output.line(&format!("{:21}-> {}", "", remedy))?;
+            output.line(&format!("{:21}-> {remedy}", ""))?;
         }
     }
     Ok(())

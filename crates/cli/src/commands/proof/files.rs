@@ -52,12 +52,12 @@ pub(super) fn signing_key(path: &Path, output: &Output) -> Result<SigningKey, Cl
     if let Some(mode) = open_to_others(path) {
         let path = path.display();
         output.warn(&format!(
-            "others can read the private key {path} (its mode is {mode:04o}), and whoever has it can sign in its \
+            "others can read the private key {path} (its mode is {mode:04o}), and anyone who has it can sign in its \
              name: make another one, or at least run chmod 600 on it"
         ));
     }
     let bytes = Zeroizing::new(read(path, KEY_BYTES)?);
-    // What is no UTF-8 is no key.
+    // A key is UTF-8.
     let text = std::str::from_utf8(&bytes).unwrap_or_default();
     let key = SigningKey::read(text).map_err(|source| ProofCommandError::Key {
         path: path.to_owned(),

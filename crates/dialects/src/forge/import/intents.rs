@@ -40,7 +40,7 @@ impl Import<'_> {
                 continue;
             }
             let has_parts = with_parts.contains(file.file.name.as_str());
-            match known_as(self.annals, &file.file.name).await? {
+            match known_as(self.annals, &self.ids, &file.file.name).await? {
                 Some(object) if object.kind == Kind::Intent => {
                     let id = IntentId(object.id);
                     again.extend(self.intent_again(file, id, has_parts).await?);
@@ -239,7 +239,7 @@ impl Import<'_> {
             let plain = alias::check(name).is_ok() || id.to_string() == name;
             return Ok((*id, plain));
         }
-        if let Some(object) = known_as(self.annals, name).await?
+        if let Some(object) = known_as(self.annals, &self.ids, name).await?
             && object.kind == Kind::Intent
         {
             let plain = self.annals.called(object.id).await? == name;

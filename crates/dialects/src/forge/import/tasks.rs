@@ -74,7 +74,7 @@ impl Import<'_> {
         }
         let is_bad = source.bad_intents.contains(name)
             || source.intents.iter().any(|it| it.file.name == *name);
-        let found = known_as(self.annals, name).await?;
+        let found = known_as(self.annals, &self.ids, name).await?;
         if let Some(object) = found.filter(|object| object.kind == Kind::Intent && !is_bad) {
             let id = IntentId(object.id);
             let logged = logged::intent(self.annals, id).await?;

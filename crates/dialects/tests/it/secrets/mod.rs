@@ -42,7 +42,7 @@ fn planted(text: &str, numbers: std::ops::Range<usize>) -> String {
 }
 
 /// All that can be read of a log through its port: records, their content, blobs.
-fn through_port(annals: &Annals) -> Vec<u8> {
+pub(crate) fn through_port(annals: &Annals) -> Vec<u8> {
     let mut all = Vec::new();
     let mut next = Some(1);
     while let Some(from) = next {
@@ -59,7 +59,7 @@ fn through_port(annals: &Annals) -> Vec<u8> {
 }
 
 /// The bytes of all files of a folder and below.
-fn files(folder: &Path) -> Vec<u8> {
+pub(crate) fn files(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
