@@ -7,7 +7,7 @@ use annals_domain::{IntentId, Kind, StreamKind, StreamRef, alias};
 use annals_event_log::{EventLog, IdSecret, Position, ReadError};
 use annals_projections::{
     CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree,
-    TreeQuery, WorkItems, WorkItemsQuery,
+    TreeQuery, WorkItems, WorkItemsQuery, bucket_stream,
 };
 use annals_store_rocks::{Options, RocksLog};
 use uuid::Uuid;
@@ -113,6 +113,13 @@ impl Annals {
             id: secret.id("alias", alias.as_bytes()),
         };
         Ok(secret.map_or_else(|| alias::stream_of(alias), keyed))
+    }
+
+    /// The stream of the bucket with a name. Its id follows from the log's secret, as an alias's
+    /// does: after a redaction, sessions share another bucket, which is full.
+    pub(crate) async fn bucket_stream(&self, name: &str) -> Result<StreamRef, LoadError> {
+        let secret = self.log.id_secret().await?;
+        Ok(bucket_stream(secret.as_ref(), name))
     }
 
     /// Objects whose ids end with these hex digits, at most `limit`.

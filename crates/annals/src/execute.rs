@@ -403,6 +403,10 @@ impl Annals {
                 let stream = self.alias_stream(&alias).await?;
                 world.insert_alias_stream(alias, stream);
             }
+            Need::BucketStream(name) => {
+                let stream = self.bucket_stream(&name).await?;
+                world.insert_bucket_stream(name, stream);
+            }
             Need::Window { stream, version } => {
                 let log = self.log.as_ref();
                 let window = self.windows.load(log, stream, version).await?;

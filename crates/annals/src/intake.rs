@@ -136,6 +136,10 @@ impl Annals {
                     let stream = self.alias_stream(&alias).await?;
                     world.insert_alias_stream(alias, stream);
                 }
+                Err(DecideError::Needs(Need::BucketStream(name))) => {
+                    let stream = self.bucket_stream(&name).await?;
+                    world.insert_bucket_stream(name, stream);
+                }
                 Err(DecideError::Needs(Need::Window { stream, .. })) => {
                     world.insert_window(stream, None);
                 }

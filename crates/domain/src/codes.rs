@@ -142,6 +142,12 @@ macro_rules! open_enum {
                 }
             }
 
+            /// The word, where it is not listed: somebody's own.
+            #[allow(dead_code)]
+            pub(crate) fn own_word(&mut self) -> Option<&mut String> {
+                match self { $name::Other(word) => Some(word), _ => None }
+            }
+
             fn from_code(code: u16, word: String) -> Option<Self> {
                 match code {
                     0 => Some($name::Other(word)),

@@ -161,6 +161,10 @@ impl Given {
                 let stream = crate::alias::stream_of(&alias);
                 world.insert_alias_stream(alias, stream);
             }
+            Need::BucketStream(name) => {
+                let stream = crate::bucket::stream_of(&name);
+                world.insert_bucket_stream(name, stream);
+            }
             Need::Place(id) => world.insert_place(id, self.places.get(&id).copied()),
             Need::TaskText { stream, version } => {
                 assert_eq!(version, self.loaded(stream).version);

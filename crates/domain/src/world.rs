@@ -52,6 +52,8 @@ pub enum Need {
     Place(Uuid),
     /// The stream that has this alias, or the one that it would get.
     AliasStream(String),
+    /// The stream of the bucket with this name ([`bucket::name_of`]).
+    BucketStream(String),
     /// The window of this pipeline, as the events up to this version left it.
     Window {
         /// The pipeline's stream.
@@ -122,6 +124,7 @@ pub struct World {
     states: HashMap<StreamRef, Held>,
     places: HashMap<Uuid, Option<(Kind, StreamRef)>>,
     alias_streams: HashMap<String, StreamRef>,
+    bucket_streams: HashMap<String, StreamRef>,
     dependences: BTreeMap<StreamRef, Dependence>,
     /// The windows that a decision needed; few do.
     windows: HashMap<StreamRef, Option<Window<()>>>,
@@ -264,6 +267,11 @@ impl World {
         self.alias_streams.insert(alias, stream);
     }
 
+    /// Adds the stream of a bucket.
+    pub fn insert_bucket_stream(&mut self, name: String, stream: StreamRef) {
+        self.bucket_streams.insert(name, stream);
+    }
+
     /// What the decisions looked at, with the version that was loaded.
     pub fn dependences(&self) -> impl Iterator<Item = (StreamRef, Dependence, u64)> + '_ {
         self.dependences.iter().map(|(stream, dependence)| {
@@ -372,6 +380,15 @@ impl World {
             AnyState::Alias(state) => Ok((stream, Arc::clone(state))),
             _ => Err(not_found(stream)),
         }
+    }
+
+    /// The stream of the bucket with a name, whether anything was ever taken from it or not.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] it.
+    pub fn bucket_stream(&self, name: &str) -> Result<StreamRef, DecideError> {
+        let stream = self.bucket_streams.get(name).copied();
+        stream.ok_or_else(|| DecideError::Needs(Need::BucketStream(name.to_owned())))
     }
 
     /// What is in a bucket that sessions share, whether anything was ever taken

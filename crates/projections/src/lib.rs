@@ -16,6 +16,7 @@
 
 mod adoption;
 mod aside;
+mod bucket;
 mod catalogue;
 mod entry;
 mod fold;
@@ -34,6 +35,7 @@ mod views;
 mod work_item;
 
 pub use adoption::adopted_view;
+pub use bucket::bucket_stream;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Inbox,
     InboxEntry, InboxQuery, InboxReason, LinkRow, Links, LinksQuery, ListQuery, Listed, Rebuilt,

@@ -6,7 +6,7 @@ use annals_event_log::{Actor, Blob, Content, NewEvent, Salt, StreamName, limits}
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::{EncodeError, encode_structure};
+use crate::{EncodeError, encode_structure, names};
 
 /// What an event needs beyond what its decider emitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,8 @@ pub struct Encoded {
 /// Encodes an event.
 ///
 /// Every piece gets a salt of its own. Attachments, and pieces larger than
-/// [`limits::INLINE`], become blobs. The actor's display name and auth context
+/// [`limits::INLINE`], become blobs. The event's names ([`AnyEvent::each_name`](annals_domain::AnyEvent::each_name)),
+/// and the actor's display name and auth context,
 /// are content and follow the event's own pieces; the event says where.
 ///
 /// # Errors
@@ -47,11 +48,20 @@ pub fn encode(
     salts: &mut dyn FnMut() -> Salt,
 ) -> Result<Encoded, EncodeError> {
     let event_type = emitted.event.event_type();
-    let structure = encode_structure(&emitted.event)?;
-    let mut content = Collected::new(emitted.pieces.list().len(), salts);
-    for piece in emitted.pieces.list() {
+    let own = emitted.pieces.list();
+    let mut content = Collected::new(own.len(), salts);
+    for piece in own {
         content.add(piece);
     }
+    let structure = match names::take(&emitted.event) {
+        None => encode_structure(&emitted.event)?,
+        Some(apart) => {
+            for list in &apart.pieces {
+                content.add_text(Some(list));
+            }
+            apart.structure(own.len())?
+        }
+    };
     let display_name = content.add_text(envelope.actor.display_name.as_deref());
     let auth_context = content.add_text(envelope.actor.auth_context.as_deref());
     let Collected { pieces, blobs, .. } = content;

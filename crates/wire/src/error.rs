@@ -117,6 +117,12 @@ pub enum DecodeError {
         /// What the encoding says.
         source: FormatError,
     },
+    /// The names that belong to the structure are not among the content, nor what is left of them.
+    #[error("the names of {event_type} are not among its content")]
+    Names {
+        /// The event's type.
+        event_type: String,
+    },
     /// Bytes are left over after the structure.
     #[error("the structure of {event_type} is followed by {left} bytes that do not belong to it")]
     TrailingBytes {

@@ -13,13 +13,15 @@
 //! - [`sample`] has one full example of every event, [`catalogue`] describes
 //!   every field, and [`catalogue_markdown`] writes `docs/events.md` from both.
 //!
-//! No fold ever sees content: a structure decodes the same whether the pieces
-//! beside it are there or removed.
+//! Of the content a fold sees the names alone, texts that rules compare: [`decode`] puts them
+//! into the event, and a stand-in where they were removed. All else decodes the same whether the
+//! pieces beside the structure are there or removed.
 
 mod bincode_format;
 pub mod catalogue;
 mod envelope;
 mod error;
+mod names;
 mod record;
 mod row;
 mod salt;
@@ -31,7 +33,7 @@ pub use bincode_format::FormatError;
 pub use catalogue::markdown::catalogue_markdown;
 pub use envelope::{Encoded, Envelope, encode};
 pub use error::{DecodeError, EncodeError};
-pub use record::{Decoded, decode, stream_name};
+pub use record::{Decoded, decode, names_of, stream_name};
 pub use row::{decode_row, encode_row, encode_row_into};
 pub use salt::random_salt;
 pub use structure::{

@@ -1,9 +1,11 @@
 //! Records of the log as events of the domain.
 
+use std::ops::Range;
+
 use annals_domain::{AnyEvent, StreamRef};
 use annals_event_log::{Record, StreamName};
 
-use crate::{DecodeError, decode_structure};
+use crate::{DecodeError, decode_structure, names};
 
 /// A record and what it says.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,22 +27,36 @@ pub fn stream_name(stream: StreamRef) -> StreamName {
     }
 }
 
-/// Reads a record's structure. Its content is not looked at, so it may be in
-/// blobs that are not there or removed for good.
+/// Reads a record's structure. Of its content only names are looked at, which the record
+/// has in itself; the rest may be in blobs that are not there, and all of it may be removed for good.
 ///
 /// # Errors
 /// [`DecodeError`].
 pub fn decode(record: &Record) -> Result<Decoded, DecodeError> {
     let stream: StreamRef = record.stream().parse()?;
-    let event = decode_structure(
-        stream.kind,
-        record.event_type(),
-        record.schema_version(),
-        &record.structure(),
-    )?;
+    let (event_type, version) = (record.event_type(), record.schema_version());
+    let structure = record.structure();
+    let event = match names::part(event_type, &structure)? {
+        None => decode_structure(stream.kind, event_type, version, &structure)?,
+        Some(parted) => {
+            let mut event = decode_structure(stream.kind, event_type, version, &parted.plain)?;
+            names::put(&mut event, record, parted.pieces)?;
+            event
+        }
+    };
     Ok(Decoded {
         stream,
         event,
         record: record.clone(),
     })
+}
+
+/// The numbers of the pieces that have a record's names; none where it has no names, or an older
+/// version wrote them into the structure, from which no redaction removes them.
+///
+/// # Errors
+/// [`DecodeError`].
+pub fn names_of(record: &Record) -> Result<Range<u16>, DecodeError> {
+    let parted = names::part(record.event_type(), &record.structure())?;
+    Ok(parted.map_or(0..0, |parted| parted.pieces))
 }

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use annals_domain::redaction::RemovedPieces;
 use annals_event_log::{Content, Digest, Position, Query, Record};
+use annals_wire::names_of;
 use regex::bytes::Regex;
 
 use super::plan::{Lossy, Plan};
@@ -127,11 +129,14 @@ impl<'a> Search<'a> {
     ) -> Result<(), RedactionError> {
         self.structure(record, plan)?;
         let named = self.events.contains(&record.position().0);
+        let names = self.names(record)?;
         let (mut pieces, mut blobs) = (Vec::new(), Vec::new());
         for (number, piece) in (0_u16..).zip(record.content()) {
             let goes = match &piece {
                 Content::Removed { .. } => false,
-                Content::Inline { bytes, .. } => named || self.matches(bytes),
+                Content::Inline { bytes, .. } => {
+                    named || names.contains(&number) || self.matches(bytes)
+                }
                 Content::Blob { digest, .. } | Content::Attachment { digest, .. } => {
                     let everywhere = self.blob_goes(*digest).await?;
                     if let Some(references) = self.references.get_mut(digest) {
@@ -160,6 +165,23 @@ impl<'a> Search<'a> {
         };
         plan.events.entry(decoded.stream).or_default().push(lossy);
         Ok(())
+    }
+
+    /// The pieces with a record's names, if a pattern is found in one of them: a long name is
+    /// not in one piece.
+    fn names(&self, record: &Record) -> Result<Range<u16>, RedactionError> {
+        if self.patterns.is_empty() {
+            return Ok(0..0);
+        }
+        let pieces = names_of(record).map_err(LoadError::from)?;
+        if pieces.is_empty() {
+            return Ok(pieces);
+        }
+        let mut decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+        let mut is_found = false;
+        let mut look = |name: &mut String| is_found |= self.is_found(name.as_bytes());
+        decoded.event.each_name(&mut look);
+        Ok(if is_found { pieces } else { 0..0 })
     }
 
     /// Looks through what no redaction removes of a record.

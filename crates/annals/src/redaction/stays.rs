@@ -2,7 +2,7 @@
 //! it is not taken for gone.
 
 use annals_event_log::{Position, Record};
-use annals_wire::StructureJson;
+use annals_wire::{StructureJson, names_of};
 use chrono::DateTime;
 use regex::bytes::Regex;
 use serde_json::Value;
@@ -39,7 +39,11 @@ pub(super) fn of(
     if is_found(record.actor_id().as_bytes()) {
         fields.push("actor.id".to_owned());
     }
-    let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+    let mut decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+    if !names_of(record).map_err(LoadError::from)?.is_empty() {
+        // They are content.
+        decoded.event.each_name(&mut String::clear);
+    }
     let structure = serde_json::to_value(StructureJson(&decoded.event));
     if let Ok(structure) = structure {
         texts(&structure, &mut String::new(), &mut |field, text| {

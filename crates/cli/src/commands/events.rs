@@ -42,6 +42,7 @@ fn fields(docs: &[FieldDoc]) -> Vec<Value> {
         let (part, inner) = match doc.part {
             Part::Structure => ("structure", None),
             Part::Content => ("content", None),
+            Part::Name => ("name", None),
             Part::Group(inner) => ("group", Some(fields(inner))),
             Part::Groups(inner) => ("list", Some(fields(inner))),
         };

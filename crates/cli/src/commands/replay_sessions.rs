@@ -205,6 +205,16 @@ fn remarks(replayed: &SessionsReplay, output: &Output) {
             )
         ));
     }
+    if unknown.no_names > 0 {
+        output.note(&format!(
+            "unknown: {}, as names in them were removed by a redaction",
+            counted(
+                unknown.no_names,
+                "command cannot be judged",
+                "commands cannot be judged"
+            )
+        ));
+    }
     if replayed.without_verdict > 0 {
         output.note(&format!(
             "{} no recorded verdict to compare with",

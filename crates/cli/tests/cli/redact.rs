@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, agent, grown};
+use crate::support::{Place, agent, grown, human, uuid};
 
 const SECRET: &str = "hunter2-and-more";
 
@@ -283,6 +283,111 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
 }
 
 /// What no redaction removes is named: nobody may take it for gone.
+fn session(id: u64, config: &Value) -> Value {
+    let mut config = config.clone();
+    config["sessionId"] = uuid(id).into();
+    config["workspace"] = json!({ "path": "/work" });
+    config["agentProfile"] = "coder".into();
+    human("create_session", json!({ "config": config }))
+}
+
+/// All places where a rule compares a text that a person chose.
+fn named(place: &Place, secret: &str) {
+    let name = |of: &str| format!("{of}-{secret}");
+    let repo = json!({ "name": "app", "path": name("/src") });
+    let strict = json!({ "policy": { "name": name("careful"), "protectedBranches": [name("main")],
+        "allowedWorkItemTransitions": [format!("{}->Done", name("Open"))],
+        "limits": { "perCommandCaps": { "GetDiff": 5 } } },
+        "repo": repo, "planNodeId": name("node"),
+        "workItem": { "id": name("T") } });
+    let open = json!({ "policy": { "name": "open" }, "repo": { "name": "app", "path": "/src" } });
+    let submit = |session: u64, id: u64, command: Value| {
+        agent(
+            "submit_command",
+            json!({ "session": uuid(session), "id": uuid(id),
+            "plan_node": name("step"), "submit": command }),
+        )
+    };
+    let task = uuid(0x7_0000_0001);
+    let run = uuid(0x7_0000_0002);
+    place.accept(&[
+        session(1, &strict),
+        session(2, &open),
+        submit(1, 10, json!({ "kind": "GetDiff", "repo": repo, "ref": "HEAD" })),
+        submit(2, 20, json!({ "kind": "CreateBranch", "repo": repo, "branchName": name("work") })),
+        submit(2, 21, json!({ "kind": "TransitionTicket", "item": { "id": name("T") }, "state": name("Done") })),
+        submit(2, 22, json!({ "kind": "RequestApproval", "reason": "r", "requiredActions": [name("deploy")] })),
+        human("approve_session", json!({ "session": uuid(2) })),
+        submit(2, 23, json!({ "kind": "QueryWorkItem", "item": { "id": "T" } })),
+        agent("record_work_item", json!({ "session": uuid(2), "id": uuid(23), "details":
+            { "id": name("T"), "title": "t", "description": "d", "status": name("Open"), "tags": [] } })),
+        agent("record_backlog", json!({ "session": uuid(2), "id": uuid(23), "items":
+            [{ "id": name("B"), "title": "t", "status": name("Open") }] })),
+        agent("update_plan", json!({ "session": uuid(2), "plan":
+            { "nodes": [{ "id": name("node"), "title": "t", "dependsOn": [], "tags": [] }] } })),
+        human("create_task", json!({ "id": task, "title": "a task", "goal": { "other": name("goal") } })),
+        agent("link_plan_task", json!({ "session": uuid(2), "node": name("node"), "task": task })),
+        agent("create_run", json!({ "id": run, "task": task })),
+        agent("start_patching", json!({ "run": run })),
+        agent("start_validation", json!({ "run": run })),
+        agent("record_evidence", json!({ "run": run, "kind": name("fuzz"), "tool": "t" })),
+        agent("decide", json!({ "run": run, "decision_type": name("escalate"), "rationale": "r" })),
+    ]);
+}
+
+/// Each of them is content: the control finds it in the files, and once it is removed it is
+/// in none, the log holds, views show what is left, and the gate lets nothing through by it.
+#[test]
+fn names_are_removed_like_all_content() {
+    let place = Place::with_log();
+    named(&place, "hunter2");
+    assert!(!files_with(&place.log_dir(), "hunter2").is_empty());
+    let args = [
+        "redact",
+        "--pattern",
+        "hunter2",
+        "--reason",
+        "it leaked",
+        "--json",
+    ];
+    let report = place.run(&args).ok().json();
+    assert_eq!(report["stays_count"], 0, "{report}");
+    assert_eq!(files_with(&place.log_dir(), "hunter2"), [""; 0]);
+    let again = place.run(&args).ok().json();
+    assert_eq!(
+        (&again["events"], &again["stays_count"]),
+        (&json!([]), &json!(0)),
+        "{again}"
+    );
+    place.run(&["verify"]).ok();
+    for view in [
+        &["log", "--json"][..],
+        &["list", "session", "--json"],
+        &["history", &uuid(2)],
+        &["show", &uuid(1)],
+    ] {
+        let shown = place.run(view).ok().stdout;
+        assert!(!shown.contains("hunter2"), "{view:?}: {shown}");
+        assert!(shown.contains("[removed"), "{view:?}: {shown}");
+    }
+    let push =
+        json!({ "kind": "Push", "repo": { "name": "app", "path": "/src" }, "branchName": "main" });
+    let push = |session: u64, id: u64| {
+        agent(
+            "submit_command",
+            json!({ "session": uuid(session), "id": uuid(id), "submit": push.clone() }),
+        )
+    };
+    let refused = place.apply(&[push(1, 30)]);
+    assert!(
+        refused[0]
+            .to_string()
+            .contains("were removed by a redaction"),
+        "{refused:?}"
+    );
+    place.accept(&[push(2, 31)]);
+}
+
 #[test]
 fn what_a_pattern_finds_in_structure_is_named() {
     let (place, story) = grown();

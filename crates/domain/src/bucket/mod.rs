@@ -22,21 +22,32 @@ use uuid::Uuid;
 use crate::session::{CommandKind, PolicyProfile, cap};
 use crate::{StreamKind, StreamRef};
 
-/// The bucket of a cap: the one that all sessions share whose profiles have the
-/// same name and the same limits. Its id is a UUID of version 5 over both.
-pub fn stream_of(profile: &PolicyProfile, kind: CommandKind) -> StreamRef {
-    named(&description(profile), kind)
+/// What a cap's bucket is known by: the kind, and the name and the limits of the profile. All
+/// sessions share it whose profiles have the same.
+pub fn name_of(profile: &PolicyProfile, kind: CommandKind) -> String {
+    format!("{kind}\n{}", description(profile))
 }
 
-/// The buckets of all kinds that a profile has a cap on.
-pub fn streams_of(profile: &PolicyProfile) -> Vec<(CommandKind, StreamRef)> {
+/// The names of the buckets of all kinds that a profile has a cap on.
+pub fn names_of(profile: &PolicyProfile) -> Vec<(CommandKind, String)> {
     let capped = CommandKind::ALL
         .iter()
         .filter(|kind| cap(profile, **kind).is_some());
     let description = description(profile);
     capped
-        .map(|kind| (*kind, named(&description, *kind)))
+        .map(|kind| (*kind, format!("{kind}\n{description}")))
         .collect()
+}
+
+/// The stream of a bucket where the log has no secret of its own: its id is a UUID of version 5
+/// over the name. Elsewhere it follows from that secret ([`crate::Need::BucketStream`]), so that nobody
+/// finds out a profile's name by trying.
+pub fn stream_of(name: &str) -> StreamRef {
+    let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"bucket.annals");
+    StreamRef {
+        kind: StreamKind::Bucket,
+        id: Uuid::new_v5(&namespace, name.as_bytes()),
+    }
 }
 
 /// What makes a profile's buckets its own: its name and its limits.
@@ -52,15 +63,6 @@ fn description(profile: &PolicyProfile) -> String {
         text.push_str(&format!("{kind:?}={cap}\n"));
     }
     text
-}
-
-fn named(description: &str, kind: CommandKind) -> StreamRef {
-    let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"bucket.annals");
-    let name = format!("{kind}\n{description}");
-    StreamRef {
-        kind: StreamKind::Bucket,
-        id: Uuid::new_v5(&namespace, name.as_bytes()),
-    }
 }
 
 #[cfg(test)]

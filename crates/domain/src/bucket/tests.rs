@@ -83,12 +83,12 @@ fn a_cap_is_shared_by_profiles_of_one_name_and_the_same_limits() {
         }),
         ..PolicyProfile::default()
     };
-    let of = |profile: &PolicyProfile| stream_of(profile, CommandKind::Push);
+    let of = |profile: &PolicyProfile| name_of(profile, CommandKind::Push);
     let a = profile("a", &[("Push", 1), ("Commit", 2)]);
     assert_eq!(of(&a), of(&profile("a", &[("Commit", 2), ("Push", 1)])));
     assert_ne!(of(&a), of(&profile("b", &[("Push", 1), ("Commit", 2)])));
     assert_ne!(of(&a), of(&profile("a", &[("Push", 1)])));
-    assert_ne!(of(&a), stream_of(&a, CommandKind::Commit));
+    assert_ne!(of(&a), name_of(&a, CommandKind::Commit));
 }
 
 proptest! {

@@ -7,6 +7,7 @@ pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+mod names;
 mod verdict;
 mod words;
 
@@ -20,4 +21,5 @@ pub use adopted::{
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};
+pub(crate) use names::{each_name, may_have_names};
 pub use words::*;

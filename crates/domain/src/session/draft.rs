@@ -97,9 +97,16 @@ impl<'a> Draft<'a> {
         self.emitted
     }
 
+    /// The bucket of a kind of commands, if the session shares one.
+    fn bucket(&mut self, kind: CommandKind) -> Result<Option<StreamRef>, DecideError> {
+        let session = self.after.as_deref().unwrap_or(&self.before);
+        let name = session.bucket(kind);
+        name.map(|name| self.world.bucket_stream(name)).transpose()
+    }
+
     /// What is in the bucket of a kind of commands, if the profile has a cap on it.
     pub(super) fn shared(&mut self, kind: CommandKind) -> Result<Option<Level>, DecideError> {
-        let Some(bucket) = self.session().bucket(kind) else {
+        let Some(bucket) = self.bucket(kind)? else {
             return Ok(None);
         };
         if let Some(level) = self.buckets.get(&bucket) {
@@ -204,10 +211,10 @@ impl<'a> Draft<'a> {
     }
 
     fn take_shared(&mut self, waiting: &Waiting) -> Result<(), DecideError> {
-        let policy = gate::policy(self.session())?;
         let kind = waiting.facts.kind;
-        let (Some(limit), Some(stream)) = (gate::cap(policy, kind), self.session().bucket(kind))
-        else {
+        let stream = self.bucket(kind)?;
+        let policy = gate::policy(self.session())?;
+        let (Some(limit), Some(stream)) = (gate::cap(policy, kind), stream) else {
             return Ok(());
         };
         let mut pieces = Pieces::new();

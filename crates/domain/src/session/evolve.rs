@@ -8,7 +8,7 @@ use super::{
     Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
 };
 use crate::bucket::{self, Level, Limit};
-use crate::{CommandId, RunId, StreamRef, Timestamp};
+use crate::{CommandId, RunId, Timestamp, is_removed_name};
 
 /// Whether a session is there, and what its gate knows of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub struct Session {
     pub status: SessionStatus,
     /// What it may do; none where another system knows.
     pub policy: Option<Arc<PolicyProfile>>,
-    /// The shared buckets of the kinds that its recorded policy has caps on.
-    pub buckets: Arc<[(CommandKind, StreamRef)]>,
+    /// The names of the shared buckets of the kinds that its recorded policy has caps on.
+    pub buckets: Arc<[(CommandKind, String)]>,
     /// After how many seconds a pending approval expires.
     pub approval_expiry_seconds: Option<u64>,
     /// After how many failures in a row it pauses; 0 is never.
@@ -145,14 +145,14 @@ impl Session {
     /// every command.
     fn configure(&mut self, config: &StoredConfig) {
         let policy = config.policy.policy();
-        self.buckets = bucket::streams_of(&policy).into();
+        self.buckets = bucket::names_of(&policy).into();
         self.policy = Some(Arc::new(policy));
     }
 
-    /// The bucket of a kind of commands, if the session shares one.
-    pub(super) fn bucket(&self, kind: CommandKind) -> Option<StreamRef> {
+    /// The name of the bucket of a kind of commands, if the session shares one.
+    pub(super) fn bucket(&self, kind: CommandKind) -> Option<&str> {
         let found = self.buckets.iter().find(|(capped, _)| *capped == kind);
-        found.map(|(_, stream)| *stream)
+        found.map(|(_, name)| name.as_str())
     }
 
     /// The limit of the session's own bucket, if it has one.
@@ -226,6 +226,10 @@ impl Session {
     fn succeeded(&mut self, facts: CommandFacts, changes: u64) {
         match (facts.kind, facts.repo, facts.branch) {
             (CommandKind::CreateBranch, Some(repo), Some(branch)) => {
+                if is_removed_name(&repo) {
+                    // It was any of those that are known.
+                    self.branches.clear();
+                }
                 self.branches.insert(repo, branch);
             }
             (CommandKind::RunTests, ..) => {
@@ -253,6 +257,10 @@ impl Session {
         }
         let known = Arc::make_mut(&mut self.work_items);
         for item in items {
+            if is_removed_name(&item.id) {
+                // It was any of those that are known.
+                known.clear();
+            }
             known.insert(item.id.clone(), item.status.clone());
         }
     }

@@ -8,7 +8,7 @@ use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
 };
 use crate::bucket::{Level, Limit};
-use crate::{Refusal, Timestamp};
+use crate::{Refusal, Timestamp, is_removed_name};
 
 /// The scope that throttled commands are told.
 pub const RATE_LIMIT_SCOPE: &str = "Rate limit exceeded";
@@ -120,10 +120,25 @@ pub(crate) fn admit(
 pub(crate) fn policy(session: &Session) -> Result<&PolicyProfile, Refusal> {
     let reason = "it was taken over from another system without its configuration, so that \
                   nothing can be judged in it; create a session to go on";
-    session
+    let policy = session
         .policy
         .as_deref()
-        .ok_or_else(|| Refusal::invalid("session", reason))
+        .ok_or_else(|| Refusal::invalid("session", reason))?;
+    if has_removed_names(policy) {
+        let reason = "names in its policy were removed by a redaction, so that nothing can be judged \
+                      in it; create a session to go on";
+        return Err(Refusal::invalid("session", reason));
+    }
+    Ok(policy)
+}
+
+/// Whether names of a policy were removed: all of one configuration go together.
+fn has_removed_names(policy: &PolicyProfile) -> bool {
+    let steps = policy.allowed_work_item_transitions.iter().flatten();
+    let names = policy.protected_branches.iter().chain(steps);
+    names
+        .chain([&policy.name])
+        .any(|name| is_removed_name(name))
 }
 
 /// Whether a command must wait for an approval that nobody has given yet.
@@ -149,7 +164,7 @@ pub fn violated(
     if policy.command_blacklist.as_ref().is_some_and(lists) {
         return Some(RejectionRule::InBlacklist);
     }
-    if branch(session, facts).is_some_and(|branch| is_protected(policy, branch)) {
+    if may_be_protected(session, policy, facts) {
         return Some(RejectionRule::ProtectedBranch);
     }
     if let (Some(files), Some(most)) = (facts.files, policy.max_files_per_commit)
@@ -167,17 +182,37 @@ pub fn violated(
     None
 }
 
+/// Whether a command changes a branch that is protected, or that may be: a name that was removed
+/// can be any.
+fn may_be_protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> bool {
+    match branch(session, facts) {
+        Some(branch) if is_removed_name(branch) => !policy.protected_branches.is_empty(),
+        Some(branch) => is_protected(policy, branch),
+        None => false,
+    }
+}
+
 /// The branch that a command changes, where it is known: a commit goes to the
-/// branch that was created last in its repository.
+/// branch that was created last in its repository. Where the path of the repository was removed
+/// that a branch was created in, it may have been this one.
 fn branch<'a>(session: &'a Session, facts: &'a CommandFacts) -> Option<&'a str> {
     match facts.kind {
         CommandKind::CreateBranch | CommandKind::Push => facts.branch.as_deref(),
-        CommandKind::Commit => session
-            .branches
-            .get(facts.repo.as_ref()?)
-            .map(String::as_str),
+        CommandKind::Commit => {
+            let known = session.branches.get(facts.repo.as_ref()?);
+            let removed = || session.branches.keys().find(|repo| is_removed_name(repo));
+            known.or_else(removed).map(String::as_str)
+        }
         _ => None,
     }
+}
+
+/// Whether a name was removed that the gate looks at in a command, so that nobody can judge it
+/// again.
+pub fn lacks_names(session: &Session, facts: &CommandFacts) -> bool {
+    let named = [&facts.repo, &facts.branch, &facts.work_item, &facts.state];
+    let named = named.into_iter().flatten().map(String::as_str);
+    named.chain(branch(session, facts)).any(is_removed_name)
 }
 
 /// Whether a branch is protected, by its short or its full name.

@@ -13,6 +13,7 @@ mod draft;
 mod event;
 mod evolve;
 mod gate;
+mod names;
 mod plan;
 mod policy;
 mod results;
@@ -31,9 +32,10 @@ pub use decide::PAUSE_AFTER_FAILURES;
 pub use event::*;
 pub use evolve::{OpenCommand, Pending, Session, State, Waiting, evolve};
 pub use gate::{
-    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, cap, closed, judge, needs_approval,
-    violated,
+    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, cap, closed, judge, lacks_names,
+    needs_approval, violated,
 };
+pub(crate) use names::each_name;
 pub use plan::{InvalidPlan, TaskNode, TaskPlan};
 pub use policy::{PolicyProfile, RateLimits, SessionConfig};
 pub use results::invocation_of;

@@ -8,6 +8,7 @@ mod approvals;
 mod gate;
 mod input;
 mod life;
+mod names;
 mod plans;
 mod properties;
 mod pushes;

@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+mod names;
 
 #[cfg(test)]
 mod tests;
@@ -11,3 +12,4 @@ mod tests;
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, evolve};
+pub(crate) use names::{each_name, may_have_names};

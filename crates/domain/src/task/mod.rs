@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+mod names;
 pub(crate) mod review;
 mod text;
 
@@ -13,4 +14,5 @@ mod tests;
 pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};
+pub(crate) use names::{each_name, may_have_names};
 pub use text::TaskText;

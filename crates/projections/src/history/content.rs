@@ -41,7 +41,7 @@ fn fill_group(group: &mut Map<String, Value>, fields: &[FieldDoc], entry: &Entry
             continue;
         };
         match field.part {
-            Part::Structure => {}
+            Part::Structure | Part::Name => {}
             Part::Content => resolve(value, field.kind.contains("JSON"), entry),
             Part::Group(fields) | Part::Groups(fields) => fill(value, fields, entry),
         }

@@ -9,7 +9,8 @@
 //!
 //! Under the profile that was in force nothing flips. What cannot be judged is
 //! counted as unknown: commands that another system judged and that are not
-//! here themselves, and rates where the recorded stream has no times of its own.
+//! here themselves, rates where the recorded stream has no times of its own, and
+//! commands whose names were removed by a redaction.
 
 mod aftermath;
 mod report;
@@ -26,7 +27,7 @@ use annals_wire::{DecodeError, Decoded, stream_name};
 pub use aftermath::Aftermath;
 pub use report::{Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts};
 
-use crate::Merged;
+use crate::{Merged, bucket_stream};
 use simulated::Known;
 pub use trial::IMPORTER;
 use trial::Trial;
@@ -123,7 +124,11 @@ pub async fn replay_sessions(
     for kind in CommandKind::ALL {
         // Tokens that sessions beside these took from a bucket of this profile.
         if session::cap(profile, *kind).is_some() {
-            merged.add(bucket::stream_of(profile, *kind)).await?;
+            let name = bucket::name_of(profile, *kind);
+            // Older versions had no secret for it.
+            merged.add(bucket_stream(None, &name)).await?;
+            let secret = log.id_secret().await?;
+            merged.add(bucket_stream(secret.as_ref(), &name)).await?;
         }
     }
     let mut read = 0;

@@ -89,6 +89,8 @@ pub struct Unknown {
     pub no_command: u64,
     /// Only the rate could decide, and their stream has no times of its own.
     pub no_times: u64,
+    /// Names that the gate looks at in them were removed by a redaction.
+    pub no_names: u64,
 }
 
 /// Approvals that somebody was asked for, and would be.

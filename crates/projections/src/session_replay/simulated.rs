@@ -8,7 +8,7 @@ use annals_domain::session::{
     ApprovalDenied, ApprovalExpired, ApprovalRequired, Approved, CommandAccepted, CommandFacts,
     CommandKind, CommandQueued, CommandRejected, Event, Judgement, PUSH, PolicyProfile,
     RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource,
-    Waiting, closed, evolve, judge, needs_approval,
+    Waiting, closed, evolve, judge, lacks_names, needs_approval,
 };
 use annals_domain::{CommandId, Slot, Timestamp, bucket};
 
@@ -98,6 +98,8 @@ pub(super) enum Answer {
     Said(Said),
     /// Only the rate could say, and there are no times.
     NoTimes,
+    /// Names that the gate looks at were removed by a redaction.
+    NoNames,
 }
 
 /// A session under the candidate profile.
@@ -271,6 +273,9 @@ impl Simulated {
     ) -> Option<Answer> {
         let level = buckets.get(&waiting.facts.kind).copied();
         let session = self.session()?;
+        if closed(session.status).is_none() && lacks_names(session, &waiting.facts) {
+            return Some(Answer::NoNames);
+        }
         let judged = judge(session, &waiting.facts, at, level).ok()?;
         // What a bucket says is a matter of times.
         let by_rate = matches!(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use annals_domain::session::{
-    CommandKind, CommandResult, Event, PolicyProfile, RATE_LIMIT_SCOPE, cap,
+    CommandKind, CommandResult, Event, PolicyProfile, RATE_LIMIT_SCOPE, Waiting, cap,
 };
 use annals_domain::{AnyEvent, CommandId, RunId, SessionId, Slot, Timestamp, bucket};
 use annals_event_log::{Content, Position, Record};
@@ -40,6 +40,8 @@ struct Tried {
     simulated: Simulated,
     /// Commands whose last verdict may not be known yet, on either side.
     unsettled: HashMap<CommandId, Unsettled>,
+    /// Commands that nobody can judge: they go as they went in the record.
+    nameless: HashMap<CommandId, Waiting>,
     /// Commands that were accepted in the record and have not ended.
     open: HashMap<CommandId, CommandKind>,
     /// How those ended whose verdict flips, or may flip.
@@ -124,6 +126,7 @@ impl Trial {
         let tried = Tried {
             simulated: Simulated::new(known, Arc::clone(&self.candidate)),
             unsettled: HashMap::new(),
+            nameless: HashMap::new(),
             open: HashMap::new(),
             ended: HashMap::new(),
             flipped: HashSet::new(),
@@ -231,6 +234,10 @@ impl Trial {
                     tried.open.insert(command, waiting.facts.kind);
                 }
             }
+            Some(Answer::NoNames) => {
+                self.unknown.no_names += 1;
+                tried.nameless.insert(command, waiting);
+            }
             None => self.unknown.no_command += 1,
         }
         if !expected {
@@ -247,6 +254,12 @@ impl Trial {
         let Some(tried) = self.sessions.get_mut(&id) else {
             return;
         };
+        if recorded.verdict == Class::Accepted
+            && let Some(waiting) = tried.nameless.remove(&command)
+        {
+            tried.simulated.accept_unjudged(&waiting, moment.at);
+            tried.open.insert(command, waiting.facts.kind);
+        }
         if let Some(unsettled) = tried.unsettled.get_mut(&command) {
             if unsettled.recorded.is_none() {
                 unsettled.position = moment.position;
@@ -269,6 +282,11 @@ impl Trial {
                     if let Some(unsettled) = tried.unsettled.get_mut(&command) {
                         unsettled.candidate = said;
                         touched.push(command);
+                    }
+                }
+                Answer::NoNames => {
+                    if tried.unsettled.remove(&command).is_some() {
+                        self.unknown.no_names += 1;
                     }
                 }
                 Answer::NoTimes => {

@@ -17,12 +17,19 @@ the version of its shape. An event has two parts. Its **structure** is what a
 fold needs (ids, numbers, times, words) and is never removed. Its **content** is
 what people read (prompts, summaries, paths, arguments): numbered pieces beside
 the structure, each of which can be removed without breaking anything. Where a
-field is content, the structure holds the piece's number, from 0.
+field is content, the structure holds the piece's number, from 0. A **name** is a text
+that somebody chose and that rules compare: a branch, a ticket, a kind that no list
+has. It is content, and a fold sees it, or, where it was removed, a stand-in that equals
+nothing else (`docs/redaction.md`).
 
 Who acted, when, and in which batch stands in the record's header, as
 `docs/storage-format.md` describes it. There the structure is one byte for its
-format, 1, and then the fields in the order given here, in the standard
-configuration of bincode 2:
+format, and then the fields in the order given here, in the standard
+configuration of bincode 2. In format 2, which an event with names has, the number of the first
+piece with names and how many there are (u16 each) come before the fields; these pieces are JSON lists of
+texts, and in the fields a name is the text `#p.n` (text n of list p, both from 0), or
+`#p.n+m` where the m texts behind it belong to it, too. In format 1 names, if there are any, stand in the fields as
+they are: older versions wrote them so, and no redaction removes these.
 
 | Type | Bytes |
 | --- | --- |
@@ -35,7 +42,7 @@ configuration of bincode 2:
 | uuid, git id | its length as a u64 (16; 20 or 32), and then its bytes |
 | SHA-256 | its 32 bytes |
 | time | seconds since 1970 as an i64, nanoseconds as a u32 |
-| word | its number as a u16; where other words are allowed, also a text, which is the word where the number is 0, and empty otherwise |
+| word | its number as a u16; where other words are allowed, also a text, which is the word where the number is 0 (a name), and empty otherwise |
 | range, pair, group of fields | the parts, one after the other |
 
 What an event sets is said by the names of git-internal's JSON. Each event on an
@@ -157,6 +164,7 @@ fn field_rows(out: &mut String, prefix: &str, field: &FieldDoc) {
     let (part, inner, suffix): (_, &[FieldDoc], _) = match field.part {
         Part::Structure => ("structure", &[], ""),
         Part::Content => ("content", &[], ""),
+        Part::Name => ("name", &[], ""),
         Part::Group(inner) => ("", inner, "."),
         Part::Groups(inner) => ("", inner, "[]."),
     };

@@ -55,6 +55,9 @@ pub enum Part {
     Structure,
     /// In a piece of content; the structure has the piece's number.
     Content,
+    /// A name, or several: they are content, and a fold sees them. What is a word of the
+    /// program's own stands in the structure.
+    Name,
     /// Nowhere itself: it is a group of fields.
     Group(&'static [FieldDoc]),
     /// Nowhere itself: it is a list of groups of fields.
@@ -87,6 +90,15 @@ const fn content(name: &'static str, kind: &'static str, meaning: &'static str) 
         name,
         kind,
         part: Part::Content,
+        meaning,
+    }
+}
+
+const fn name(name: &'static str, kind: &'static str, meaning: &'static str) -> FieldDoc {
+    FieldDoc {
+        name,
+        kind,
+        part: Part::Name,
         meaning,
     }
 }
@@ -157,7 +169,7 @@ pub fn stream_meaning(kind: StreamKind) -> &'static str {
         }
         StreamKind::Bucket => {
             "A token bucket that sessions share whose policy profiles have the same name and \
-             limits. The UUID is of version 5, over both and the kind of command."
+             limits. The UUID follows from both, the kind of command and the log's secret of that time."
         }
         StreamKind::Settings => {
             "What the log's deciders go by. There is one such stream in a log; its UUID is of \
@@ -168,7 +180,8 @@ pub fn stream_meaning(kind: StreamKind) -> &'static str {
              until an intent names it as its cause, or somebody finds nothing to do."
         }
         StreamKind::Alias => {
-            "A name for people, which stands for an object. The UUID is of version 5, over the name."
+            "A name for people, which stands for an object. The UUID follows from the name and the \
+             log's secret of that time."
         }
         StreamKind::Pipeline => {
             "Context frames that accumulate throughout the work. Evictions are not events: the \

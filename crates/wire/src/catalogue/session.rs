@@ -6,7 +6,7 @@ mod results;
 
 use self::groups::{CONFIG, CORRELATION, FACTS};
 use super::common::{METADATA_SET, METADATA_SET_MEANING, REDACTED, REDACTED_MEANING};
-use super::{EventDoc, FieldDoc, content, event, group, structure};
+use super::{EventDoc, FieldDoc, content, event, group, name, structure};
 
 const BELONGS_TO: FieldDoc = group(
     "correlation",
@@ -75,7 +75,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
                 "uuid",
                 "the command that asks for it: a RequestApproval, or the first push that waits",
             ),
-            structure("actions", "list of text", "what it is to allow"),
+            name("actions", "list of text", "what it is to allow"),
             structure(
                 "explicit",
                 "bool",
@@ -94,7 +94,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
                 "uuid?",
                 "the command that asked for it; absent where another system knows",
             ),
-            structure("actions", "list of text", "what is allowed now"),
+            name("actions", "list of text", "what is allowed now"),
             REASON,
         ],
     ),
@@ -203,7 +203,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
         "session.foreign_recorded",
         "An object of another system whose kind is not known; it is kept as it came.",
         &[
-            structure("kind", "text", "what it calls itself"),
+            name("kind", "text", "what it calls itself"),
             content("raw", "JSON", "the object"),
         ],
     ),

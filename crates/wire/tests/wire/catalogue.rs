@@ -59,7 +59,9 @@ fn check_fields(path: &str, docs: &[FieldDoc], value: &Value, slots: &mut Vec<u6
         let path = format!("{path}.{}", doc.name);
         let value = &object[doc.name];
         match doc.part {
-            Part::Structure => assert!(fits(doc.kind, value), "{path} is no {}: {value}", doc.kind),
+            Part::Structure | Part::Name => {
+                assert!(fits(doc.kind, value), "{path} is no {}: {value}", doc.kind)
+            }
             Part::Content => collect_numbers(&path, value, slots),
             Part::Group(fields) => check_fields(&path, fields, value, slots),
             Part::Groups(fields) => {

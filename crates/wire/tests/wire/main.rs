@@ -6,6 +6,7 @@ mod arbitrary;
 mod catalogue;
 mod decoding;
 mod golden;
+mod names;
 mod records;
 mod round_trip;
 mod shape;

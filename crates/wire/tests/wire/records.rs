@@ -10,7 +10,7 @@ use bytes::Bytes;
 use chrono::DateTime;
 use uuid::Uuid;
 
-fn envelope() -> Envelope {
+pub fn envelope() -> Envelope {
     Envelope {
         event_id: Uuid::from_u128(11),
         occurred_at: DateTime::from_timestamp(1_767_323_045, 1)
@@ -27,7 +27,7 @@ fn envelope() -> Envelope {
 }
 
 /// Salts 0, 1, 2, ...
-fn counting() -> impl FnMut() -> Salt {
+pub fn counting() -> impl FnMut() -> Salt {
     let mut next = 0_u128;
     move || {
         next += 1;
@@ -35,12 +35,12 @@ fn counting() -> impl FnMut() -> Salt {
     }
 }
 
-fn encoded(emitted: &Emitted) -> Encoded {
+pub fn encoded(emitted: &Emitted) -> Encoded {
     encode(emitted, &envelope(), &mut counting()).expect("it is encoded")
 }
 
 /// The record that a store would make of an event.
-fn record(event: NewEvent, blobs: Vec<Blob>) -> Record {
+pub fn record(event: NewEvent, blobs: Vec<Blob>) -> Record {
     let append = Append {
         batch: Uuid::from_u128(14),
         request: Bytes::new(),
@@ -55,7 +55,7 @@ fn record(event: NewEvent, blobs: Vec<Blob>) -> Record {
 
 /// The same record with every piece removed for good, as the format describes
 /// it: a 4 and the salted digest in place of each.
-fn redacted(record: &Record) -> Record {
+pub fn redacted(record: &Record) -> Record {
     let mut bytes = Vec::new();
     let header = record.header_bytes();
     bytes.extend_from_slice(
@@ -104,11 +104,15 @@ fn every_example_comes_back_from_its_record_with_and_without_its_content() {
                 .all(|piece| matches!(piece, Content::Removed { .. }))
         );
         assert_eq!(redacted.verify(), Ok(()));
-        assert_eq!(
-            decode(&redacted).expect("it is decoded").event,
-            emitted.event
-        );
+        let left = decode(&redacted).expect("it is decoded").event;
+        assert_eq!(without_names(left), without_names(emitted.event));
     }
+}
+
+/// An event with all names empty: what is the same whatever is removed.
+pub fn without_names(mut event: AnyEvent) -> AnyEvent {
+    event.each_name(&mut String::clear);
+    event
 }
 
 #[test]

@@ -16,19 +16,19 @@ const SESSIONS: [SessionId; 2] = [SESSION, SessionId(Uuid::from_u128(2))];
 const NOWHERE: u128 = 9_999;
 
 /// A history as it was made.
-struct Play {
+pub(super) struct Play {
     given: Given,
     reference: Reference,
     now: i64,
     /// What was recorded, and when.
-    record: Vec<(i64, Emitted)>,
+    pub(super) record: Vec<(i64, Emitted)>,
     /// How often each kind of line was said.
     said: BTreeMap<String, usize>,
 }
 
 impl Play {
     /// Plays a script; each step must lead to what the reference says.
-    fn of(script: &Script) -> Play {
+    pub(super) fn of(script: &Script) -> Play {
         let mut given = Given::new();
         let mut record = Vec::new();
         for (session, policy) in SESSIONS.into_iter().zip(&script.policies) {
@@ -273,7 +273,7 @@ fn check_verdict(
     };
     let facts = &facts[&command];
     let policy = session.policy.as_ref().unwrap();
-    let bucket = states.get(&bucket::stream_of(policy, facts.kind));
+    let bucket = states.get(&bucket::stream_of(&bucket::name_of(policy, facts.kind)));
     let level = match bucket {
         Some(AnyState::Bucket(state)) => state.level,
         _ => None,

@@ -244,7 +244,7 @@ fn a_queue_that_drains_takes_each_token_of_a_cap_once() {
 #[test]
 fn a_decision_depends_on_the_bucket_that_it_looked_at() {
     let policy = under(capped(&[("GetDiff", 2)]));
-    let bucket = bucket::stream_of(&policy, CommandKind::GetDiff);
+    let bucket = bucket::stream_of(&bucket::name_of(&policy, CommandKind::GetDiff));
     let stage = Stage::under(policy);
     let looked_at = |body: CommandBody| {
         let (_, guards) = stage.given.decide_guarded(submit(1, body)).unwrap();

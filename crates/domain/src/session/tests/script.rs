@@ -118,7 +118,7 @@ pub(super) fn policy() -> impl Strategy<Value = PolicyProfile> {
         })
 }
 
-fn body() -> impl Strategy<Value = CommandBody> {
+pub(super) fn body() -> impl Strategy<Value = CommandBody> {
     let branch = || select(&BRANCHES[..]);
     let path = || prop_oneof![5 => Just("/app"), 1 => Just("/lib")];
     let actions = subsequence(vec!["deploy", "Push", "rollback"], 0..=2);

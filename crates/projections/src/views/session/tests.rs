@@ -6,7 +6,7 @@ use annals_domain::session::{
     Adopted, ApplyPatch, ApprovalDenied, Approved, CommandKind, CommandResult, Paused,
     RejectionRule, Resumed, SessionStatus, StoredConfig, Verdict,
 };
-use annals_domain::{Dialect, Kind, TaskId};
+use annals_domain::{Dialect, Kind, TaskId, is_removed_name};
 use serde_json::{Value, json};
 
 use super::SessionView;
@@ -192,7 +192,9 @@ fn a_node_keeps_its_task_when_the_plan_is_replaced() {
     assert_eq!(nodes(&story)[0].1, Some(TaskId(id(42))));
     let bare = bare(&story);
     assert_eq!(bare.plan.content(), Some(&Removable::Removed));
-    assert_eq!(bare.plan.nodes(), view(&story).plan.nodes());
+    let nodes = bare.plan.nodes();
+    assert_eq!(nodes.len(), 2);
+    assert!(nodes.iter().all(|node| is_removed_name(&node.id)));
 }
 
 #[test]
@@ -260,13 +262,18 @@ fn a_ticket_is_shown_as_it_was_read_last_and_keeps_its_details() {
     assert_eq!(session.work_items["ANN-2"].details, None);
 
     let bare = bare(&story);
-    let one = &bare.work_items["ANN-1"];
     assert_eq!(
-        (&one.title, &one.assignee),
-        (&Text::Removed, &Removable::Removed)
+        bare.work_items.len(),
+        3,
+        "nobody can say which are the same"
     );
-    assert_eq!(one.status, "Open");
-    assert_eq!(one.details.as_ref().unwrap().description, Text::Removed);
+    for (id, item) in &bare.work_items {
+        assert!(is_removed_name(id) && is_removed_name(&item.status));
+        assert_eq!(
+            (&item.title, &item.assignee),
+            (&Text::Removed, &Removable::Removed)
+        );
+    }
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Groups of fields that a session's events have.
 
-use super::super::{FieldDoc, content, group, structure};
+use super::super::{FieldDoc, content, group, name, structure};
 
 /// What an event belongs to.
 pub(super) const CORRELATION: &[FieldDoc] = &[
     structure("command", "uuid?", "the command"),
     structure("parent", "uuid?", "the command that led to it"),
-    structure("plan_node", "text?", "the node of a plan"),
+    name("plan_node", "text?", "the node of a plan"),
 ];
 
 /// A repository.
@@ -18,12 +18,12 @@ pub(super) const REPO: &[FieldDoc] = &[
 /// What the gate looks at in a command.
 pub(super) const FACTS: &[FieldDoc] = &[
     structure("kind", "word", "what the command is"),
-    structure("repo", "text?", "the path of the repository"),
-    structure("branch", "text?", "the branch that is created or pushed"),
+    name("repo", "text?", "the path of the repository"),
+    name("branch", "text?", "the branch that is created or pushed"),
     structure("files", "u32?", "how many paths a commit names"),
-    structure("work_item", "text?", "the ticket that takes a step"),
-    structure("state", "text?", "the state that it is to be in"),
-    structure("actions", "list of text", "what an approval is asked for"),
+    name("work_item", "text?", "the ticket that takes a step"),
+    name("state", "text?", "the state that it is to be in"),
+    name("actions", "list of text", "what an approval is asked for"),
 ];
 
 const LIMITS: &[FieldDoc] = &[
@@ -33,7 +33,7 @@ const LIMITS: &[FieldDoc] = &[
         "how many commands a minute; absent, any number",
     ),
     structure("burst", "u32?", "how many at once; absent, as many"),
-    structure(
+    name(
         "per_command_caps",
         "list of (text, u32)?",
         "how many a minute of one kind, for all sessions together whose profiles have the same \
@@ -42,18 +42,18 @@ const LIMITS: &[FieldDoc] = &[
 ];
 
 const POLICY: &[FieldDoc] = &[
-    structure("name", "text", "its name"),
-    structure(
+    name("name", "text", "its name"),
+    name(
         "whitelist",
         "list of text?",
         "the kinds of commands that may be given; absent, all",
     ),
-    structure(
+    name(
         "blacklist",
         "list of text?",
         "the kinds of commands that may not be given",
     ),
-    structure(
+    name(
         "protected_branches",
         "list of text",
         "branches that are not to be created, committed to or pushed",
@@ -73,7 +73,7 @@ const POLICY: &[FieldDoc] = &[
         "bool",
         "whether somebody must have approved pushes",
     ),
-    structure(
+    name(
         "transitions",
         "list of text?",
         "the steps that tickets may take, each as `From->To`; absent, any",
@@ -89,7 +89,7 @@ const POLICY: &[FieldDoc] = &[
 /// How a session is set up.
 pub(super) const CONFIG: &[FieldDoc] = &[
     structure("parent", "uuid?", "the session that it was begun by"),
-    structure("plan_node", "text?", "the node of that session's plan"),
+    name("plan_node", "text?", "the node of that session's plan"),
     group("policy", "policy profile", POLICY, "what it may do"),
     group("repo", "repository", REPO, "the repository"),
     content("workspace", "text", "the path of its workspace"),
@@ -97,7 +97,7 @@ pub(super) const CONFIG: &[FieldDoc] = &[
         "work_item",
         "ticket?",
         &[
-            structure("id", "text", "its id"),
+            name("id", "text", "its id"),
             content("provider_hint", "text?", "which system it is of"),
         ],
         "the ticket that it works on",

@@ -1,13 +1,13 @@
 //! The events that say what came of a session's commands, and of its plan.
 
-use super::super::{EventDoc, FieldDoc, content, event, group, groups, structure};
+use super::super::{EventDoc, FieldDoc, content, event, group, groups, name, structure};
 use super::BELONGS_TO;
 use super::groups::REPO;
 
 /// A ticket and the state that it is in.
 const ITEM: &[FieldDoc] = &[
-    structure("id", "text", "its id"),
-    structure("status", "text", "its state, in its own system's words"),
+    name("id", "text", "its id"),
+    name("status", "text", "its state, in its own system's words"),
 ];
 
 pub(super) const COMPLETED: EventDoc = event(
@@ -59,7 +59,7 @@ pub(super) const PLAN: EventDoc = event(
     "session.plan_updated",
     "The plan was replaced as a whole.",
     &[
-        structure(
+        name(
             "nodes",
             "list of text",
             "the ids of its nodes, in its order",
@@ -73,7 +73,7 @@ pub(super) const NODE: EventDoc = event(
     "session.plan_node_linked",
     "A node of the plan became a task.",
     &[
-        structure("node", "text", "the node"),
+        name("node", "text", "the node"),
         structure("task", "uuid", "the task"),
     ],
 );

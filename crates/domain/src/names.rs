@@ -1,0 +1,99 @@
+//! Names: texts that somebody chose and that rules compare, such as a branch, a ticket or a kind
+//! that no list has.
+//!
+//! A fold looks at them, and still they are content: a record has them among its pieces, where a
+//! redaction finds and removes them. An event in memory has the texts. In the place of one that
+//! was removed it has a stand-in ([`removed_name`]), which equals no other text, so that a rule
+//! that compares it never finds that something is allowed.
+
+use std::fmt::Write;
+
+use crate::{AnyEvent, run, session, snapshot, task};
+
+const BEFORE: &str = "[removed ";
+/// Hex digits of a stand-in, of the digest of the piece that was removed.
+const DIGITS: usize = 16;
+
+impl AnyEvent {
+    /// Whether events of this type may have names: most have none.
+    pub fn may_have_names(&self) -> bool {
+        match self {
+            AnyEvent::Session(_) => true,
+            AnyEvent::Run(event) => run::may_have_names(event),
+            AnyEvent::Snapshot(event) => snapshot::may_have_names(event),
+            AnyEvent::Task(event) => task::may_have_names(event),
+            AnyEvent::Intent(_)
+            | AnyEvent::Plan(_)
+            | AnyEvent::Pipeline(_)
+            | AnyEvent::Alias(_)
+            | AnyEvent::Bucket(_)
+            | AnyEvent::Settings(_)
+            | AnyEvent::Observation(_) => false,
+        }
+    }
+
+    /// Gives each of the event's names to `each`, always in the same order.
+    ///
+    /// ```
+    /// use annals_domain::{AnyEvent, session};
+    /// let granted = session::Approved {
+    ///     request: None,
+    ///     actions: vec!["Push".into(), "Deploy".into()],
+    ///     reason: None,
+    /// };
+    /// let mut names = Vec::new();
+    /// AnyEvent::Session(granted.into()).each_name(&mut |name| names.push(name.clone()));
+    /// // Push is a word of the contracts (document 003), and nobody's own.
+    /// assert_eq!(names, ["Deploy"]);
+    /// ```
+    pub fn each_name(&mut self, each: &mut dyn FnMut(&mut String)) {
+        match self {
+            AnyEvent::Session(event) => session::each_name(event, each),
+            AnyEvent::Run(event) => run::each_name(event, each),
+            AnyEvent::Snapshot(event) => snapshot::each_name(event, each),
+            AnyEvent::Task(event) => task::each_name(event, each),
+            AnyEvent::Intent(_)
+            | AnyEvent::Plan(_)
+            | AnyEvent::Pipeline(_)
+            | AnyEvent::Alias(_)
+            | AnyEvent::Bucket(_)
+            | AnyEvent::Settings(_)
+            | AnyEvent::Observation(_) => {}
+        }
+    }
+}
+
+/// What stands in the place of a name that was removed, by the digest that is left of its piece
+/// and its place in that.
+///
+/// ```
+/// use annals_domain::{is_removed_name, removed_name};
+/// let stand_in = removed_name(&[0xa7; 32], 2);
+/// assert_eq!(stand_in, "[removed a7a7a7a7a7a7a7a7.2]");
+/// assert!(is_removed_name(&stand_in));
+/// assert!(!is_removed_name("main"));
+/// ```
+pub fn removed_name(digest: &[u8], place: usize) -> String {
+    let mut name = BEFORE.to_owned();
+    for byte in digest.iter().take(DIGITS / 2) {
+        // Writing to a String cannot fail.
+        let _ = write!(name, "{byte:02x}");
+    }
+    let _ = write!(name, ".{place}]");
+    name
+}
+
+/// Whether a name is the stand-in of one that was removed. Who chooses such a name gets nothing
+/// by it: what cannot be compared is not allowed.
+pub fn is_removed_name(name: &str) -> bool {
+    let inner = name
+        .strip_prefix(BEFORE)
+        .and_then(|rest| rest.strip_suffix(']'));
+    inner
+        .and_then(|inner| inner.split_once('.'))
+        .is_some_and(|(digits, place)| {
+            digits.len() == DIGITS
+                && digits.bytes().all(|it| it.is_ascii_hexdigit())
+                && place.parse::<usize>().is_ok()
+        })
+}

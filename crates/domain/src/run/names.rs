@@ -1,0 +1,29 @@
+//! The names in a run's events: see [`crate::AnyEvent::each_name`].
+
+use super::{DecisionType, Event, EvidenceKind};
+
+/// Whether an event of this type may have names.
+pub(crate) fn may_have_names(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::EvidenceRecorded(_)
+            | Event::EvidenceAdopted(_)
+            | Event::DecisionMade(_)
+            | Event::DecisionAdopted(_)
+    )
+}
+
+/// Gives each name of an event to `each`: kinds of evidence and types of decisions that no list
+/// has.
+pub(crate) fn each_name(event: &mut Event, each: &mut dyn FnMut(&mut String)) {
+    let own = match event {
+        Event::EvidenceRecorded(event) => EvidenceKind::own_word(&mut event.kind),
+        Event::EvidenceAdopted(event) => EvidenceKind::own_word(&mut event.evidence.kind),
+        Event::DecisionMade(event) => DecisionType::own_word(&mut event.decision_type),
+        Event::DecisionAdopted(event) => DecisionType::own_word(&mut event.decision.decision_type),
+        _ => None,
+    };
+    if let Some(word) = own {
+        each(word);
+    }
+}

@@ -1,0 +1,222 @@
+//! Format 2 of a structure: names stand among the content.
+//!
+//! ```text
+//! 2 | first piece (u16) | how many pieces (u16) | fields as in format 1
+//! ```
+//!
+//! The pieces are JSON lists of texts, one after the other, each small enough to stand in the record.
+//! In the fields, a name is `#p.n`: text n of list p, both from 0; or `#p.n+m`, where it is long:
+//! that text and the m behind it, together, which go on in the next list. An event without names
+//! is written in format 1, in which older versions wrote names as they are.
+
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use annals_domain::{AnyEvent, cut, removed_name};
+use annals_event_log::{Content, Digest, Record, limits};
+use bytes::Bytes;
+
+use crate::{DecodeError, EncodeError, bincode_format, structure};
+
+/// The byte that a structure begins with whose names are content.
+pub(crate) const NAMED: u8 = 2;
+
+/// Bytes of one text of a list, at most, as the name has them: escaped, and with quotes and
+/// brackets, it still fits into a piece.
+const PART: usize = 512;
+
+/// An event without its names, and the pieces that have them.
+pub(crate) struct Apart {
+    event: AnyEvent,
+    pub(crate) pieces: Vec<String>,
+}
+
+/// Takes the names out of an event; none where it has none.
+pub(crate) fn take(event: &AnyEvent) -> Option<Apart> {
+    if !event.may_have_names() {
+        return None;
+    }
+    let mut event = event.clone();
+    let mut lists = Lists::default();
+    event.each_name(&mut |name| *name = lists.add(std::mem::take(name)));
+    let pieces = lists.done();
+    (!pieces.is_empty()).then_some(Apart { event, pieces })
+}
+
+impl Apart {
+    /// The structure, where the first of the pieces has this number.
+    pub(crate) fn structure(&self, first: usize) -> Result<Bytes, EncodeError> {
+        let plain = structure::encode_structure(&self.event)?;
+        let fields = plain.get(1..).unwrap_or_default();
+        let mut out = vec![NAMED];
+        // Numbers beyond u16 are never used: so many pieces are refused.
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let pieces = (number(first), number(self.pieces.len()));
+        let written = bincode_format::write(&pieces, &mut out);
+        written.map_err(|source| EncodeError::Unencodable {
+            event_type: self.event.event_type().to_owned(),
+            source,
+        })?;
+        out.extend_from_slice(fields);
+        if out.len() > limits::STRUCTURE {
+            return Err(EncodeError::TooLarge {
+                event_type: self.event.event_type().to_owned(),
+                actual: out.len(),
+                limit: limits::STRUCTURE,
+            });
+        }
+        Ok(out.into())
+    }
+}
+
+/// The lists while names are added; the same name stands in them once.
+#[derive(Default)]
+struct Lists {
+    known: HashMap<String, String>,
+    done: Vec<String>,
+    /// The list that is open, and how many texts it has.
+    open: String,
+    texts: usize,
+}
+
+impl Lists {
+    /// Adds a name; what stands for it.
+    fn add(&mut self, name: String) -> String {
+        if let Some(known) = self.known.get(&name) {
+            return known.clone();
+        }
+        let (first, mut rest) = name.split_at(cut(&name, PART).len());
+        let (list, place) = self.push(first);
+        let mut more = 0;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(cut(rest, PART).len());
+            self.push(part);
+            rest = behind;
+            more += 1;
+        }
+        let stands = match more {
+            0 => format!("#{list}.{place}"),
+            more => format!("#{list}.{place}+{more}"),
+        };
+        self.known.insert(name, stands.clone());
+        stands
+    }
+
+    /// Adds a text; its list and its place in that.
+    fn push(&mut self, part: &str) -> (usize, usize) {
+        let json = serde_json::Value::from(part).to_string();
+        // A comma before it, and a bracket behind.
+        if self.texts > 0 && self.open.len() + json.len() + 2 > limits::INLINE {
+            self.close();
+        }
+        self.open.push(if self.texts == 0 { '[' } else { ',' });
+        self.open.push_str(&json);
+        self.texts += 1;
+        (self.done.len(), self.texts - 1)
+    }
+
+    fn close(&mut self) {
+        self.open.push(']');
+        self.done.push(std::mem::take(&mut self.open));
+        self.texts = 0;
+    }
+
+    fn done(mut self) -> Vec<String> {
+        if self.texts > 0 {
+            self.close();
+        }
+        self.done
+    }
+}
+
+/// The structure of a record in format 1, and the numbers of the pieces with its names.
+pub(crate) struct Parted {
+    pub(crate) plain: Vec<u8>,
+    pub(crate) pieces: Range<u16>,
+}
+
+/// Reads the beginning of a structure; none where its names, if any, stand in it.
+pub(crate) fn part(event_type: &str, bytes: &[u8]) -> Result<Option<Parted>, DecodeError> {
+    let Some((&NAMED, rest)) = bytes.split_first() else {
+        return Ok(None);
+    };
+    let seed = PhantomData::<(u16, u16)>;
+    let ((first, count), left) =
+        bincode_format::read(seed, rest).map_err(|source| DecodeError::Malformed {
+            event_type: event_type.to_owned(),
+            source,
+        })?;
+    let fields = rest.get(rest.len() - left..).unwrap_or_default();
+    let mut plain = Vec::with_capacity(fields.len() + 1);
+    plain.push(bincode_format::FORMAT);
+    plain.extend_from_slice(fields);
+    Ok(Some(Parted {
+        plain,
+        pieces: first..first.saturating_add(count),
+    }))
+}
+
+/// Puts the names back into an event of a record. What was removed has a stand-in.
+pub(crate) fn put(
+    event: &mut AnyEvent,
+    record: &Record,
+    pieces: Range<u16>,
+) -> Result<(), DecodeError> {
+    let content = record.content();
+    let pieces = content.get(usize::from(pieces.start)..usize::from(pieces.end));
+    let lists: Option<Vec<List>> = pieces.and_then(|pieces| pieces.iter().map(list).collect());
+    let mut fits = lists.is_some();
+    let lists = lists.unwrap_or_default();
+    event.each_name(&mut |name| match whole(name, &lists) {
+        Some(text) => *name = text,
+        None => fits = false,
+    });
+    if fits {
+        return Ok(());
+    }
+    Err(DecodeError::Names {
+        event_type: event.event_type().to_owned(),
+    })
+}
+
+/// One of the lists of a record.
+enum List {
+    There(Vec<String>),
+    /// What is left of it.
+    Removed(Digest),
+}
+
+fn list(piece: &Content) -> Option<List> {
+    match piece {
+        Content::Inline { bytes, .. } => serde_json::from_slice(bytes).ok().map(List::There),
+        Content::Removed { salted } => Some(List::Removed(*salted)),
+        Content::Blob { .. } | Content::Attachment { .. } => None,
+    }
+}
+
+/// The name that stands in a field as `#p.n` or `#p.n+m`.
+fn whole(stands: &str, lists: &[List]) -> Option<String> {
+    let (place, more) = match stands.strip_prefix('#')?.split_once('+') {
+        Some((place, more)) => (place, more.parse().ok()?),
+        None => (stands.strip_prefix('#')?, 0),
+    };
+    let (list, text) = place.split_once('.')?;
+    let (mut list, mut text): (usize, usize) = (list.parse().ok()?, text.parse().ok()?);
+    let mut whole = String::new();
+    for part in 0_usize..=more {
+        // A long name goes on in the next list.
+        if let Some(List::There(texts)) = lists.get(list)
+            && part > 0
+            && text == texts.len()
+        {
+            (list, text) = (list + 1, 0);
+        }
+        match lists.get(list)? {
+            List::There(texts) => whole.push_str(texts.get(text)?),
+            List::Removed(Digest(digest)) => return Some(removed_name(digest, text)),
+        }
+        text += 1;
+    }
+    Some(whole)
+}
