@@ -241,20 +241,25 @@ impl Annals {
     }
 
     async fn attempt(&self, batch: &Batch) -> Result<BatchOutcome, Setback> {
-        let DecidedBatch { world, events } = self.decide(batch).await?;
+        let epoch = self.states.epoch();
+        let DecidedBatch { world, events } = self.decide(batch, epoch).await?;
         if events.iter().all(Vec::is_empty) {
-            return self.nothing_to_do(batch, world).await;
+            return self.nothing_to_do(batch, world, epoch).await;
         }
         let append = batch.encode(&world, &events)?;
+        if self.states.epoch() != epoch {
+            // Names that it was decided by were removed.
+            return Err(Setback::Stale(None));
+        }
         match self.log.append(append).await {
             // It was made before. What was decided here never happened, so
             // nothing of it is kept.
             Ok(appended) if appended.repeated => {
-                self.keep(world.into_unchanged());
+                self.keep(epoch, world.into_unchanged());
                 Ok(self.repeated(appended, batch.requests.len()).await?)
             }
             Ok(appended) => {
-                self.keep(world.into_states());
+                self.keep(epoch, world.into_states());
                 Ok(BatchOutcome {
                     outcomes: outcomes(batch, &events, appended),
                     position: appended.last,
@@ -264,7 +269,7 @@ impl Annals {
             Err(AppendError::Conflict { stream, .. }) => {
                 // The others may be as they were; where they are not, the next
                 // attempt says so.
-                self.keep(world.into_unchanged());
+                self.keep(epoch, world.into_unchanged());
                 let lost = stream.as_str().parse::<StreamRef>().ok();
                 self.states.forget(lost);
                 if batch.guards.iter().any(|guard| guard.stream == stream) {
@@ -273,7 +278,7 @@ impl Annals {
                 Err(Setback::Stale(lost.map(|stream| stream.id)))
             }
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
-                self.keep(world.into_unchanged());
+                self.keep(epoch, world.into_unchanged());
                 Err(Setback::Final(ExecuteError::KeyReused { key }))
             }
             Err(AppendError::RequestUnverifiable {
@@ -281,7 +286,7 @@ impl Annals {
                 first,
                 last,
             }) => {
-                self.keep(world.into_unchanged());
+                self.keep(epoch, world.into_unchanged());
                 Err(Setback::Final(ExecuteError::KeyUnverifiable {
                     key,
                     first,
@@ -294,12 +299,17 @@ impl Annals {
 
     /// The answer to a batch that changes nothing, if that is so by the newest
     /// states.
-    async fn nothing_to_do(&self, batch: &Batch, world: World) -> Result<BatchOutcome, Setback> {
+    async fn nothing_to_do(
+        &self,
+        batch: &Batch,
+        world: World,
+        epoch: u64,
+    ) -> Result<BatchOutcome, Setback> {
         if let Some(known) = self.known(batch).await? {
             return Ok(known);
         }
         let position = self.log.watermark();
-        self.settle(world).await?;
+        self.settle(world, epoch).await?;
         let unchanged = |request: &Request| Outcome {
             id: request.command.lane(),
             frame_id: None,
@@ -314,17 +324,17 @@ impl Annals {
         })
     }
 
-    fn keep(&self, states: Vec<(StreamRef, Loaded)>) {
+    fn keep(&self, epoch: u64, states: Vec<(StreamRef, Loaded)>) {
         for (stream, loaded) in states {
             if loaded.version > 0 {
-                self.states.keep(stream, loaded);
+                self.states.keep(epoch, stream, loaded);
             }
         }
     }
 
     /// Keeps what was loaded, if all of it is what the log has now. An answer
     /// that appends nothing is only good then; no append has checked it.
-    async fn settle(&self, world: World) -> Result<(), Setback> {
+    async fn settle(&self, world: World, epoch: u64) -> Result<(), Setback> {
         let mut old = Vec::new();
         for (stream, dependence, version) in world.dependences() {
             let head = self
@@ -340,7 +350,7 @@ impl Annals {
                 old.push(stream);
             }
         }
-        self.keep(world.into_unchanged());
+        self.keep(epoch, world.into_unchanged());
         if old.is_empty() {
             return Ok(());
         }
@@ -349,7 +359,7 @@ impl Annals {
         Err(Setback::Stale(first))
     }
 
-    async fn decide(&self, batch: &Batch) -> Result<DecidedBatch, Setback> {
+    async fn decide(&self, batch: &Batch, epoch: u64) -> Result<DecidedBatch, Setback> {
         let mut world = World::new();
         let mut events = Vec::with_capacity(batch.requests.len());
         for (index, (request, meta)) in batch.requests.iter().zip(&batch.metas).enumerate() {
@@ -362,7 +372,7 @@ impl Annals {
                     }
                     Err(DecideError::Needs(need)) => self.supply(&mut world, need, batch).await?,
                     Err(DecideError::Refused(refusal)) => {
-                        self.settle(world).await?;
+                        self.settle(world, epoch).await?;
                         let command = request.command.name();
                         let refused = ExecuteError::Refused {
                             index,

@@ -257,6 +257,8 @@ impl Annals {
                     ..Found::default()
                 };
                 let redacted = self.catalogue.forgetting(self.log.redact(redaction)).await;
+                // Whatever it says: content may be gone that states have names of.
+                self.states.forget_all();
                 match redacted {
                     Ok(appended) => {
                         report.add(part, (appended.first, appended.last));

@@ -27,17 +27,27 @@ const PAGE: usize = 1_000;
 
 #[derive(Debug)]
 pub(crate) struct States {
-    cache: Mutex<LruCache<StreamRef, Loaded>>,
+    cache: Mutex<KeptStates>,
+}
+
+#[derive(Debug)]
+struct KeptStates {
+    cache: LruCache<StreamRef, Loaded>,
+    /// How often all of it was forgotten.
+    epoch: u64,
 }
 
 impl States {
     pub(crate) fn new() -> States {
         States {
-            cache: Mutex::new(LruCache::new(CACHED)),
+            cache: Mutex::new(KeptStates {
+                cache: LruCache::new(CACHED),
+                epoch: 0,
+            }),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<StreamRef, Loaded>> {
+    fn lock(&self) -> MutexGuard<'_, KeptStates> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -50,9 +60,9 @@ impl States {
         take: bool,
     ) -> Result<Loaded, LoadError> {
         let cached = if take {
-            self.lock().pop(&stream)
+            self.lock().cache.pop(&stream)
         } else {
-            self.lock().get(&stream).cloned()
+            self.lock().cache.get(&stream).cloned()
         };
         match cached {
             Some(loaded) => Ok(loaded),
@@ -60,22 +70,37 @@ impl States {
         }
     }
 
-    /// Keeps a state, unless a newer one is there.
-    pub(crate) fn keep(&self, stream: StreamRef, loaded: Loaded) {
-        let mut cache = self.lock();
-        if cache
-            .peek(&stream)
-            .is_none_or(|kept| kept.version <= loaded.version)
-        {
-            cache.put(stream, loaded);
+    /// Which redactions states that are loaded from now on have seen.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.lock().epoch
+    }
+
+    /// Keeps a state, unless a newer one is there, or content was removed since it was
+    /// loaded in this epoch.
+    pub(crate) fn keep(&self, epoch: u64, stream: StreamRef, loaded: Loaded) {
+        let mut kept = self.lock();
+        if kept.epoch != epoch {
+            return;
         }
+        let newer = |known: &Loaded| known.version <= loaded.version;
+        if kept.cache.peek(&stream).is_none_or(newer) {
+            kept.cache.put(stream, loaded);
+        }
+    }
+
+    /// Forgets all states, also those that somebody holds and would keep: names that they
+    /// have were removed.
+    pub(crate) fn forget_all(&self) {
+        let mut kept = self.lock();
+        kept.cache.clear();
+        kept.epoch = kept.epoch.wrapping_add(1);
     }
 
     /// Forgets states that turned out to be old.
     pub(crate) fn forget(&self, streams: impl IntoIterator<Item = StreamRef>) {
-        let mut cache = self.lock();
+        let mut kept = self.lock();
         for stream in streams {
-            cache.pop(&stream);
+            kept.cache.pop(&stream);
         }
     }
 }
@@ -200,4 +225,32 @@ pub(crate) async fn each_event(
         next = page.next;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_loaded_before_a_redaction_is_not_kept_behind_it() {
+        let states = States::new();
+        let stream = annals_domain::settings::stream();
+        let loaded = Loaded {
+            version: 3,
+            state: AnyState::new(stream.kind),
+        };
+        let epoch = states.epoch();
+        states.keep(epoch, stream, loaded.clone());
+        assert_eq!(states.lock().cache.len(), 1);
+        states.forget_all();
+        assert_eq!(states.lock().cache.len(), 0);
+        states.keep(epoch, stream, loaded.clone());
+        assert_eq!(
+            states.lock().cache.len(),
+            0,
+            "it has names that were removed"
+        );
+        states.keep(states.epoch(), stream, loaded);
+        assert_eq!(states.lock().cache.len(), 1);
+    }
 }

@@ -6,6 +6,7 @@ mod keeping;
 use std::io;
 use std::path::PathBuf;
 
+use annals::domain::cut;
 use annals::event_log::{AppendError, CommitError, Position, ReadError, RedactError};
 use annals::projections::replay::ReplayError;
 use annals::projections::session_replay::SessionReplayError;
@@ -225,6 +226,9 @@ const USAGE: u8 = 2;
 /// The exit status for corruption and failed verification.
 const CORRUPT: u8 = 3;
 
+/// Bytes of a message, at most.
+const MESSAGE: usize = 8 * 1024;
+
 impl CliError {
     /// Sorts out why a log could not be opened.
     pub(crate) fn open(log: &str, error: OpenError) -> CliError {
@@ -363,7 +367,16 @@ impl CliError {
 
     /// The error as `--json` prints it.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        serde_json::json!({ "error": { "code": self.code(), "message": self.to_string() } })
+        serde_json::json!({ "error": { "code": self.code(), "message": self.message() } })
+    }
+
+    /// What went wrong. What libraries say of a stranger's file may have much of it.
+    pub(crate) fn message(&self) -> String {
+        let message = self.to_string();
+        match cut(&message, MESSAGE) {
+            whole if whole.len() == message.len() => message,
+            beginning => format!("{beginning}..."),
+        }
     }
 }
 

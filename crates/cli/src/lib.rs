@@ -142,6 +142,6 @@ fn report_events(verbose: u8) {
 fn complain(error: &CliError, json: bool) {
     match json {
         true => output::say_json(&error.to_json().to_string()),
-        false => output::say(&format!("annals: {error}")),
+        false => output::say(&format!("annals: {}", error.message())),
     }
 }

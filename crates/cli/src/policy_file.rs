@@ -51,7 +51,7 @@ pub(crate) fn parse_any(text: &str) {
     let _ = (json(text).is_ok(), toml(text).is_ok());
 }
 
-fn read_text(path: &Path) -> Result<String, CliError> {
+pub(crate) fn read_text(path: &Path) -> Result<String, CliError> {
     let input = |source| CliError::Input {
         path: path.to_owned(),
         source,

@@ -7,6 +7,7 @@ use annals::domain::session::PolicyProfile;
 use annals_dialects::contracts::{self, ContractsError};
 
 use crate::error::CliError;
+use crate::policy_file::read_text;
 
 /// Why a text is no policy profile.
 #[derive(Debug, thiserror::Error)]
@@ -22,12 +23,7 @@ enum NoProfile {
 
 /// Reads the policy profile in a file, and checks that it can do what it says.
 pub(crate) fn read(path: &Path) -> Result<PolicyProfile, CliError> {
-    let text = annals_files::open(path)
-        .and_then(std::io::read_to_string)
-        .map_err(|source| CliError::Input {
-            path: path.to_owned(),
-            source,
-        })?;
+    let text = read_text(path)?;
     profile(&text).map_err(|error| CliError::Policy {
         path: path.to_owned(),
         line: None,

@@ -9,6 +9,9 @@ use std::io::{self, BufRead, Read as _};
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// Bytes of a line over the limit that are skipped in search of its end.
+const MOST_SKIPPED: u64 = 2 << 30;
+
 /// Why there is a line, but not its bytes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -115,7 +118,13 @@ impl<R: BufRead> Lines<R> {
         }
         drop(bytes);
         if !ended {
-            match self.reader.skip_until(b'\n') {
+            let mut rest = self.reader.by_ref().take(MOST_SKIPPED);
+            match rest.skip_until(b'\n') {
+                // A device may give the same byte for ever.
+                Ok(_) if rest.limit() == 0 => {
+                    let error = io::Error::other("a line of more than 2 GiB does not end");
+                    return Some(Err(error.into()));
+                }
                 Ok(skipped) => self.bytes_read += skipped as u64,
                 Err(error) => return Some(Err(error.into())),
             }

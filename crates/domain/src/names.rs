@@ -34,6 +34,9 @@ impl AnyEvent {
 
     /// Gives each of the event's names to `each`, always in the same order.
     ///
+    /// Which fields they are is a part of the stored form of an event: a field that an existing
+    /// version of an event has is neither added nor taken away.
+    ///
     /// ```
     /// use annals_domain::{AnyEvent, session};
     /// let granted = session::Approved {

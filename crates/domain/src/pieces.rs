@@ -3,7 +3,8 @@
 //! An event's structure holds what a fold needs. Prompts, summaries, paths,
 //! arguments and other free text are *pieces*: the structure only holds their
 //! numbers ([`Slot`]). `evolve` is given the structure and never the pieces, so
-//! that removing content cannot change any fold.
+//! that removing them cannot change any fold. Only names, which rules compare, are
+//! pieces that a fold sees ([`crate::AnyEvent::each_name`]).
 
 use std::fmt;
 

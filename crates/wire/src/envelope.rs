@@ -53,7 +53,7 @@ pub fn encode(
     for piece in own {
         content.add(piece);
     }
-    let structure = match names::take(&emitted.event) {
+    let structure = match names::take(&emitted.event)? {
         None => encode_structure(&emitted.event)?,
         Some(apart) => {
             for list in &apart.pieces {

@@ -22,6 +22,16 @@ pub enum EncodeError {
         /// How many it may have.
         limit: usize,
     },
+    /// The names of the event are larger than they may be.
+    #[error("the names in {event_type} have {actual} bytes and may have {limit}; shorten them")]
+    NamesTooLarge {
+        /// The event's type.
+        event_type: String,
+        /// How many bytes they have.
+        actual: usize,
+        /// How many they may have.
+        limit: usize,
+    },
     /// The event has more pieces of content than a record may hold.
     #[error(
         "{event_type} has {actual} pieces of content, the actor's included, and may have {limit}; \

@@ -26,6 +26,10 @@ pub(crate) const NAMED: u8 = 2;
 /// brackets, it still fits into a piece.
 const PART: usize = 512;
 
+/// Bytes of all names of an event, at most, each as often as it stands in it. Older versions had
+/// them in the structure, which was smaller.
+const NAMES: usize = 1 << 20;
+
 /// An event without its names, and the pieces that have them.
 pub(crate) struct Apart {
     event: AnyEvent,
@@ -33,15 +37,27 @@ pub(crate) struct Apart {
 }
 
 /// Takes the names out of an event; none where it has none.
-pub(crate) fn take(event: &AnyEvent) -> Option<Apart> {
+pub(crate) fn take(event: &AnyEvent) -> Result<Option<Apart>, EncodeError> {
     if !event.may_have_names() {
-        return None;
+        return Ok(None);
     }
     let mut event = event.clone();
-    let mut lists = Lists::default();
-    event.each_name(&mut |name| *name = lists.add(std::mem::take(name)));
+    let (mut lists, mut bytes) = (Lists::default(), 0_usize);
+    event.each_name(&mut |name| {
+        bytes = bytes.saturating_add(name.len());
+        if bytes <= NAMES {
+            *name = lists.add(std::mem::take(name));
+        }
+    });
+    if bytes > NAMES {
+        return Err(EncodeError::NamesTooLarge {
+            event_type: event.event_type().to_owned(),
+            actual: bytes,
+            limit: NAMES,
+        });
+    }
     let pieces = lists.done();
-    (!pieces.is_empty()).then_some(Apart { event, pieces })
+    Ok((!pieces.is_empty()).then_some(Apart { event, pieces }))
 }
 
 impl Apart {
@@ -168,9 +184,18 @@ pub(crate) fn put(
     let lists: Option<Vec<List>> = pieces.and_then(|pieces| pieces.iter().map(list).collect());
     let mut fits = lists.is_some();
     let lists = lists.unwrap_or_default();
-    event.each_name(&mut |name| match whole(name, &lists) {
-        Some(text) => *name = text,
-        None => fits = false,
+    let mut room = NAMES;
+    event.each_name(&mut |name| {
+        if !fits {
+            return;
+        }
+        match whole(name, &lists, room) {
+            Some(text) => {
+                room = room.saturating_sub(text.len());
+                *name = text;
+            }
+            None => fits = false,
+        }
     });
     if fits {
         return Ok(());
@@ -195,8 +220,8 @@ fn list(piece: &Content) -> Option<List> {
     }
 }
 
-/// The name that stands in a field as `#p.n` or `#p.n+m`.
-fn whole(stands: &str, lists: &[List]) -> Option<String> {
+/// The name that stands in a field as `#p.n` or `#p.n+m`, unless it has more than `room` bytes.
+fn whole(stands: &str, lists: &[List], room: usize) -> Option<String> {
     let (place, more) = match stands.strip_prefix('#')?.split_once('+') {
         Some((place, more)) => (place, more.parse().ok()?),
         None => (stands.strip_prefix('#')?, 0),
@@ -215,6 +240,9 @@ fn whole(stands: &str, lists: &[List]) -> Option<String> {
         match lists.get(list)? {
             List::There(texts) => whole.push_str(texts.get(text)?),
             List::Removed(Digest(digest)) => return Some(removed_name(digest, text)),
+        }
+        if whole.len() > room {
+            return None;
         }
         text += 1;
     }

@@ -285,7 +285,7 @@ fn own_id(command: &Command) -> Option<CommandId> {
 }
 
 #[test]
-fn removing_content_changes_no_structure_and_no_decision() {
+fn removing_content_but_names_changes_no_structure_and_no_decision() {
     let masks = vec(prop::bool::weighted(0.7), 1..16);
     check(
         (histories(), any::<Index>(), masks),

@@ -27,6 +27,13 @@ struct References {
     going: u64,
 }
 
+/// The pieces of a record that have its names.
+struct Names {
+    pieces: Range<u16>,
+    /// Whether a pattern is found in one of the names.
+    are_found: bool,
+}
+
 /// What is looked for in the content of the log.
 pub(super) struct Search<'a> {
     annals: &'a Annals,
@@ -130,12 +137,17 @@ impl<'a> Search<'a> {
         self.structure(record, plan)?;
         let named = self.events.contains(&record.position().0);
         let names = self.names(record)?;
+        let is_name = |number: u16| names.pieces.contains(&number);
         let (mut pieces, mut blobs) = (Vec::new(), Vec::new());
         for (number, piece) in (0_u16..).zip(record.content()) {
             let goes = match &piece {
                 Content::Removed { .. } => false,
                 Content::Inline { bytes, .. } => {
-                    named || names.contains(&number) || self.matches(bytes)
+                    named
+                        || match is_name(number) {
+                            true => names.are_found,
+                            false => self.matches(bytes),
+                        }
                 }
                 Content::Blob { digest, .. } | Content::Attachment { digest, .. } => {
                     let everywhere = self.blob_goes(*digest).await?;
@@ -167,21 +179,23 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The pieces with a record's names, if a pattern is found in one of them: a long name is
-    /// not in one piece.
-    fn names(&self, record: &Record) -> Result<Range<u16>, RedactionError> {
+    /// The pieces with a record's names, and whether a pattern is found in one of the names:
+    /// a long one is not in one piece, and a piece says more than its names.
+    fn names(&self, record: &Record) -> Result<Names, RedactionError> {
+        let mut names = Names {
+            pieces: 0..0,
+            are_found: false,
+        };
         if self.patterns.is_empty() {
-            return Ok(0..0);
+            return Ok(names);
         }
-        let pieces = names_of(record).map_err(LoadError::from)?;
-        if pieces.is_empty() {
-            return Ok(pieces);
+        names.pieces = names_of(record).map_err(LoadError::from)?;
+        if !names.pieces.is_empty() {
+            let mut decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+            let mut look = |name: &mut String| names.are_found |= self.matches(name.as_bytes());
+            decoded.event.each_name(&mut look);
         }
-        let mut decoded = annals_wire::decode(record).map_err(LoadError::from)?;
-        let mut is_found = false;
-        let mut look = |name: &mut String| is_found |= self.is_found(name.as_bytes());
-        decoded.event.each_name(&mut look);
-        Ok(if is_found { pieces } else { 0..0 })
+        Ok(names)
     }
 
     /// Looks through what no redaction removes of a record.

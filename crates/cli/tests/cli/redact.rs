@@ -342,6 +342,19 @@ fn names_are_removed_like_all_content() {
     let place = Place::with_log();
     named(&place, "hunter2");
     assert!(!files_with(&place.log_dir(), "hunter2").is_empty());
+    // What stands between names is nobody's.
+    let between = r#"^\[""#;
+    let args = [
+        "redact",
+        "--pattern",
+        between,
+        "--reason",
+        "x",
+        "--dry-run",
+        "--json",
+    ];
+    let report = place.run(&args).ok().json();
+    assert_eq!(report["events"], json!([]), "{report}");
     let args = [
         "redact",
         "--pattern",

@@ -1,7 +1,7 @@
 //! The content of one event, as its object shows it, also where it was removed.
 //!
 //! The structure of an event stays when its content is removed: what that says is
-//! shown, and `[removed]` stands for the rest.
+//! shown, and `[removed]` stands for the rest, or the stand-in of a name.
 
 use std::cell::Cell;
 

@@ -17,7 +17,7 @@ use super::commit::{self, Tally};
 use super::diff::{Differ, Patch};
 use super::error::{GitImportError, Trouble};
 use super::map::{self, CommitIds};
-use super::pipes;
+use super::odd_files::{self, OddFile};
 use super::remark::Remark;
 use super::walk::{self, Baseline, Step};
 use crate::reading;
@@ -115,8 +115,8 @@ fn open(path: &Path) -> Result<Repository, GitImportError> {
         path: path.to_owned(),
         source: Box::new(source),
     };
-    if let Some(found) = pipes::find(path).map_err(unreadable)? {
-        let said = format!("{} is a pipe, a socket or a device", found.display());
+    if let Some(OddFile { path, reason }) = odd_files::find(path).map_err(unreadable)? {
+        let said = format!("{} {reason}", path.display());
         return Err(unreadable(std::io::Error::new(
             std::io::ErrorKind::InvalidInput,
             said,

@@ -2,7 +2,7 @@
 //! and its approvals.
 
 use super::draft::Draft;
-use super::plan::LENGTH;
+use super::plan::{LENGTH, STAND};
 pub(crate) use super::results::{
     attach_run, complete_command, link_plan_task, record_artifact, record_backlog, record_conflict,
     record_work_item, update_plan,
@@ -19,7 +19,7 @@ use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind};
 
 /// Bytes of all that the gate compares in one command, each text with its
-/// length: half of what an event's structure has room for.
+/// length, or what stands for it: half of what an event's structure has room for.
 const MAX_COMPARED: usize = 32 * 1024;
 /// After how many failures in a row a session pauses, unless it says otherwise.
 pub const PAUSE_AFTER_FAILURES: u32 = 3;
@@ -84,14 +84,14 @@ fn check_room(received: &CommandReceived) -> Result<(), Refusal> {
     let texts = [&facts.repo, &facts.branch, &facts.work_item, &facts.state];
     let named = texts.into_iter().chain([&received.correlation.plan_node]);
     let compared = named.flatten().chain(&facts.actions);
-    let bytes: usize = compared.map(|text| text.len() + LENGTH).sum();
+    let bytes: usize = compared.map(|text| text.len().max(STAND) + LENGTH).sum();
     if bytes <= MAX_COMPARED {
         return Ok(());
     }
     let reason = format!(
         "the repository's path, the branch, the ticket and its state, the actions and the plan's \
-         node have {bytes} bytes, {LENGTH} for each length, and may have {MAX_COMPARED}; \
-         shorten them"
+         node have {bytes} bytes, each counted as at least {STAND} and {LENGTH} more, and may have \
+         {MAX_COMPARED}; shorten them"
     );
     Err(Refusal::invalid("submit", reason))
 }

@@ -282,7 +282,7 @@ pub struct Completed {
 }
 
 /// What the gate looks at in a command. The command itself is content; this
-/// stays when that is removed, so that it can be judged again.
+/// stays when that is removed, but for names, so that it can be judged again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandFacts {
     /// What it is.

@@ -124,21 +124,12 @@ pub(crate) fn policy(session: &Session) -> Result<&PolicyProfile, Refusal> {
         .policy
         .as_deref()
         .ok_or_else(|| Refusal::invalid("session", reason))?;
-    if has_removed_names(policy) {
+    if policy.names().any(is_removed_name) {
         let reason = "names in its policy were removed by a redaction, so that nothing can be judged \
                       in it; create a session to go on";
         return Err(Refusal::invalid("session", reason));
     }
     Ok(policy)
-}
-
-/// Whether names of a policy were removed: all of one configuration go together.
-fn has_removed_names(policy: &PolicyProfile) -> bool {
-    let steps = policy.allowed_work_item_transitions.iter().flatten();
-    let names = policy.protected_branches.iter().chain(steps);
-    names
-        .chain([&policy.name])
-        .any(|name| is_removed_name(name))
 }
 
 /// Whether a command must wait for an approval that nobody has given yet.
@@ -186,33 +177,66 @@ pub fn violated(
 /// can be any.
 fn may_be_protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> bool {
     match branch(session, facts) {
-        Some(branch) if is_removed_name(branch) => !policy.protected_branches.is_empty(),
-        Some(branch) => is_protected(policy, branch),
-        None => false,
+        Changed::Named(branch) => is_protected(policy, branch),
+        Changed::Removed => !policy.protected_branches.is_empty(),
+        Changed::None => false,
     }
+}
+
+/// The branch that a command changes.
+enum Changed<'a> {
+    /// None, or none that the session knows.
+    None,
+    Named(&'a str),
+    /// One whose name, or whose repository's path, was removed.
+    Removed,
 }
 
 /// The branch that a command changes, where it is known: a commit goes to the
 /// branch that was created last in its repository. Where the path of the repository was removed
 /// that a branch was created in, it may have been this one.
-fn branch<'a>(session: &'a Session, facts: &'a CommandFacts) -> Option<&'a str> {
-    match facts.kind {
+fn branch<'a>(session: &'a Session, facts: &'a CommandFacts) -> Changed<'a> {
+    let named = match facts.kind {
         CommandKind::CreateBranch | CommandKind::Push => facts.branch.as_deref(),
         CommandKind::Commit => {
-            let known = session.branches.get(facts.repo.as_ref()?);
-            let removed = || session.branches.keys().find(|repo| is_removed_name(repo));
-            known.or_else(removed).map(String::as_str)
+            let Some(repo) = &facts.repo else {
+                return Changed::None;
+            };
+            let known = session.branches.get(repo).map(String::as_str);
+            let is_lost = || session.branches.keys().any(|repo| is_removed_name(repo));
+            if is_removed_name(repo) || (known.is_none() && is_lost()) {
+                return Changed::Removed;
+            }
+            known
         }
         _ => None,
+    };
+    match named {
+        None => Changed::None,
+        Some(name) if is_removed_name(name) => Changed::Removed,
+        Some(name) => Changed::Named(name),
     }
 }
 
-/// Whether a name was removed that the gate looks at in a command, so that nobody can judge it
-/// again.
+/// Whether a name was removed that the gate looks at for a command, in it or in what the session
+/// knows, so that nobody can judge it again.
 pub fn lacks_names(session: &Session, facts: &CommandFacts) -> bool {
-    let named = [&facts.repo, &facts.branch, &facts.work_item, &facts.state];
-    let named = named.into_iter().flatten().map(String::as_str);
-    named.chain(branch(session, facts)).any(is_removed_name)
+    let removed = |name: &Option<String>| name.as_deref().is_some_and(is_removed_name);
+    removed(&facts.work_item)
+        || removed(&facts.state)
+        || matches!(branch(session, facts), Changed::Removed)
+        || lacks_state(session, facts)
+}
+
+/// Whether the state of a command's ticket was removed, or may have been.
+fn lacks_state(session: &Session, facts: &CommandFacts) -> bool {
+    let (Some(item), Some(_)) = (&facts.work_item, &facts.state) else {
+        return false;
+    };
+    match session.work_items.get(item) {
+        Some(state) => is_removed_name(state),
+        None => session.work_items.keys().any(|item| is_removed_name(item)),
+    }
 }
 
 /// Whether a branch is protected, by its short or its full name.

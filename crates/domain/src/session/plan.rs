@@ -40,12 +40,14 @@ pub struct TaskPlan {
     pub nodes: Vec<TaskNode>,
 }
 
-/// Bytes of a plan's ids, each with its length: its event keeps them all, and an
-/// event's structure has room for 64 KiB.
+/// Bytes of a plan's ids, each with its length, or what stands for it: its event keeps
+/// them all, and an event's structure has room for 64 KiB.
 const MAX_ID_BYTES: usize = 60_000;
 /// Bytes that the length of a text takes in an event's structure, as long as the
 /// structure has room for the text.
 pub(super) const LENGTH: usize = 3;
+/// Bytes that stand for a name in an event's structure, at most: its piece and place.
+pub(super) const STAND: usize = 10;
 
 /// Why a plan is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,8 +74,9 @@ pub enum InvalidPlan {
     },
     /// More than an event holds.
     #[error(
-        "the ids of its {nodes} nodes have {bytes} bytes, {} for each length, and may have {}; \
-         shorten them, or plan in parts",
+        "the ids of its {nodes} nodes have {bytes} bytes, each counted as at least {} and {} more, \
+         and may have {}; shorten them, or plan in parts",
+        STAND,
         LENGTH,
         MAX_ID_BYTES
     )]
@@ -137,7 +140,8 @@ impl TaskPlan {
     /// # Errors
     /// [`InvalidPlan::TooLarge`].
     pub fn check_room(&self) -> Result<(), InvalidPlan> {
-        let bytes = self.nodes.iter().map(|node| node.id.len() + LENGTH).sum();
+        let ids = self.nodes.iter().map(|node| node.id.len().max(STAND));
+        let bytes = ids.map(|bytes| bytes + LENGTH).sum();
         if bytes > MAX_ID_BYTES {
             let nodes = self.nodes.len();
             return Err(InvalidPlan::TooLarge { nodes, bytes });

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
-use crate::{Ordered, Refusal, SessionId};
+use crate::{Ordered, Refusal, SessionId, is_removed_name};
 
 /// How often commands may be given.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +91,13 @@ fn known_kinds(field: &'static str, words: &[impl AsRef<str>]) -> Result<(), Ref
 }
 
 impl PolicyProfile {
+    /// The texts of it that rules compare.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let steps = self.allowed_work_item_transitions.iter().flatten();
+        let names = self.protected_branches.iter().chain(steps);
+        names.chain([&self.name]).map(String::as_str)
+    }
+
     /// Checks that it can do what it says. A misspelt kind would allow or forbid
     /// nothing, and nobody would notice.
     ///
@@ -99,6 +106,10 @@ impl PolicyProfile {
     pub fn check(&self) -> Result<(), Refusal> {
         if self.name.trim().is_empty() {
             return Err(Refusal::invalid("policy.name", "it must not be blank"));
+        }
+        if self.names().any(is_removed_name) {
+            let reason = "\"[removed ...]\" stands for a name that a redaction removed";
+            return Err(Refusal::invalid("policy", reason));
         }
         known_kinds(
             "policy.commandWhitelist",

@@ -10,6 +10,7 @@ use super::{
     RecordArtifact, RecordBacklog, RecordConflict, RecordWorkItem, RunAttached, SessionStatus,
     StoredRepo, UpdatePlan, WorkItemQueried,
 };
+use crate::is_removed_name;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::run::{self, EvidenceKind, EvidenceRecorded, ToolInvoked, ToolStatus};
@@ -222,7 +223,7 @@ pub(crate) fn update_plan(world: &mut World, command: &UpdatePlan, meta: &Meta) 
 pub(crate) fn link_plan_task(world: &mut World, command: &LinkPlanTask, meta: &Meta) -> Decided {
     not_blank("node", &command.node)?;
     let mut draft = unended(world, command.session, "link_plan_task", meta)?;
-    if !draft.session().nodes.contains(&command.node) {
+    if is_removed_name(&command.node) || !draft.session().nodes.contains(&command.node) {
         let reason = format!("{:?} is no node of the session's plan", command.node);
         return Err(Refusal::invalid("node", reason).into());
     }

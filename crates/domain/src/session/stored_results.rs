@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     Artifact, ArtifactAvailable, BacklogQueried, Correlation, ItemStatus, PlanUpdated, TaskPlan,
-    WorkItemDetails, WorkItemQueried, WorkItemSummary,
+    WorkItemDetails, WorkItemQueried, WorkItemSummary, plan::STAND,
 };
 use crate::pieces::Pieces;
 use crate::{Json, Refusal};
@@ -70,7 +70,8 @@ impl BacklogQueried {
 fn fitting(items: &[WorkItemSummary]) -> usize {
     let mut bytes = 0_usize;
     for (index, item) in items.iter().enumerate() {
-        bytes = bytes.saturating_add(item.id.len() + item.status.len() + 2);
+        let texts = item.id.len().max(STAND) + item.status.len().max(STAND);
+        bytes = bytes.saturating_add(texts + 2);
         if bytes > BACKLOG_BYTES {
             return index.max(1);
         }

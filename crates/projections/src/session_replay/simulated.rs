@@ -451,9 +451,10 @@ impl Simulated {
             let timed = !self.known.is_adopted();
             match self.judge(&waiting, at, timed, buckets) {
                 Some(Answer::Said(said)) if said.verdict == Class::Queued => return,
-                Some(Answer::NoTimes) => {
+                // What nobody can judge does not wait for ever.
+                Some(answer @ (Answer::NoTimes | Answer::NoNames)) => {
                     self.accept_unjudged(&waiting, at);
-                    self.settled.push((waiting.command, Answer::NoTimes));
+                    self.settled.push((waiting.command, answer));
                 }
                 Some(answer) => self.settled.push((waiting.command, answer)),
                 None => return,

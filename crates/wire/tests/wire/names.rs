@@ -245,6 +245,73 @@ fn is_nobodys(text: &str) -> bool {
     text.is_empty() || is_hex || Uuid::try_parse(text).is_ok() || is_time(text) || is_word()
 }
 
+#[test]
+fn the_names_of_an_event_have_a_bound() {
+    let long = "a".repeat(1 << 19);
+    let event = approved(&[&long, &long]);
+    assert_eq!(decode(&stored(&event)).expect("it is decoded").event, event);
+    let error = encode(
+        &emitted(approved(&[&long, &long, "b"])),
+        &envelope(),
+        &mut counting(),
+    )
+    .expect_err("it is too large");
+    let EncodeError::NamesTooLarge { actual, limit, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!((actual, limit), ((1 << 20) + 1, 1 << 20));
+    // The same text named again and again, as nobody writes it.
+    let Encoded { event: new, blobs } = encoded(&emitted(approved(&[&long, "b"])));
+    let stands: Vec<String> = vec!["#0.0+1023".to_owned(); 3];
+    let fields: Vec<&str> = stands.iter().map(String::as_str).collect();
+    let plain = encode_structure(&approved(&fields)).expect("it is encoded");
+    let count = u8::try_from(
+        names_of(&record(new.clone(), blobs.clone()))
+            .expect("named")
+            .len(),
+    );
+    let head = [2, 1, count.expect("few")];
+    let structure = [&head[..], &plain[1..]].concat().into();
+    let error = decode(&record(NewEvent { structure, ..new }, blobs)).expect_err("too much");
+    assert!(matches!(error, DecodeError::Names { .. }), "{error}");
+}
+
+/// What a plan and a backlog may have by their checks fits with what stands for it.
+#[test]
+fn short_names_have_room_for_what_stands_for_them() {
+    let node = |number: usize| session::TaskNode {
+        id: format!("{number:x}"),
+        title: "t".to_owned(),
+        depends_on: Vec::new(),
+        work_item: None,
+        agent_hint: None,
+        suggested_branch: None,
+        tags: Vec::new(),
+    };
+    let mut plan = session::TaskPlan::default();
+    while plan.check_room().is_ok() {
+        let next = plan.nodes.len();
+        plan.nodes.extend((next..next + 100).map(node));
+    }
+    plan.nodes.truncate(plan.nodes.len() - 100);
+    assert!(plan.nodes.len() > 4_000);
+    let mut pieces = Pieces::new();
+    let event = session::PlanUpdated::store(&plan, session::Correlation::default(), &mut pieces);
+    stored(&AnyEvent::Session(event.expect("it is JSON").into()));
+    let items: Vec<session::WorkItemSummary> = (0..7_000)
+        .map(|number| session::WorkItemSummary {
+            id: format!("{number:x}"),
+            title: "t".to_owned(),
+            status: String::new(),
+            assignee: None,
+        })
+        .collect();
+    let parts = session::BacklogQueried::store(&items, &session::Correlation::default());
+    for (event, _) in parts.expect("it is JSON") {
+        stored(&AnyEvent::Session(event.into()));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 

@@ -134,6 +134,89 @@ fn who_chooses_a_name_like_one_that_was_removed_gets_nothing_by_it() {
     }
 }
 
+/// A session that another system kept may be on a protected branch, which none that began here is.
+#[test]
+fn a_repository_named_like_a_removed_one_does_not_hide_a_protected_branch() {
+    let mut stage = Stage::under(protects(&["main"]));
+    let record = recorded(&mut stage, Vec::new());
+    let mut session = left(&record, |_, _| false);
+    session.branches.insert("/app".into(), "main".into());
+    let mut facts = commit(1).facts();
+    let verdict = |session: &Session, facts: &CommandFacts| {
+        matches!(
+            judge(session, facts, at_millis(0), None),
+            Ok(Judgement::Rejected { .. })
+        )
+    };
+    assert!(verdict(&session, &facts));
+    let elsewhere = CreateBranch {
+        repo: repo(&removed_name(&[7; 32], 0)),
+        branch_name: "work".into(),
+        from_ref: None,
+    };
+    let created = [
+        stage.given.execute(submit(2, CommandBody::from(elsewhere))),
+        stage.given.execute(succeeds(2)),
+    ];
+    for one in created.into_iter().flatten() {
+        if let AnyEvent::Session(event) = &one.event {
+            session.evolve(event, at_millis(0));
+        }
+    }
+    assert!(verdict(&session, &facts), "it may be on main still");
+    facts.repo = Some(removed_name(&[8; 32], 0));
+    assert!(verdict(&session, &facts), "it may be any repository");
+}
+
+#[test]
+fn nobody_judges_a_step_again_whose_tickets_state_was_removed() {
+    let policy = PolicyProfile {
+        allowed_work_item_transitions: Some(words(&["Open->Done"])),
+        ..anything()
+    };
+    let mut stage = Stage::under(policy);
+    let items = vec![WorkItemSummary {
+        id: "A".into(),
+        title: "t".into(),
+        status: "Open".into(),
+        assignee: None,
+    }];
+    let read = RecordBacklog {
+        session: SESSION,
+        id: id(1),
+        items,
+    };
+    let commands = vec![submit(1, query_backlog()).into(), read.into()];
+    let record = recorded(&mut stage, commands);
+    let facts = transition("A", "Done").facts();
+    let whole = left(&record, |_, _| false);
+    assert!(!lacks_names(&whole, &facts));
+    assert!(!lacks_names(&whole, &transition("B", "Done").facts()));
+    let session = left(&record, |_, event| {
+        matches!(event, Event::BacklogQueried(_))
+    });
+    assert!(lacks_names(&session, &facts));
+    assert!(
+        !lacks_names(&session, &commit(1).facts()),
+        "it has no ticket"
+    );
+}
+
+#[test]
+fn a_policy_has_no_name_like_one_that_was_removed() {
+    let name = removed_name(&[7; 32], 0);
+    for policy in [
+        PolicyProfile {
+            name: name.clone(),
+            ..anything()
+        },
+        protects(&[&name]),
+    ] {
+        let error = policy.check().expect_err("it stands for another");
+        assert!(error.to_string().contains("a redaction removed"), "{error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 

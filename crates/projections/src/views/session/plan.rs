@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use annals_domain::TaskId;
 use annals_domain::session::{PlanNodeLinked, PlanUpdated, TaskNode, TaskPlan};
+use annals_domain::{TaskId, is_removed_name};
 use serde::Serialize;
 
 use crate::{Entry, Removable};
@@ -13,7 +13,8 @@ use crate::{Entry, Removable};
 pub struct SessionPlanView {
     /// The plan; none if there never was one.
     content: Option<Removable<TaskPlan>>,
-    /// The ids of its nodes, in its order. They stay when the plan is removed.
+    /// The ids of its nodes, in its order. They are names: a redaction of the whole event
+    /// removes them with the plan.
     nodes: Vec<String>,
     /// The task of every node that ever became one. A node of a later plan is
     /// the same node if it has the same id.
@@ -56,18 +57,26 @@ impl SessionPlanView {
 
     /// Nodes that can be begun, in the plan's order: they are not done, and all
     /// that they depend on is. A node is done if its task is, which the caller
-    /// knows. Of a plan that was removed nobody knows what depends on what.
+    /// knows. Of a plan that was removed nobody knows what depends on what. Where the name of
+    /// a node was removed that became a task, it may have been any that has none: nobody knows
+    /// whether that is done.
     pub fn ready_nodes(&self, done: impl Fn(TaskId) -> bool) -> Vec<&TaskNode> {
         let plan = self.content.as_ref().and_then(Removable::present);
         let nodes = plan.map_or(&[][..], |plan| &plan.nodes);
-        let is_done = |node: &TaskNode| self.tasks.get(&node.id).is_some_and(|task| done(*task));
-        let by_id: HashMap<&str, bool> = nodes
+        let is_lost = self.tasks.keys().any(|node| is_removed_name(node));
+        let is_done = |node: &TaskNode| match self.tasks.get(&node.id) {
+            Some(task) => Some(done(*task)),
+            None => (!is_lost).then_some(false),
+        };
+        let by_id: HashMap<&str, Option<bool>> = nodes
             .iter()
             .map(|node| (node.id.as_str(), is_done(node)))
             .collect();
         // What is no node of the plan is never done.
-        let is = |id: &String| by_id.get(id.as_str()).copied().unwrap_or_default();
-        let ready = |node: &&TaskNode| !is(&node.id) && node.depends_on.iter().all(is);
+        let is = |id: &String| by_id.get(id.as_str()).copied().flatten();
+        let ready = |node: &&TaskNode| {
+            is(&node.id) == Some(false) && node.depends_on.iter().all(|id| is(id) == Some(true))
+        };
         nodes.iter().filter(ready).collect()
     }
 }

@@ -6,7 +6,7 @@ use annals_domain::session::{
     Adopted, ApplyPatch, ApprovalDenied, Approved, CommandKind, CommandResult, Paused,
     RejectionRule, Resumed, SessionStatus, StoredConfig, Verdict,
 };
-use annals_domain::{Dialect, Kind, TaskId, is_removed_name};
+use annals_domain::{Dialect, Kind, TaskId, is_removed_name, removed_name};
 use serde_json::{Value, json};
 
 use super::SessionView;
@@ -227,6 +227,18 @@ fn nodes_are_ready_when_all_that_they_depend_on_is_done() {
         "whatever order they were done in"
     );
     assert!(bare(&story).ready_nodes(|_| true).is_empty());
+    // A removed link is of any node that has none: whether that is done, nobody knows.
+    let mut lost = begun();
+    lost.tell(|pieces| plan(vec![node("a", &[]), node("b", &[])], pieces));
+    lost.tell(|_| linked("a", 40));
+    lost.tell(|_| linked(&removed_name(&[7; 32], 0), 41));
+    let ready = |done: &[TaskId]| -> Vec<String> {
+        let session = view(&lost);
+        let nodes = session.ready_nodes(|task| done.contains(&task));
+        nodes.into_iter().map(|node| node.id.clone()).collect()
+    };
+    assert_eq!(ready(&[]), ["a"]);
+    assert_eq!(ready(&[TaskId(id(40))]), [""; 0]);
 
     // What another system planned need not make sense.
     story.tell(|pieces| plan(vec![node("x", &["nowhere"]), node("y", &["y"])], pieces));
