@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use annals_domain::{IntentId, Kind, StreamKind, StreamRef, alias};
-use annals_event_log::{EventLog, IdSecret, Position, ReadError};
+use annals_domain::{IntentId, Kind, StreamRef};
+use annals_event_log::{EventLog, Position, ReadError};
 use annals_projections::{
     CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree,
-    TreeQuery, WorkItems, WorkItemsQuery, bucket_stream,
+    TreeQuery, WorkItems, WorkItemsQuery, bucket_stream, new_alias_stream,
 };
 use annals_store_rocks::{Options, RocksLog};
 use uuid::Uuid;
@@ -108,11 +108,7 @@ impl Annals {
             return Ok(stream);
         }
         let secret = log.id_secret().await?;
-        let keyed = |secret: IdSecret| StreamRef {
-            kind: StreamKind::Alias,
-            id: secret.id("alias", alias.as_bytes()),
-        };
-        Ok(secret.map_or_else(|| alias::stream_of(alias), keyed))
+        Ok(new_alias_stream(secret.as_ref(), alias))
     }
 
     /// The stream of the bucket with a name. Its id follows from the log's secret, as an alias's

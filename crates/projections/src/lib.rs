@@ -16,13 +16,13 @@
 
 mod adoption;
 mod aside;
-mod bucket;
 mod catalogue;
 mod entry;
 mod fold;
 mod header;
 mod history;
 mod merged;
+mod named_stream;
 mod object;
 mod parts;
 pub mod replay;
@@ -35,7 +35,6 @@ mod views;
 mod work_item;
 
 pub use adoption::adopted_view;
-pub use bucket::bucket_stream;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Inbox,
     InboxEntry, InboxQuery, InboxReason, LinkRow, Links, LinksQuery, ListQuery, Listed, Rebuilt,
@@ -46,6 +45,7 @@ pub use fold::{Fold, is_about};
 pub use header::{AdoptedView, HeaderView};
 pub use history::{HistoryEntry, history_entry};
 pub use merged::Merged;
+pub use named_stream::{bucket_stream, new_alias_stream};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
 pub use seal::seal_hash;

@@ -146,14 +146,27 @@ impl Lists {
     }
 }
 
-/// The structure of a record in format 1, and the numbers of the pieces with its names.
-pub(crate) struct Parted {
-    pub(crate) plain: Vec<u8>,
+/// The fields of a structure in format 2, and the numbers of the pieces with its names.
+pub(crate) struct Parted<'a> {
+    fields: &'a [u8],
     pub(crate) pieces: Range<u16>,
 }
 
+impl Parted<'_> {
+    /// The same structure in format 1, with what stands for the names.
+    pub(crate) fn plain(&self) -> Vec<u8> {
+        let mut plain = Vec::with_capacity(self.fields.len() + 1);
+        plain.push(bincode_format::FORMAT);
+        plain.extend_from_slice(self.fields);
+        plain
+    }
+}
+
 /// Reads the beginning of a structure; none where its names, if any, stand in it.
-pub(crate) fn part(event_type: &str, bytes: &[u8]) -> Result<Option<Parted>, DecodeError> {
+pub(crate) fn part<'a>(
+    event_type: &str,
+    bytes: &'a [u8],
+) -> Result<Option<Parted<'a>>, DecodeError> {
     let Some((&NAMED, rest)) = bytes.split_first() else {
         return Ok(None);
     };
@@ -163,12 +176,8 @@ pub(crate) fn part(event_type: &str, bytes: &[u8]) -> Result<Option<Parted>, Dec
             event_type: event_type.to_owned(),
             source,
         })?;
-    let fields = rest.get(rest.len() - left..).unwrap_or_default();
-    let mut plain = Vec::with_capacity(fields.len() + 1);
-    plain.push(bincode_format::FORMAT);
-    plain.extend_from_slice(fields);
     Ok(Some(Parted {
-        plain,
+        fields: rest.get(rest.len() - left..).unwrap_or_default(),
         pieces: first..first.saturating_add(count),
     }))
 }

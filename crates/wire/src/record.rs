@@ -39,7 +39,7 @@ pub fn decode(record: &Record) -> Result<Decoded, DecodeError> {
     let event = match names::part(event_type, &structure)? {
         None => decode_structure(stream.kind, event_type, version, &structure)?,
         Some(parted) => {
-            let mut event = decode_structure(stream.kind, event_type, version, &parted.plain)?;
+            let mut event = decode_structure(stream.kind, event_type, version, &parted.plain())?;
             names::put(&mut event, record, parted.pieces)?;
             event
         }
@@ -57,6 +57,7 @@ pub fn decode(record: &Record) -> Result<Decoded, DecodeError> {
 /// # Errors
 /// [`DecodeError`].
 pub fn names_of(record: &Record) -> Result<Range<u16>, DecodeError> {
-    let parted = names::part(record.event_type(), &record.structure())?;
+    let structure = record.structure();
+    let parted = names::part(record.event_type(), &structure)?;
     Ok(parted.map_or(0..0, |parted| parted.pieces))
 }

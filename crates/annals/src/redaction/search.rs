@@ -137,18 +137,14 @@ impl<'a> Search<'a> {
         self.structure(record, plan)?;
         let named = self.events.contains(&record.position().0);
         let names = self.names(record)?;
-        let is_name = |number: u16| names.pieces.contains(&number);
         let (mut pieces, mut blobs) = (Vec::new(), Vec::new());
         for (number, piece) in (0_u16..).zip(record.content()) {
             let goes = match &piece {
                 Content::Removed { .. } => false,
-                Content::Inline { bytes, .. } => {
-                    named
-                        || match is_name(number) {
-                            true => names.are_found,
-                            false => self.matches(bytes),
-                        }
+                Content::Inline { .. } if names.pieces.contains(&number) => {
+                    named || names.are_found
                 }
+                Content::Inline { bytes, .. } => named || self.matches(bytes),
                 Content::Blob { digest, .. } | Content::Attachment { digest, .. } => {
                     let everywhere = self.blob_goes(*digest).await?;
                     if let Some(references) = self.references.get_mut(digest) {

@@ -282,7 +282,6 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     place.run(&memory).fails(1, &["in memory"]);
 }
 
-/// What no redaction removes is named: nobody may take it for gone.
 fn session(id: u64, config: &Value) -> Value {
     let mut config = config.clone();
     config["sessionId"] = uuid(id).into();
@@ -342,7 +341,7 @@ fn names_are_removed_like_all_content() {
     let place = Place::with_log();
     named(&place, "hunter2");
     assert!(!files_with(&place.log_dir(), "hunter2").is_empty());
-    // What stands between names is nobody's.
+    // What stands between names belongs to none of them.
     let between = r#"^\[""#;
     let args = [
         "redact",
@@ -401,6 +400,7 @@ fn names_are_removed_like_all_content() {
     place.accept(&[push(2, 31)]);
 }
 
+/// What no redaction removes is named: nobody may take it for gone.
 #[test]
 fn what_a_pattern_finds_in_structure_is_named() {
     let (place, story) = grown();

@@ -1,4 +1,4 @@
-//! A place with a log, something hostile, and things of others that nobody may touch.
+//! A place with a log, something hostile, and things of others that must stay as they are.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -197,7 +197,7 @@ fn memory_of(process: u32) -> u64 {
     kib.unwrap_or_default() << 10
 }
 
-/// Makes a named pipe, which nobody writes to.
+/// Makes a named pipe without a writer.
 pub fn pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status();
     assert!(made.unwrap().success());

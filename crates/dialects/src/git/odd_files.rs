@@ -1,4 +1,4 @@
-//! Files of a repository that nobody should read: pipes, which are waited for, and files that a reader
+//! Files of a repository that must not be read: pipes, which are waited for, and files that a reader
 //! takes whole and that are larger than any repository's.
 
 use std::ffi::OsStr;

@@ -33,15 +33,14 @@ pub fn names_of(profile: &PolicyProfile) -> Vec<(CommandKind, String)> {
     let capped = CommandKind::ALL
         .iter()
         .filter(|kind| cap(profile, **kind).is_some());
-    let description = description(profile);
     capped
-        .map(|kind| (*kind, format!("{kind}\n{description}")))
+        .map(|kind| (*kind, name_of(profile, *kind)))
         .collect()
 }
 
 /// The stream of a bucket where the log has no secret of its own: its id is a UUID of version 5
-/// over the name. Elsewhere it follows from that secret ([`crate::Need::BucketStream`]), so that nobody
-/// finds out a profile's name by trying.
+/// over the name. Elsewhere it follows from that secret ([`crate::Need::BucketStream`]), so that a
+/// profile's name cannot be found by trying.
 pub fn stream_of(name: &str) -> StreamRef {
     let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"bucket.annals");
     StreamRef {
