@@ -202,12 +202,10 @@ impl As<'_> {
             .map(|description| NewStep::new(description))
             .collect();
         let draft = CreatePlan {
-            id: None,
             intent: Some(intent),
             previous,
-            pipeline: None,
-            fwindow: None,
             steps,
+            ..CreatePlan::default()
         };
         self.create(draft).await
     }
@@ -300,11 +298,11 @@ impl As<'_> {
         .map(|_| ())
     }
 
-    /// Step 10: completes an intent.
+    /// Step 10: completes an intent, of which nothing is open any more.
     pub async fn complete(&self, intent: IntentId, reason: impl Into<String>) -> Done<()> {
         self.run_command(CompleteIntent {
-            intent,
             reason: Some(reason.into()),
+            ..CompleteIntent::new(intent)
         })
         .await
         .map(|_| ())

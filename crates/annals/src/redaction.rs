@@ -9,7 +9,7 @@ mod tests;
 
 use std::collections::HashSet;
 
-use annals_domain::{ActorRef, Kind, Timestamp};
+use annals_domain::{ActorKind, ActorRef, Kind, Timestamp};
 use annals_event_log::{Digest, PiecesOf, Position, ReadError, RedactError};
 use annals_wire::EncodeError;
 use regex::bytes::Regex;
@@ -110,6 +110,11 @@ pub enum RedactionError {
     /// The reason would say again what is removed.
     #[error("the reason has in it what is to be removed; say it in other words")]
     ReasonMatches,
+    /// The actor has the pattern in it, which would be recorded with the redaction, for good.
+    #[error(
+        "the pattern is found in the actor, which is recorded with the redaction and stays; use another one"
+    )]
+    ActorMatches,
     /// A reason must be given.
     #[error("the reason is empty; say why the content must go")]
     NoReason,
@@ -346,12 +351,20 @@ fn check_reason(request: &RedactRequest) -> Result<(), RedactionError> {
     if request.reason.trim().is_empty() {
         return Err(RedactionError::NoReason);
     }
-    let matches = |target: &Target| match target {
-        Target::Pattern(pattern) => pattern.is_match(request.reason.as_bytes()),
-        Target::Event(_) | Target::Blob(_) => false,
-    };
-    match request.targets.iter().any(matches) {
-        true => Err(RedactionError::ReasonMatches),
-        false => Ok(()),
+    let patterns = request.targets.iter().filter_map(|target| match target {
+        Target::Pattern(pattern) => Some(pattern),
+        Target::Event(_) | Target::Blob(_) => None,
+    });
+    let ActorRef { kind, id, .. } = &request.actor;
+    for pattern in patterns {
+        if pattern.is_match(request.reason.as_bytes()) {
+            return Err(RedactionError::ReasonMatches);
+        }
+        let own_kind =
+            !ActorKind::LISTED.contains(kind) && pattern.is_match(kind.as_str().as_bytes());
+        if own_kind || pattern.is_match(id.as_bytes()) {
+            return Err(RedactionError::ActorMatches);
+        }
     }
+    Ok(())
 }

@@ -386,6 +386,9 @@ fn links(event: &plan::Event, position: Position, linked: &mut Vec<StepFrame>) {
         | plan::Event::StepStatusChanged(_)
         | plan::Event::StepTaskSpawned(_)
         | plan::Event::StepOutputRecorded(_)
+        | plan::Event::Revised(_)
+        | plan::Event::Assigned(_)
+        | plan::Event::Restored(_)
         | plan::Event::MetadataSet(_)
         | plan::Event::Redacted(_)
         | plan::Event::Sealed(_) => {}

@@ -493,6 +493,7 @@ fn redaction_code(error: &RedactionError) -> &'static str {
         RedactionError::NoEvent { .. } | RedactionError::NoSuchEvent { .. } => "no_event",
         RedactionError::NoBlob { .. } => "no_blob",
         RedactionError::ReasonMatches | RedactionError::NoReason => "invalid_reason",
+        RedactionError::ActorMatches => "invalid_actor",
         RedactionError::Contended { .. } => "contended",
         _ => "redaction_failed",
     }

@@ -143,6 +143,8 @@ fn of_run(event: &RunEvent) -> Option<Adoption<'_>> {
         | RunEvent::MetricsRecorded(_)
         | RunEvent::DecisionMade(_)
         | RunEvent::Failed(_)
+        | RunEvent::ResultCommitRecorded(_)
+        | RunEvent::EndedAfterIntent(_)
         | RunEvent::MetadataSet(_)
         | RunEvent::Redacted(_)
         | RunEvent::Sealed(_) => None,

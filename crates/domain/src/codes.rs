@@ -158,8 +158,14 @@ macro_rules! open_enum {
         }
 
         impl std::fmt::Display for $name {
+            /// The word; one of somebody's own that reads like a listed one is told apart.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
+                match self {
+                    $name::Other(word) if $name::from_word(word).code() != 0 => {
+                        write!(f, "other {word:?}")
+                    }
+                    _ => f.write_str(self.as_str()),
+                }
             }
         }
 
@@ -307,6 +313,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::ActorKind;
+    use crate::pipeline::FrameKind;
     use crate::run::DecisionType;
     use crate::task::GoalType;
 
@@ -323,5 +330,14 @@ mod tests {
         assert!(serde_json::from_str::<ActorKind>(r#""Human""#).is_err());
         let error = serde_json::from_str::<GoalType>(r#""Fix!""#).unwrap_err();
         assert!(error.to_string().contains("other"), "{error}");
+    }
+
+    #[test]
+    fn a_word_of_somebodys_own_is_told_apart_from_a_listed_one() {
+        let own = serde_json::from_str::<FrameKind>(r#"{"other":"checkpoint"}"#).unwrap();
+        assert_eq!(own.to_string(), "other \"checkpoint\"");
+        assert_eq!(FrameKind::Checkpoint.to_string(), "checkpoint");
+        let plain = FrameKind::Other("escalate".into());
+        assert_eq!(plain.to_string(), "escalate");
     }
 }

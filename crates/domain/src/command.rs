@@ -206,6 +206,7 @@ commands! {
     RecordUsage(run::RecordUsage) = "record_usage", run::decide::record_usage, |c| Some(c.run.0);
     RecordMetrics(run::RecordMetrics) = "record_metrics", run::decide::record_metrics, |c| Some(c.run.0);
     Decide(run::Decide) = "decide", run::decide::decide, |c| Some(c.run.0), new c.id;
+    RecordResultCommit(run::RecordResultCommit) = "record_result_commit", run::decide::record_result_commit, |c| Some(c.decision.0);
     FailRun(run::FailRun) = "fail_run", run::decide::fail, |c| Some(c.run.0);
     OpenSnapshot(snapshot::OpenSnapshot) = "open_snapshot", snapshot::decide::open, |c| c.id.map(Uuid::from), new c.id;
     AddItem(snapshot::AddItem) = "add_item", snapshot::decide::add_item, |c| Some(c.snapshot.0);

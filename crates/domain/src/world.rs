@@ -409,6 +409,15 @@ impl World {
         }
     }
 
+    /// The state of a run, or `None` where there is no such run: what was adopted
+    /// may name runs that nobody has.
+    pub fn run_if_any(&mut self, id: RunId) -> Result<Option<Arc<run::State>>, DecideError> {
+        match self.run(id) {
+            Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
     /// The state of an intent, or `None` where there is no such intent: what was
     /// adopted may name intents that nobody has.
     pub fn intent_if_any(
@@ -422,12 +431,12 @@ impl World {
     }
 
     /// The intent of a plan that exists. It never changes, so that nothing else
-    /// of the plan's state is depended on.
+    /// of the plan's state is depended on, unless it has none yet.
     pub fn plan_intent(&mut self, id: PlanId) -> Result<Option<IntentId>, DecideError> {
         let stream = id.stream();
         match &self.existing(stream, Dependence::Exists)?.loaded.state {
-            AnyState::Plan(state) => Ok(state.intent),
-            _ => Err(not_found(stream)),
+            AnyState::Plan(state) if state.intent.is_some() => Ok(state.intent),
+            _ => Ok(self.plan(id)?.intent),
         }
     }
 

@@ -2,6 +2,7 @@
 //! store: with a retry under a revised plan, a sub-task that a step spawns, a
 //! rejected patch set, and a rollback by a run of its own.
 
+use annals::domain::intent::CompleteIntent;
 use annals::domain::pipeline::FrameKind;
 use annals::domain::plan::{LinkStepFrames, SetStepStatus, SpawnStepTask, StepStatus};
 use annals::domain::run::{
@@ -341,12 +342,15 @@ fn the_whole_flow() {
             story.patch_set(patch_set).await.apply_status.as_str(),
             "applied"
         );
-        story
-            .annals
-            .by(&story.agent)
-            .complete(intent, "merged")
-            .await
-            .expect("completion");
+        let me = story.annals.by(&story.agent);
+        let open = me.complete(intent, "merged").await.expect_err("a task");
+        assert!(open.to_string().contains("is draft"), "{open}");
+        let complete = CompleteIntent {
+            reason: Some("merged".into()),
+            abandon_open: true,
+            ..CompleteIntent::new(intent)
+        };
+        story.command(complete).await;
         roll_back(&story, task, patch_set).await;
 
         let done: IntentView = story.annals.get(intent).await.expect("an intent");

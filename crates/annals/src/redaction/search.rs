@@ -198,8 +198,10 @@ impl<'a> Search<'a> {
     fn structure(&self, record: &Record, plan: &mut Plan) -> Result<(), RedactionError> {
         // A text stands in the bytes as it is, so that most records need not be decoded.
         let may_be = self.looks_at_ends
-            || self.is_found(record.actor_id().as_bytes())
-            || self.is_found(&record.structure());
+            || self.is_found(&record.structure())
+            || stays::of_the_header(record)
+                .iter()
+                .any(|(_, text)| self.is_found(text.as_bytes()));
         if may_be {
             plan.add_stays(stays::of(record, &|text| self.is_found(text))?);
         }

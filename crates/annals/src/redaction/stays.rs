@@ -20,13 +20,13 @@ const DIGESTS: [usize; 2] = [40, 64];
 pub struct Stays {
     /// The event.
     pub position: Position,
-    /// Where in it: `actor.id`, or the path of a field, such as `repo.path`.
+    /// Where in it: `actor.kind`, `actor.id`, or the path of a field, such as `repo.path`.
     pub field: String,
 }
 
 /// Whether a pattern may look at the ends of a text: it must then be given each text alone.
 pub(super) fn looks_at_ends(pattern: &Regex) -> bool {
-    let signs = ["^", "$", r"\b", r"\B", r"\A", r"\z"];
+    let signs = ["^", "$", r"\b", r"\B", r"\A", r"\z", r"\<", r"\>"];
     signs.iter().any(|sign| pattern.as_str().contains(sign))
 }
 
@@ -36,8 +36,10 @@ pub(super) fn of(
     is_found: &dyn Fn(&[u8]) -> bool,
 ) -> Result<Vec<Stays>, LoadError> {
     let mut fields = Vec::new();
-    if is_found(record.actor_id().as_bytes()) {
-        fields.push("actor.id".to_owned());
+    for (field, text) in of_the_header(record) {
+        if is_found(text.as_bytes()) {
+            fields.push(field.to_owned());
+        }
     }
     let mut decoded = annals_wire::decode(record).map_err(LoadError::from)?;
     if !names_of(record).map_err(LoadError::from)?.is_empty() {
@@ -47,7 +49,9 @@ pub(super) fn of(
     let structure = serde_json::to_value(StructureJson(&decoded.event));
     if let Ok(structure) = structure {
         texts(&structure, &mut String::new(), &mut |field, text| {
-            if is_found(text.as_bytes()) && !is_number(text) {
+            // A kind that somebody chose may look like an id.
+            let is_chosen = field.ends_with("other");
+            if is_found(text.as_bytes()) && (is_chosen || !is_number(text)) {
                 fields.push(field.to_owned());
             }
         });
@@ -55,6 +59,14 @@ pub(super) fn of(
     let position = record.position();
     let stays = fields.into_iter().map(|field| Stays { position, field });
     Ok(stays.collect())
+}
+
+/// The texts of a header that somebody chose.
+pub(super) fn of_the_header(record: &Record) -> [(&'static str, &str); 2] {
+    [
+        ("actor.kind", record.actor_kind()),
+        ("actor.id", record.actor_id()),
+    ]
 }
 
 /// Whether it is an id, a digest or a time: not a person's words.

@@ -265,7 +265,7 @@ fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
     assert_eq!(now["id"], "ask");
     assert_eq!(
         (git_internal("3"), git_internal(&end)),
-        ((1, false), (1, true))
+        ((1, false), (2, true))
     );
 
     let inbox = place.run(&["inbox"]).ok().stdout;
@@ -280,8 +280,8 @@ fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
     place.run(&["reject", "ask", "--reason", "not now"]).ok();
     let args = ["show", "ask", "--as", "git-internal", "--json"];
     let shown = place.run(&args).ok().json();
-    assert_eq!(shown["statuses"][1]["status"], "cancelled");
-    assert_eq!(shown["statuses"][1]["reason"], "not now");
+    assert_eq!(shown["statuses"][2]["status"], "cancelled");
+    assert_eq!(shown["statuses"][2]["reason"], "not now");
 }
 
 #[test]
@@ -414,8 +414,9 @@ fn a_tree_shows_all_that_an_intent_led_to_with_statuses_and_commits() {
         ]
     );
     let lines: Vec<&str> = tree.lines().collect();
-    assert!(lines[0].contains("draft, done [whole]"), "{tree}");
-    assert!(lines[1].contains("draft, done"), "{tree}");
+    assert!(lines[0].contains("active, done [whole]"), "{tree}");
+    assert!(lines[1].contains("active, done"), "{tree}");
+    assert!(lines[1].contains("-> commit 5a5a5a5a5a5a"), "{tree}");
     assert!(lines[4].contains("applied"), "{tree}");
     assert!(
         lines[6].contains("commit: -> commit 5a5a5a5a5a5a"),

@@ -243,7 +243,20 @@ fn an_export_says_that_content_was_removed() {
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let place = Place::with_log();
     place.accept(&[intent("a prompt")]);
-    let refused: [(&[&str], i32, &str); 8] = [
+    let refused: [(&[&str], i32, &str); 9] = [
+        (
+            &[
+                "redact",
+                "--pattern",
+                "prompt",
+                "--reason",
+                "x",
+                "--actor",
+                "human:prompter",
+            ],
+            1,
+            "found in the actor",
+        ),
         (
             &["redact", "2", "--reason", "x"],
             1,
@@ -444,4 +457,46 @@ fn what_a_pattern_finds_in_structure_is_named() {
         "--json",
     ];
     assert_eq!(place.run(&numbers).ok().json()["stays_count"], 0);
+}
+
+/// Whatever stands outside of the content is named, also where it looks like an id.
+#[test]
+fn what_a_pattern_finds_in_a_header_or_in_a_kind_like_an_id_is_named() {
+    let place = Place::with_log();
+    let token = "0123456789abcdef0123456789abcdef01234567";
+    let padded = format!("hunter2-key{}", "z".repeat(54));
+    let by = json!({ "kind": "hunter2pw", "id": "bob" });
+    let line = |mut command: Value| {
+        command["actor"] = by.clone();
+        command
+    };
+    let frame = |kind: &str| {
+        line(
+            json!({ "command": "push_frame", "pipeline": uuid(1), "kind": { "other": kind }, "summary": "s" }),
+        )
+    };
+    place.accept(&[
+        line(json!({ "command": "create_pipeline", "id": uuid(1) })),
+        frame(token),
+        frame(&padded),
+    ]);
+    let found = |pattern: &str| {
+        let args = [
+            "redact",
+            "--pattern",
+            pattern,
+            "--reason",
+            "x",
+            "--dry-run",
+            "--json",
+        ];
+        let report = place.run(&args).ok().json();
+        let stays = report["stays"].as_array().unwrap().iter();
+        stays
+            .map(|it| it["field"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("^hunter2pw$"), ["actor.kind"; 3]);
+    assert_eq!(found("0123456789abcdef").len(), 1);
+    assert_eq!(found(r"\<hunter2-key").len(), 1);
 }

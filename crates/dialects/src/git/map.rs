@@ -153,11 +153,7 @@ pub(super) fn requests(
             ..Decide::new(run, DecisionType::Commit)
         }
         .into(),
-        CompleteIntent {
-            intent,
-            reason: None,
-        }
-        .into(),
+        CompleteIntent::new(intent).into(),
     ];
     let request =
         |at: Timestamp| move |command: Command| Request::new(facts.author.clone(), command).at(at);

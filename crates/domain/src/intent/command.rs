@@ -61,7 +61,7 @@ pub struct RecordCommit {
     pub commit: GitOid,
 }
 
-/// Finishes an Active intent.
+/// Finishes an Active intent. Its tasks and runs have ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompleteIntent {
@@ -70,6 +70,21 @@ pub struct CompleteIntent {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether what is still open ends with it: its runs fail and its tasks are
+    /// cancelled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub abandon_open: bool,
+}
+
+impl CompleteIntent {
+    /// Finishes an intent of which nothing is open.
+    pub fn new(intent: IntentId) -> CompleteIntent {
+        CompleteIntent {
+            intent,
+            reason: None,
+            abandon_open: false,
+        }
+    }
 }
 
 /// Abandons a Draft or Active intent.

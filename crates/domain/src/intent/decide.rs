@@ -1,14 +1,17 @@
 //! What is accepted of an intent, and what happens then.
 
+use std::sync::Arc;
+
+use super::open_work::open_work;
 use super::{
     ActivateIntent, Activated, AnalyzeIntent, Analyzed, CancelIntent, Cancelled, CommitRecorded,
     CompleteIntent, Completed, CreateIntent, Event, Life, PlanSelected, RecordCommit, SelectPlan,
-    Submitted,
+    State, Submitted,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, IntentId, Kind, Meta, Refusal, StreamKind, plan};
+use crate::{AnyEvent, DecideError, IntentId, Kind, Meta, Refusal, StreamKind, plan};
 
 pub(crate) fn emit(id: IntentId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
@@ -81,21 +84,24 @@ pub(crate) fn require_active(
     world: &mut World,
     intent: IntentId,
     asked: &'static str,
-) -> Result<(), crate::DecideError> {
-    match world.intent(intent)?.life {
-        Life::Active => Ok(()),
-        state => Err(refuse(intent, state, asked, "active").into()),
+) -> Result<Arc<State>, DecideError> {
+    let state = world.intent(intent)?;
+    match state.life {
+        Life::Active => Ok(state),
+        life => Err(refuse(intent, life, asked, "active").into()),
     }
 }
 
 pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> Decided {
-    require_active(world, command.intent, "select_plan")?;
-    plan::decide::check_intent(world, command.plan, Some(command.intent), "plan")?;
-    Ok(vec![emit(
-        command.intent,
-        PlanSelected { plan: command.plan },
-        Pieces::new(),
-    )])
+    let (intent, plan) = (command.intent, command.plan);
+    let current = require_active(world, intent, "select_plan")?.plan;
+    let assigned = plan::decide::selected(world, plan, intent, current)?;
+    if current == Some(plan) {
+        return Ok(Vec::new());
+    }
+    let mut events = vec![emit(intent, PlanSelected { plan }, Pieces::new())];
+    events.extend(assigned);
+    Ok(events)
 }
 
 pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta) -> Decided {
@@ -110,12 +116,25 @@ pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta)
 }
 
 pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) -> Decided {
-    require_active(world, command.intent, "complete_intent")?;
+    let state = require_active(world, command.intent, "complete_intent")?;
+    let open = open_work(world, &state)?;
+    if !command.abandon_open && !open.is_empty() {
+        return Err(Refusal::Transition {
+            kind: Kind::Intent,
+            id: command.intent.0,
+            state: format!("active, and {}", open.named()),
+            asked: "complete_intent",
+            allowed: "active and nothing of it is open (or with abandon_open, which ends it)",
+        }
+        .into());
+    }
+    let mut events = open.abandoned(command.reason.as_deref());
     let mut pieces = Pieces::new();
     let event = Completed {
         reason: pieces.optional_text(command.reason.as_deref()),
     };
-    Ok(vec![emit(command.intent, event, pieces)])
+    events.push(emit(command.intent, event, pieces));
+    Ok(events)
 }
 
 pub(crate) fn cancel(world: &mut World, command: &CancelIntent, _: &Meta) -> Decided {

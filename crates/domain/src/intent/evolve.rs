@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Adopted, Classified, Event, IntentStatus, Risk, RiskBasis, Source, Stage, TakenIn};
-use crate::{IntentId, TaskId};
+use crate::{IntentId, PlanId, TaskId};
 
 /// Where an intent is in its life (document 000, Intent status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct State {
     pub children: Vec<IntentId>,
     /// Its tasks.
     pub tasks: Vec<TaskId>,
+    /// Its plan: the latest revision.
+    pub plan: Option<PlanId>,
 }
 
 impl State {
@@ -137,7 +139,10 @@ pub fn evolve(state: &mut State, event: &Event) {
             }
         }
         Event::Activated(_) => state.life = Life::Active,
-        Event::Adopted(event) => state.life = adopted(event),
+        Event::Adopted(event) => {
+            state.life = adopted(event);
+            state.plan = event.plan;
+        }
         Event::Completed(_) => state.life = Life::Completed,
         Event::Cancelled(_) => state.life = Life::Cancelled,
         Event::TakenIn(event) => state.take_in(event),
@@ -158,8 +163,8 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Decomposed(event) => state.children.extend(&event.children),
         Event::TaskAdded(event) => state.tasks.push(event.task),
         Event::RerunRequested(_) => state.stage = Stage::Approved,
-        Event::PlanSelected(_)
-        | Event::CommitRecorded(_)
+        Event::PlanSelected(event) => state.plan = Some(event.plan),
+        Event::CommitRecorded(_)
         | Event::Instructed(_)
         | Event::MetadataSet(_)
         | Event::Redacted(_)

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::decide::emit;
 use super::parts::status_in;
 use super::{
-    AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver, ClarificationAnswered,
-    ClarificationRequested, Classification, Classified, Decomposed, ExecutionStarted,
-    InstructIntent, Instructed, JudgeIntent, Proposal, RejectIntent, Rejected,
-    RequestClarification, Risk, RiskBasis, RiskRule, Stage, StartExecution, State, SubmitIntent,
-    Submitted, TakenIn, TypeBasis, TypeRule, classify, title_and_body,
+    Activated, AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver,
+    ClarificationAnswered, ClarificationRequested, Classification, Classified, Decomposed,
+    ExecutionStarted, InstructIntent, Instructed, JudgeIntent, Life, Proposal, RejectIntent,
+    Rejected, RequestClarification, Risk, RiskBasis, RiskRule, Stage, StartExecution, State,
+    SubmitIntent, Submitted, TakenIn, TypeBasis, TypeRule, classify, title_and_body,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -127,7 +127,7 @@ pub(super) fn propose(
         None => (found.risk, risk_basis(&found.risk_rule)),
     };
     events.push(emit(id, classified, pieces));
-    events.extend(let_go(world, id, risk, basis)?);
+    events.extend(let_go(world, id, Life::Absent, risk, basis)?);
     Ok(events)
 }
 
@@ -172,15 +172,25 @@ fn risk_basis(rule: &RiskRule) -> RiskBasis {
 fn let_go(
     world: &mut World,
     id: IntentId,
+    life: Life,
     risk: Risk,
     basis: RiskBasis,
-) -> Result<Option<Emitted>, DecideError> {
-    let approves = world.settings()?.approves(risk, basis);
-    let approved = Approved {
-        by: Approver::System,
-        reason: None,
-    };
-    Ok(approves.then(|| emit(id, approved, Pieces::new())))
+) -> Result<Vec<Emitted>, DecideError> {
+    if !world.settings()?.approves(risk, basis) {
+        return Ok(Vec::new());
+    }
+    Ok(approved(id, life, Approver::System, None))
+}
+
+/// That an intent was approved. A Draft becomes Active by it.
+fn approved(id: IntentId, life: Life, by: Approver, reason: Option<&str>) -> Vec<Emitted> {
+    let mut pieces = Pieces::new();
+    let reason = pieces.optional_text(reason);
+    let mut events = vec![emit(id, Approved { by, reason }, pieces)];
+    if matches!(life, Life::Absent | Life::Draft { .. }) {
+        events.push(emit(id, Activated { reason: None }, Pieces::new()));
+    }
+    events
 }
 
 fn refuse(
@@ -208,6 +218,27 @@ fn require_open(id: IntentId, state: &State, asked: &'static str) -> Result<(), 
         return Err(refuse(id, state.life.name(), asked, "not yet settled"));
     }
     Ok(())
+}
+
+/// Demands that work on an intent has not ended.
+pub(crate) fn require_open_work(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    open_intent(world, id, asked).map(|_| ())
+}
+
+/// The same of an intent that nobody may have.
+pub(crate) fn require_open_if_any(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    match world.intent_if_any(id)? {
+        Some(state) => require_open(id, &state, asked),
+        None => Ok(()),
+    }
 }
 
 /// An intent that is neither finished nor given up.
@@ -244,7 +275,7 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decid
     };
     let mut events = vec![emit(id, classified, pieces)];
     if let Some(risk) = command.risk.filter(|_| state.stage == Stage::Proposed) {
-        events.extend(let_go(world, id, risk, RiskBasis::Judged)?);
+        events.extend(let_go(world, id, state.life, risk, RiskBasis::Judged)?);
     }
     Ok(events)
 }
@@ -256,12 +287,8 @@ pub(crate) fn approve(world: &mut World, command: &ApproveIntent, _: &Meta) -> D
         let status = status_in(world, id)?;
         return Err(refuse(id, status.as_str(), "approve_intent", "proposed"));
     }
-    let mut pieces = Pieces::new();
-    let approved = Approved {
-        by: Approver::Actor,
-        reason: pieces.optional_text(command.reason.as_deref()),
-    };
-    Ok(vec![emit(id, approved, pieces)])
+    let reason = command.reason.as_deref();
+    Ok(approved(id, state.life, Approver::Actor, reason))
 }
 
 pub(crate) fn reject(world: &mut World, command: &RejectIntent, _: &Meta) -> Decided {
@@ -349,32 +376,18 @@ pub fn run_begins(world: &mut World, id: IntentId) -> Result<Option<Emitted>, De
     let Some(state) = world.intent_if_any(id)? else {
         return Ok(None);
     };
+    let asked = "create_run of a task of it";
+    require_open(id, &state, asked)?;
     match state.stage {
         Stage::Approved => {
-            let asked = "create_run of a task of it";
-            require_open(id, &state, asked)?;
             require_ready(world, id, &state, asked)?;
             Ok(Some(started(id)))
         }
         Stage::Proposed if state.is_taken_in => {
             let allowed = "approved or executing (approve_intent)";
-            Err(refuse(
-                id,
-                "proposed",
-                "create_run of a task of it",
-                allowed,
-            ))
+            Err(refuse(id, "proposed", asked, allowed))
         }
-        Stage::Rejected => {
-            let allowed = "approved or executing";
-            Err(refuse(
-                id,
-                "rejected",
-                "create_run of a task of it",
-                allowed,
-            ))
-        }
-        Stage::Proposed | Stage::Executing => Ok(None),
+        Stage::Proposed | Stage::Rejected | Stage::Executing => Ok(None),
     }
 }
 

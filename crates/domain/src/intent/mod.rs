@@ -11,6 +11,7 @@ mod evolve;
 pub(crate) mod intake;
 mod intake_command;
 mod intake_event;
+mod open_work;
 mod parts;
 pub(crate) mod rerun;
 

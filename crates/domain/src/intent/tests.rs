@@ -43,11 +43,7 @@ fn activate() -> Command {
 }
 
 fn complete() -> Command {
-    CompleteIntent {
-        intent: INTENT,
-        reason: None,
-    }
-    .into()
+    CompleteIntent::new(INTENT).into()
 }
 
 fn cancel() -> Command {
@@ -351,8 +347,8 @@ fn reasons_are_content() {
         (
             active.clone(),
             CompleteIntent {
-                intent,
                 reason: reason(),
+                ..CompleteIntent::new(intent)
             }
             .into(),
         ),

@@ -8,7 +8,8 @@ use crate::task::GoalType;
 use crate::{ActorRef, FrameId, IntentId, Json, PipelineId, PlanId, TaskId};
 
 /// Draws up a plan, or a revision of one. A revision takes nothing over from
-/// the plan before it but the link.
+/// the plan before it but the link and the intent. The revisions of a plan, and
+/// all plans of an intent, form one line: each revises the latest one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatePlan {
@@ -16,11 +17,17 @@ pub struct CreatePlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<PlanId>,
     /// The Active intent that it is for; it becomes that intent's current plan.
+    /// Left out, it is the intent of `previous`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<IntentId>,
-    /// The plan that this one revises.
+    /// The plan that this one revises: the latest revision. Left out, it is the
+    /// intent's current plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PlanId>,
+    /// The earlier revision that this one goes back to. Its steps are given
+    /// again, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restores: Option<PlanId>,
     /// The pipeline that it takes its context from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineId>,

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    AddStep, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput, SetStepStatus,
-    SpawnStepTask, State, StepAdded, StepFramesLinked, StepOutputRecorded, StepState, StepStatus,
-    StepStatusChanged, StepTaskSpawned, StoredStep,
+    AddStep, Assigned, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput,
+    Restored, Revised, SetStepStatus, SpawnStepTask, State, StepAdded, StepFramesLinked,
+    StepOutputRecorded, StepState, StepStatus, StepStatusChanged, StepTaskSpawned, StoredStep,
 };
 use crate::pieces::Pieces;
 use crate::pipeline::decide::{frames_used, open};
@@ -29,11 +29,9 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
         world.unused(asked.0)?;
     }
     world.absent(id.stream())?;
-    if let Some(intent) = command.intent {
-        intent::decide::require_active(world, intent, "create_plan")?;
-    }
-    if let Some(previous) = command.previous {
-        check_intent(world, previous, command.intent, "previous")?;
+    let Line { intent, previous } = line(world, command)?;
+    if let Some(restored) = command.restores {
+        check_restored(world, restored, previous, command.steps.len())?;
     }
     if let Some(pipeline) = command.pipeline {
         world.require(StreamKind::Pipeline, pipeline)?;
@@ -47,18 +45,138 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
         steps.push(step);
     }
     let event = Drafted {
-        previous: command.previous,
-        intent: command.intent,
+        previous,
+        intent,
         pipeline: command.pipeline,
         fwindow: command.fwindow,
         steps,
     };
     let mut emitted = vec![emit(id, event, pieces)];
-    emitted.extend(command.intent.map(|intent| {
+    emitted.extend(
+        command
+            .restores
+            .map(|plan| emit(id, Restored { plan }, Pieces::new())),
+    );
+    emitted.extend(previous.map(|plan| emit(plan, Revised { by: id }, Pieces::new())));
+    emitted.extend(intent.map(|intent| {
         intent::decide::emit(intent, intent::PlanSelected { plan: id }, Pieces::new())
     }));
     emitted.extend(uses);
     Ok(emitted)
+}
+
+/// Where a new plan stands.
+struct Line {
+    intent: Option<IntentId>,
+    previous: Option<PlanId>,
+}
+
+/// The line of revisions that a new plan goes on: that of its intent, or that of
+/// the plan that it revises.
+fn line(world: &mut World, command: &CreatePlan) -> Result<Line, DecideError> {
+    let inherited = match command.previous {
+        Some(previous) => {
+            check_intent(world, previous, command.intent, "previous")?;
+            world.plan_intent(previous)?
+        }
+        None => None,
+    };
+    let intent = command.intent.or(inherited);
+    let latest = match intent {
+        Some(intent) => intent::decide::require_active(world, intent, "create_plan")?.plan,
+        None => None,
+    };
+    let previous = command.previous.or(latest);
+    if let Some(previous) = previous {
+        require_latest(world, previous, latest, "previous")?;
+    }
+    Ok(Line { intent, previous })
+}
+
+/// Demands that a plan is the end of its line of revisions, and if its intent
+/// has a plan, this one.
+fn require_latest(
+    world: &mut World,
+    plan: PlanId,
+    latest: Option<PlanId>,
+    field: &'static str,
+) -> Result<(), DecideError> {
+    let state = match world.plan(plan) {
+        // An adopted intent may name a plan that nobody has.
+        Err(DecideError::Refused(Refusal::NotFound { .. })) if latest == Some(plan) => {
+            return Ok(());
+        }
+        found => found?,
+    };
+    let later = latest.filter(|latest| *latest != plan);
+    let Some(later) = later.or(state.revised_by) else {
+        return Ok(());
+    };
+    let reason = format!(
+        "plan {plan} is not the latest revision, which is {later}; \
+         to go back to it, create a plan with previous {later} and restores {plan}"
+    );
+    Err(Refusal::invalid(field, reason).into())
+}
+
+/// What is gone back to is an earlier revision of the same line, and its steps
+/// are given again.
+fn check_restored(
+    world: &mut World,
+    restored: PlanId,
+    previous: Option<PlanId>,
+    steps: usize,
+) -> Result<(), DecideError> {
+    let (mut next, mut seen) = (previous, BTreeSet::new());
+    while let Some(plan) = next.filter(|plan| *plan != restored && seen.insert(*plan)) {
+        next = match world.plan(plan) {
+            Err(DecideError::Refused(Refusal::NotFound { .. })) => None,
+            found => found?.previous,
+        };
+    }
+    let is_earlier = next == Some(restored) && previous != Some(restored);
+    if !is_earlier {
+        let reason = format!("plan {restored} is no earlier revision of the plan that is revised");
+        return Err(Refusal::invalid("restores", reason).into());
+    }
+    let expected = world.plan(restored)?.steps.len();
+    if steps != expected {
+        let reason = format!("plan {restored} has {expected} steps; give them again, not {steps}");
+        return Err(Refusal::invalid("steps", reason).into());
+    }
+    Ok(())
+}
+
+/// What selecting a plan changes about it, if it may be selected: it belongs to
+/// the intent from then on.
+pub(crate) fn selected(
+    world: &mut World,
+    plan: PlanId,
+    intent: IntentId,
+    current: Option<PlanId>,
+) -> Result<Option<Emitted>, DecideError> {
+    check_intent(world, plan, Some(intent), "plan")?;
+    let state = world.plan(plan)?;
+    // A revision of the current one may have been drawn up for no intent.
+    let latest = current.filter(|current| state.previous != Some(*current));
+    require_latest(world, plan, latest, "plan")?;
+    let assigned = Assigned { intent };
+    Ok(state
+        .intent
+        .is_none()
+        .then(|| emit(plan, assigned, Pieces::new())))
+}
+
+/// Demands that work on the intent of a plan, if it has one, has not ended.
+fn require_open_intent(
+    world: &mut World,
+    state: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    match state.intent {
+        Some(intent) => intent::intake::require_open_if_any(world, intent, asked),
+        None => Ok(()),
+    }
 }
 
 /// A plan that was made for one intent cannot serve another.
@@ -189,6 +307,7 @@ fn require_step(state: &State, index: u32) -> Result<&StepState, Refusal> {
 
 pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
+    require_open_intent(world, &state, "add_step to a plan of it")?;
     let index = next_index(state.steps.len())?;
     if let Some(expected) = command.index.filter(|expected| *expected != index) {
         let reason = format!("the next step is {index}, not {expected}");
@@ -274,6 +393,7 @@ pub(crate) fn link_step_frames(world: &mut World, command: &LinkStepFrames, _: &
 
 pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
+    require_open_intent(world, &state, "spawn_step_task of a plan of it")?;
     if let Some(existing) = require_step(&state, command.step)?.task {
         let reason = format!(
             "step {} has task {existing} already; a step has at most one",

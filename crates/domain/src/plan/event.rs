@@ -63,6 +63,12 @@ events! {
         Sealed = "plan.sealed" v 1,
         /// It was taken over from another system.
         Adopted = "plan.adopted" v 1,
+        /// Another plan took its place.
+        Revised = "plan.revised" v 1,
+        /// It became the plan of an intent.
+        Assigned = "plan.assigned" v 1,
+        /// It goes back to an earlier revision.
+        Restored = "plan.restored" v 1,
         /// Content of events in this stream was removed.
         Redacted = "plan.redacted" v 1,
     }
@@ -83,6 +89,27 @@ pub struct Drafted {
     pub fwindow: Option<(u32, u32)>,
     /// The first steps, all of them pending.
     pub steps: Vec<StoredStep>,
+}
+
+/// Another plan took this one's place; a plan is revised at most once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revised {
+    /// The revision.
+    pub by: PlanId,
+}
+
+/// A plan that was drawn up for no intent became the plan of one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assigned {
+    /// The intent.
+    pub intent: IntentId,
+}
+
+/// This plan goes back to an earlier revision of its line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restored {
+    /// The earlier revision.
+    pub plan: PlanId,
 }
 
 /// A step inside an event's structure.
@@ -212,6 +239,8 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         Event::MetadataSet(event) => subject(event.kind, event.object),
         Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
+        // A plan itself says nothing of these.
+        Event::Revised(_) | Event::Assigned(_) | Event::Restored(_) => Vec::new(),
         Event::Drafted(_)
         | Event::StepAdded(_)
         | Event::StepStatusChanged(_)

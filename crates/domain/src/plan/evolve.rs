@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{AdoptedStep, Event, StepStatus, StoredStep};
-use crate::{FrameId, IntentId, PipelineId, TaskId};
+use crate::{FrameId, IntentId, PipelineId, PlanId, TaskId};
 
 /// A plan has no life of its own: its steps have. The default is a plan that
 /// does not exist.
@@ -13,6 +13,10 @@ pub struct State {
     pub exists: bool,
     /// The intent that it is a plan for.
     pub intent: Option<IntentId>,
+    /// The plan that it revises.
+    pub previous: Option<PlanId>,
+    /// The plan that revises it.
+    pub revised_by: Option<PlanId>,
     /// The pipeline whose frames the steps name.
     pub pipeline: Option<PipelineId>,
     /// The steps, by their numbers.
@@ -65,6 +69,8 @@ pub fn evolve(state: &mut State, event: &Event) {
             *state = State {
                 exists: true,
                 intent: event.intent,
+                previous: event.previous,
+                revised_by: None,
                 pipeline: event.pipeline,
                 steps,
             };
@@ -74,6 +80,8 @@ pub fn evolve(state: &mut State, event: &Event) {
                 *state = State {
                     exists: true,
                     intent: None,
+                    previous: object.previous,
+                    revised_by: None,
                     pipeline: object.pipeline,
                     steps: Vec::new(),
                 };
@@ -93,7 +101,10 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::StepTaskSpawned(event) => {
             on_step(state, event.index, |step| step.task = Some(event.task));
         }
-        Event::StepOutputRecorded(_)
+        Event::Revised(event) => state.revised_by = Some(event.by),
+        Event::Assigned(event) => state.intent = Some(event.intent),
+        Event::Restored(_)
+        | Event::StepOutputRecorded(_)
         | Event::MetadataSet(_)
         | Event::Redacted(_)
         | Event::Sealed(_) => {}

@@ -1,6 +1,7 @@
 //! Given, when, then for plans.
 
 use super::*;
+use crate::AnyState;
 use crate::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
 use crate::pipeline::{CreatePipeline, FrameKind, FramesUsed, PushFrame};
 use crate::task::{CreateTask, GoalType};
@@ -165,7 +166,189 @@ fn a_revision_takes_over_nothing_but_the_link() {
         fwindow: None,
         steps: Vec::new(),
     };
-    assert_eq!(events(&emitted), [plan_event(drafted)]);
+    let revised = Revised {
+        by: id_of(&emitted),
+    };
+    assert_eq!(events(&emitted), [plan_event(drafted), plan_event(revised)]);
+    assert_eq!(emitted[1].stream, PLAN.stream());
+}
+
+fn id_of(emitted: &[Emitted]) -> PlanId {
+    PlanId(emitted[0].stream.id)
+}
+
+/// An active intent, and a plan for it.
+fn given_line() -> Given {
+    let mut given = Given::new().command(CreateIntent {
+        id: Some(INTENT),
+        prompt: "do".into(),
+        parent: None,
+    });
+    let content = "it".into();
+    given.execute(AnalyzeIntent {
+        intent: INTENT,
+        content,
+    });
+    given.execute(ActivateIntent {
+        intent: INTENT,
+        reason: None,
+    });
+    given.command(CreatePlan {
+        intent: Some(INTENT),
+        ..create()
+    })
+}
+
+fn selected(given: &Given) -> Option<PlanId> {
+    match given.loaded(INTENT.stream()).state {
+        AnyState::Intent(state) => state.plan,
+        other => panic!("{other:?} is no intent"),
+    }
+}
+
+fn revision(previous: Option<PlanId>, intent: Option<IntentId>) -> CreatePlan {
+    CreatePlan {
+        previous,
+        intent,
+        ..CreatePlan::default()
+    }
+}
+
+#[test]
+fn a_revision_belongs_to_the_intent_of_the_plan_that_it_revises() {
+    let mut given = given_line();
+    let second = id_of(&given.execute(revision(Some(PLAN), None)));
+    assert_eq!(selected(&given), Some(second));
+    // What names the intent alone revises its latest plan.
+    let emitted = given.execute(revision(None, Some(INTENT)));
+    let AnyEvent::Plan(Event::Drafted(drafted)) = &emitted[0].event else {
+        panic!("{emitted:?}");
+    };
+    assert_eq!(drafted.previous, Some(second));
+    assert_eq!(selected(&given), Some(id_of(&emitted)));
+}
+
+#[test]
+fn an_intent_has_one_line_of_revisions() {
+    let mut given = given_line();
+    let second = id_of(&given.execute(revision(Some(PLAN), None)));
+    let refused = |result: Result<Vec<Emitted>, Refusal>| {
+        let refusal = result.expect_err("it is not the latest").to_string();
+        assert!(refusal.contains(&second.to_string()), "{refusal}");
+        assert!(refusal.contains("restores"), "{refusal}");
+    };
+    refused(given.decide(revision(Some(PLAN), None)));
+    refused(given.decide(revision(Some(PLAN), Some(INTENT))));
+    refused(given.decide(SelectPlan {
+        intent: INTENT,
+        plan: PLAN,
+    }));
+    let again = SelectPlan {
+        intent: INTENT,
+        plan: second,
+    };
+    assert_eq!(given.decide(again), Ok(Vec::new()));
+}
+
+#[test]
+fn a_plan_without_an_intent_is_revised_once() {
+    let mut given = Given::new().command(create());
+    let second = id_of(&given.execute(revision(Some(PLAN), None)));
+    let refusal = given.decide(revision(Some(PLAN), None)).expect_err("twice");
+    assert!(refusal.to_string().contains(&second.to_string()));
+    given.execute(revision(Some(second), None));
+}
+
+#[test]
+fn going_back_is_a_revision_that_names_what_it_restores() {
+    let mut given = given_line();
+    given.execute(AddStep {
+        plan: PLAN,
+        index: None,
+        step: NewStep::new("one"),
+    });
+    let second = id_of(&given.execute(revision(Some(PLAN), None)));
+    let back = |restores, steps: Vec<NewStep>| CreatePlan {
+        restores: Some(restores),
+        steps,
+        ..revision(None, Some(INTENT))
+    };
+    let steps = || vec![NewStep::new("one")];
+    let emitted = given.decide(back(PLAN, steps())).expect("accepted");
+    assert_eq!(events(&emitted)[1], plan_event(Restored { plan: PLAN }));
+    for (wrong, named) in [
+        (back(second, Vec::new()), "no earlier revision"),
+        (
+            back(PlanId(uuid::Uuid::from_u128(99)), steps()),
+            "no earlier revision",
+        ),
+        (back(PLAN, Vec::new()), "has 1 steps"),
+    ] {
+        let refusal = given.decide(wrong).expect_err(named).to_string();
+        assert!(refusal.contains(named), "{refusal}");
+    }
+}
+
+#[test]
+fn a_selected_plan_belongs_to_the_intent_from_then_on() {
+    let mut given = given_line();
+    let free = PlanId(uuid::Uuid::from_u128(71));
+    let other = IntentId(uuid::Uuid::from_u128(72));
+    given.execute(CreatePlan {
+        id: Some(free),
+        ..CreatePlan::default()
+    });
+    given.execute(CreateIntent {
+        id: Some(other),
+        prompt: "do".into(),
+        parent: None,
+    });
+    let content = "it".into();
+    given.execute(AnalyzeIntent {
+        intent: other,
+        content,
+    });
+    given.execute(ActivateIntent {
+        intent: other,
+        reason: None,
+    });
+    let emitted = given.execute(SelectPlan {
+        intent: other,
+        plan: free,
+    });
+    assert_eq!(events(&emitted)[1], plan_event(Assigned { intent: other }));
+    // Its revisions are the intent's, too.
+    let emitted = given.execute(revision(Some(free), None));
+    assert_eq!(
+        events(&emitted).last(),
+        Some(&AnyEvent::Intent(
+            intent::PlanSelected {
+                plan: id_of(&emitted)
+            }
+            .into()
+        ))
+    );
+}
+
+#[test]
+fn a_plan_of_an_intent_that_is_over_gets_no_more_work() {
+    let given = given_line().command(intent::CancelIntent {
+        intent: INTENT,
+        reason: None,
+    });
+    let step = AddStep {
+        plan: PLAN,
+        index: None,
+        step: NewStep::new("one"),
+    };
+    for refused in [
+        given.decide(step).expect_err("it is over"),
+        given
+            .decide(revision(Some(PLAN), None))
+            .expect_err("it is over"),
+    ] {
+        assert!(refused.to_string().contains("is cancelled"), "{refused}");
+    }
 }
 
 #[test]

@@ -410,6 +410,17 @@ impl Decide {
     }
 }
 
+/// Records the git commit that a decision of the type commit led to, where it was
+/// made after the decision. It is recorded once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordResultCommit {
+    /// The decision.
+    pub decision: DecisionId,
+    /// The commit.
+    pub commit: GitOid,
+}
+
 /// Ends a run that could not go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

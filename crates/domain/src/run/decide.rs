@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-pub(crate) use super::verdict::decide;
+use super::verdict::ended_after_intent;
+pub(crate) use super::verdict::{decide, record_result_commit};
 use super::{
     ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, Event, EvidenceRecorded,
     FailRun, Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied,
@@ -186,10 +187,10 @@ fn require_unfinished(
     asked: &'static str,
 ) -> Result<Arc<State>, DecideError> {
     let state = world.run(run)?;
-    match state.status {
-        Status::Created | Status::Patching | Status::Validating => Ok(state),
-        status => Err(refuse(run, status, asked, "created, patching or validating").into()),
+    if state.is_unfinished() {
+        return Ok(state);
     }
+    Err(refuse(run, state.status, asked, "created, patching or validating").into())
 }
 
 pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &Meta) -> Decided {
@@ -225,12 +226,14 @@ pub(crate) fn start_validation(world: &mut World, command: &StartValidation, _: 
 
 pub(crate) fn fail(world: &mut World, command: &FailRun, _: &Meta) -> Decided {
     not_blank("error", &command.error)?;
-    require_unfinished(world, command.run, "fail_run")?;
+    let state = require_unfinished(world, command.run, "fail_run")?;
     let mut pieces = Pieces::new();
     let event = Failed {
         error: pieces.text(command.error.as_str()),
     };
-    Ok(vec![emit(command.run, event, pieces)])
+    let mut events = vec![emit(command.run, event, pieces)];
+    events.extend(ended_after_intent(world, command.run, &state)?);
+    Ok(events)
 }
 
 fn check_artifacts(artifacts: &[ArtifactRef]) -> Result<(), Refusal> {

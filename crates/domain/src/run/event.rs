@@ -9,12 +9,13 @@ use super::adopted::{
 };
 use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
 use crate::event::events;
+use crate::intent::IntentStatus;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
 use crate::{
-    DecisionId, EvidenceId, GitOid, Kind, PatchSetId, PlanId, ProvenanceId, RunId, SnapshotId,
-    StoredArtifact, StoredEnvironment, TaskId, ToolInvocationId,
+    DecisionId, EvidenceId, GitOid, IntentId, Kind, PatchSetId, PlanId, ProvenanceId, RunId,
+    SnapshotId, StoredArtifact, StoredEnvironment, TaskId, ToolInvocationId,
 };
 
 events! {
@@ -68,6 +69,10 @@ events! {
         ProvenanceAdopted = "run.provenance_adopted" v 1,
         /// A tool invocation was taken over from another system.
         ToolInvocationAdopted = "run.tool_invocation_adopted" v 1,
+        /// The commit that a decision led to was recorded after it.
+        ResultCommitRecorded = "run.result_commit_recorded" v 1,
+        /// The run ended although work on its intent had ended before.
+        EndedAfterIntent = "run.ended_after_intent" v 1,
         /// Content of events in this stream was removed.
         Redacted = "run.redacted" v 1,
     }
@@ -303,6 +308,24 @@ pub struct DecisionMade {
     pub rationale: Option<Slot>,
 }
 
+/// The commit that a decision led to, which was not known when it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultCommitRecorded {
+    /// The decision.
+    pub decision: DecisionId,
+    /// The commit.
+    pub commit: GitOid,
+}
+
+/// The run ended under an intent that had been completed or cancelled before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedAfterIntent {
+    /// The intent of the run's task.
+    pub intent: IntentId,
+    /// The status that it had then.
+    pub status: IntentStatus,
+}
+
 /// The run could not go on; it is Failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
@@ -321,6 +344,8 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::MetricsRecorded(_)
         | Event::Failed(_)
         | Event::Adopted(_) => vec![run],
+        // It comes with the run's end, which touches it.
+        Event::EndedAfterIntent(_) => Vec::new(),
         Event::PatchSetAdopted(event) => vec![patch_set(event.patch_set)],
         Event::EvidenceAdopted(event) => vec![(Kind::Evidence, event.evidence.evidence.0)],
         Event::DecisionAdopted(event) => vec![(Kind::Decision, event.decision.decision.0)],
@@ -340,6 +365,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         // is, the fold knows.
         Event::UsageRecorded(_) => vec![run],
         Event::DecisionMade(event) => vec![(Kind::Decision, event.decision.0), run],
+        Event::ResultCommitRecorded(event) => vec![(Kind::Decision, event.decision.0)],
         Event::MetadataSet(event) => subject(event.kind, event.object),
         Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApplyStatus, Event};
+use super::{ApplyStatus, DecisionMade, DecisionType, Event};
 use crate::{DecisionId, GitOid, PatchSetId, ProvenanceId, TaskId};
 
 /// Where a run is in its life (document 000, Run status transitions).
@@ -59,6 +59,10 @@ pub struct State {
     pub provenance: Option<ProvenanceId>,
     /// Its decision.
     pub decision: Option<DecisionId>,
+    /// Whether its decision was Commit.
+    pub is_commit: bool,
+    /// The commit that its decision led to.
+    pub result_commit: Option<GitOid>,
     /// The tokens that it is known to have used.
     pub tokens: u64,
 }
@@ -67,6 +71,14 @@ impl State {
     /// Whether it does not exist. Objects of it may.
     pub fn is_absent(&self) -> bool {
         self.status == Status::Absent
+    }
+
+    /// Whether it exists and has not ended.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(
+            self.status,
+            Status::Created | Status::Patching | Status::Validating
+        )
     }
 
     /// The run's tokens with so many more; `None` beyond 2^64 - 1, where no sum
@@ -110,7 +122,7 @@ pub fn evolve(state: &mut State, event: &Event) {
             }
         }
         // The run's own status was adopted with the run.
-        Event::DecisionAdopted(event) => state.decision = Some(event.decision.decision),
+        Event::DecisionAdopted(event) => decided(state, &event.decision),
         Event::SnapshotAttached(_) => state.has_snapshot = true,
         Event::PatchingStarted(_) => state.status = Status::Patching,
         Event::ValidationStarted(_) => state.status = Status::Validating,
@@ -142,13 +154,15 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Event::UsageRecorded(event) => add_tokens(state, &event.tokens()),
         Event::DecisionMade(event) => {
-            state.decision = Some(event.decision);
+            decided(state, event);
             if state.status != Status::Failed {
                 state.status = Status::Completed;
             }
         }
         Event::Failed(_) => state.status = Status::Failed,
+        Event::ResultCommitRecorded(event) => state.result_commit = Some(event.commit),
         Event::ToolInvoked(_)
+        | Event::EndedAfterIntent(_)
         | Event::ToolInvocationAdopted(_)
         | Event::EvidenceAdopted(_)
         | Event::RationaleOverridden(_)
@@ -158,6 +172,12 @@ pub fn evolve(state: &mut State, event: &Event) {
         | Event::Redacted(_)
         | Event::Sealed(_) => {}
     }
+}
+
+fn decided(state: &mut State, made: &DecisionMade) {
+    state.decision = Some(made.decision);
+    state.is_commit = made.decision_type == DecisionType::Commit;
+    state.result_commit = made.result_commit;
 }
 
 /// The decider lets no sum become too large; records from elsewhere may.

@@ -5,20 +5,23 @@
 //! | Commit | Completed | the chosen one Applied | Done |
 //! | Retry | Completed | the open ones Rejected | stays Running |
 //! | Abandon | Completed | left | Failed |
-//! | Checkpoint, other | Completed | left | stays Running |
+//! | Checkpoint | Completed | left | stays Running |
+//! | other | Completed | left | stays |
 //! | Rollback | Completed | the named one Reverted, in its own run | stays |
 //!
-//! A Failed run may have a decision too, but for Commit and Rollback, and
-//! stays Failed. No decision of a run that reverts changes the task.
+//! Commit, Retry and Checkpoint need a task that is Running: where another run
+//! has settled it, nothing is left to be done or tried again. Abandon then ends
+//! the run alone. A Failed run may have a decision too, but for Commit and
+//! Rollback, and stays Failed. No decision of a run that reverts changes the task.
 
 use super::decide::{emit, fresh_id, owning_run, refuse, require_patch_set};
 use super::{
-    ApplyStatus, Decide, DecisionMade, DecisionType, PatchSetApplied, PatchSetRejected,
-    PatchSetReverted, State, Status,
+    ApplyStatus, Decide, DecisionMade, DecisionType, EndedAfterIntent, PatchSetApplied,
+    PatchSetRejected, PatchSetReverted, RecordResultCommit, ResultCommitRecorded, State, Status,
 };
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, Kind, Meta, PatchSetId, Refusal, RunId, TaskId, intent, task};
+use crate::{DecideError, IntentId, Kind, Meta, PatchSetId, Refusal, RunId, TaskId, intent, task};
 
 pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decided {
     let run = command.run;
@@ -35,10 +38,17 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
     check_fields(command, &state)?;
     let consequences = match &command.decision_type {
         DecisionType::Commit => commit(world, command, &state)?,
-        DecisionType::Retry => reject_open(run, &state),
+        DecisionType::Retry => {
+            require_running_task(world, &state, &command.decision_type)?;
+            reject_open(run, &state)
+        }
         DecisionType::Abandon => abandon(world, command, &state)?,
         DecisionType::Rollback => roll_back(world, run, &state)?,
-        DecisionType::Checkpoint | DecisionType::Other(_) => Vec::new(),
+        DecisionType::Checkpoint => {
+            require_running_task(world, &state, &command.decision_type)?;
+            Vec::new()
+        }
+        DecisionType::Other(_) => Vec::new(),
     };
     let decision = fresh_id(world, command.id, meta)?;
     let chosen = match command.decision_type {
@@ -56,6 +66,69 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
     };
     let mut events = vec![emit(run, made, pieces)];
     events.extend(consequences);
+    if state.is_unfinished() {
+        events.extend(ended_after_intent(world, run, &state)?);
+    }
+    Ok(events)
+}
+
+/// That a run ends although its intent was completed or cancelled before.
+pub(super) fn ended_after_intent(
+    world: &mut World,
+    run: RunId,
+    state: &State,
+) -> Result<Option<Emitted>, DecideError> {
+    let Some(id) = intent_of(world, state)? else {
+        return Ok(None);
+    };
+    let status = match world.intent_if_any(id)?.map(|intent| intent.life) {
+        Some(intent::Life::Completed) => intent::IntentStatus::Completed,
+        Some(intent::Life::Cancelled) => intent::IntentStatus::Cancelled,
+        _ => return Ok(None),
+    };
+    let ended = EndedAfterIntent { intent: id, status };
+    Ok(Some(emit(run, ended, Pieces::new())))
+}
+
+/// The intent of a run's task, if it has one.
+fn intent_of(world: &mut World, state: &State) -> Result<Option<IntentId>, DecideError> {
+    match state.task {
+        Some(task) => Ok(world.task_if_any(task)?.and_then(|task| task.intent)),
+        None => Ok(None),
+    }
+}
+
+/// A commit that was made after the decision which led to it. The intent takes it
+/// too.
+pub(crate) fn record_result_commit(
+    world: &mut World,
+    command: &RecordResultCommit,
+    _: &Meta,
+) -> Decided {
+    let (decision, commit) = (command.decision, command.commit);
+    let run = RunId(world.locate_kind(decision.0, Kind::Decision)?.id);
+    let state = world.run(run)?;
+    if !state.is_commit || state.decision != Some(decision) {
+        let reason = "only a decision of the type commit leads to a commit";
+        return Err(Refusal::invalid("decision", reason).into());
+    }
+    match state.result_commit {
+        Some(existing) if existing == commit => return Ok(Vec::new()),
+        Some(existing) => {
+            let reason = format!("the decision led to {existing}, which never changes");
+            return Err(Refusal::invalid("commit", reason).into());
+        }
+        None => {}
+    }
+    let recorded = ResultCommitRecorded { decision, commit };
+    let mut events = vec![emit(run, recorded, Pieces::new())];
+    if let Some(id) = intent_of(world, &state)?
+        && let Some(found) = world.intent_if_any(id)?
+        && matches!(found.life, intent::Life::Active | intent::Life::Completed)
+    {
+        let recorded = intent::CommitRecorded { commit };
+        events.push(intent::decide::emit(id, recorded, Pieces::new()));
+    }
     Ok(events)
 }
 
@@ -159,6 +232,18 @@ fn require_running(
     }
 }
 
+fn require_running_task(
+    world: &mut World,
+    state: &State,
+    verdict: &DecisionType,
+) -> Result<(), DecideError> {
+    match changed_task(state) {
+        // An adopted run may be of a task that nobody has.
+        Some(task) if world.task_if_any(task)?.is_some() => require_running(world, task, verdict),
+        _ => Ok(()),
+    }
+}
+
 fn commit(world: &mut World, command: &Decide, state: &State) -> Result<Vec<Emitted>, DecideError> {
     let run = command.run;
     let Some(chosen) = command.chosen_patchset_id else {
@@ -232,7 +317,10 @@ fn abandon(
     let Some(task) = changed_task(state) else {
         return Ok(Vec::new());
     };
-    require_running(world, task, &command.decision_type)?;
+    if world.task(task)?.status != task::Status::Running {
+        // Another run, or somebody, has settled it.
+        return Ok(Vec::new());
+    }
     let mut pieces = Pieces::new();
     let reason = pieces.optional_text(command.rationale.as_deref());
     let failed = task::Failed {

@@ -65,7 +65,7 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
         world.require(StreamKind::Task, parent)?;
     }
     if let Some(intent) = command.intent {
-        world.require(StreamKind::Intent, intent)?;
+        intent::intake::require_open_work(world, intent, "create_task")?;
     }
     let mut dependencies = Vec::new();
     let mut is_lost = false;

@@ -48,8 +48,8 @@ pub struct State {
     pub goal: Option<GoalType>,
     /// The task that it is a part of.
     pub parent: Option<TaskId>,
-    /// The attempt that was begun last.
-    pub last_run: Option<RunId>,
+    /// The attempts, oldest first.
+    pub runs: Vec<RunId>,
     /// How many reviews rejected the work.
     pub rejections: u32,
     /// The task that took its place.
@@ -60,6 +60,11 @@ impl State {
     /// Whether it does not exist.
     pub fn is_absent(&self) -> bool {
         self.status == Status::Absent
+    }
+
+    /// The attempt that was begun last.
+    pub fn last_run(&self) -> Option<RunId> {
+        self.runs.last().copied()
     }
 }
 
@@ -79,7 +84,7 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Done(_) => state.status = Status::Done,
         Event::Failed(_) => state.status = Status::Failed,
         Event::Cancelled(_) => state.status = Status::Cancelled,
-        Event::RunAdded(added) => state.last_run = Some(added.run),
+        Event::RunAdded(added) => state.runs.push(added.run),
         Event::ReviewRecorded(review) => {
             if review.verdict == ReviewVerdict::Rejected {
                 state.rejections = state.rejections.saturating_add(1);
@@ -105,7 +110,7 @@ fn adopt(state: &mut State, event: &Adopted) {
             ..State::default()
         };
     }
-    state.last_run = event.runs.last().copied().or(state.last_run);
+    state.runs.extend(&event.runs);
     for dependency in &event.dependencies {
         if !state.dependencies.contains(dependency) {
             state.dependencies.push(*dependency);

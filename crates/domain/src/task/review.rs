@@ -17,7 +17,7 @@ const NO_MORE_RETRIES: &str = "review rejected after max retries";
 pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> Decided {
     check(command)?;
     let state = world.task(command.task)?;
-    let run = match (state.status, state.last_run) {
+    let run = match (state.status, state.last_run()) {
         (Status::Running, Some(run)) => run,
         (status, _) => {
             let allowed = "running, and its last run is validating";

@@ -268,6 +268,9 @@ impl Fold<'_> {
             Event::StepTaskSpawned(event) => self.step_task(event.index, event.task),
             Event::StepFramesLinked(_)
             | Event::StepOutputRecorded(_)
+            | Event::Revised(_)
+            | Event::Assigned(_)
+            | Event::Restored(_)
             | Event::MetadataSet(_)
             | Event::Redacted(_)
             | Event::Sealed(_) => {}
@@ -364,6 +367,8 @@ impl Fold<'_> {
                 self.set_title(Kind::Run, id);
             }
             Event::MetricsRecorded(_)
+            | Event::ResultCommitRecorded(_)
+            | Event::EndedAfterIntent(_)
             | Event::MetadataSet(_)
             | Event::Redacted(_)
             | Event::Sealed(_) => {}

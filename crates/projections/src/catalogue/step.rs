@@ -261,6 +261,9 @@ fn plan_title(event: &plan::Event) -> Option<Slot> {
         | Event::StepFramesLinked(_)
         | Event::StepTaskSpawned(_)
         | Event::StepOutputRecorded(_)
+        | Event::Revised(_)
+        | Event::Assigned(_)
+        | Event::Restored(_)
         | Event::MetadataSet(_)
         | Event::Redacted(_)
         | Event::Sealed(_) => None,
@@ -314,6 +317,8 @@ fn run_title(event: &run::Event) -> Option<Slot> {
         | Event::PatchSetReverted(_)
         | Event::UsageRecorded(_)
         | Event::MetricsRecorded(_)
+        | Event::ResultCommitRecorded(_)
+        | Event::EndedAfterIntent(_)
         | Event::MetadataSet(_)
         | Event::Redacted(_)
         | Event::Sealed(_) => None,

@@ -234,6 +234,9 @@ fn plan(event: &plan::Event, entry: &Entry) -> String {
             format!("step {}: task {} spawned", event.index, short(event.task))
         }
         Event::StepOutputRecorded(event) => format!("step {}: outputs recorded", event.index),
+        Event::Revised(event) => format!("revised by plan {}", short(event.by)),
+        Event::Assigned(event) => format!("assigned to intent {}", short(event.intent)),
+        Event::Restored(event) => format!("goes back to plan {}", short(event.plan)),
         Event::Adopted(_) => adopted(entry, "plan"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
@@ -321,6 +324,14 @@ fn run(event: &run::Event, entry: &Entry) -> String {
         Event::UsageRecorded(event) => usage(event),
         Event::MetricsRecorded(_) => "metrics recorded".to_owned(),
         Event::DecisionMade(event) => decision(event, entry),
+        Event::ResultCommitRecorded(event) => {
+            let decision = short(event.decision);
+            format!("decision {decision}: commit {} recorded", event.commit)
+        }
+        Event::EndedAfterIntent(event) => {
+            let intent = short(event.intent);
+            format!("ended after intent {intent} was {}", event.status)
+        }
         Event::Failed(event) => format!("status -> failed: {}", quoted(entry, event.error)),
         Event::Adopted(_) => adopted(entry, "run"),
         Event::PatchSetAdopted(_) => adopted(entry, "patch set"),

@@ -49,6 +49,12 @@ impl Project for DecisionView {
         })
     }
 
-    /// A decision never changes; only its header does.
-    fn evolve(&mut self, _: &Entry) {}
+    /// A decision never changes, but that the commit comes later; and its header does.
+    fn evolve(&mut self, entry: &Entry) {
+        if let AnyEvent::Run(Event::ResultCommitRecorded(event)) = &entry.event
+            && event.decision.0 == self.header.object_id
+        {
+            self.result_commit_sha = Some(event.commit);
+        }
+    }
 }

@@ -110,6 +110,12 @@ pub struct PlanView {
     /// The intent that it is for; not part of the JSON.
     #[serde(skip)]
     pub intent: Option<IntentId>,
+    /// The plan that revises it; not part of the JSON.
+    #[serde(skip)]
+    pub revised_by: Option<PlanId>,
+    /// The earlier revision that it goes back to; not part of the JSON.
+    #[serde(skip)]
+    pub restores: Option<PlanId>,
 }
 
 impl PlanView {
@@ -140,6 +146,8 @@ impl PlanView {
             fwindow: object.fwindow,
             steps: Vec::new(),
             intent: None,
+            revised_by: None,
+            restores: None,
         };
         view.adopt_steps(&event.steps, entry);
         Some(view)
@@ -170,6 +178,8 @@ impl Project for PlanView {
                 .map(|(index, step)| PlanStepView::new(index, step, entry))
                 .collect(),
             intent: event.intent,
+            revised_by: None,
+            restores: None,
         })
     }
 
@@ -210,6 +220,9 @@ impl Project for PlanView {
                 self.change(event.index, |step| step.outputs = Some(outputs));
             }
             Event::Adopted(event) => self.adopt_steps(&event.steps, entry),
+            Event::Revised(event) => self.revised_by = Some(event.by),
+            Event::Assigned(event) => self.intent = Some(event.intent),
+            Event::Restored(event) => self.restores = Some(event.plan),
             Event::Drafted(_) | Event::MetadataSet(_) | Event::Redacted(_) | Event::Sealed(_) => {}
         }
     }

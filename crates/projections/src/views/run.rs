@@ -1,7 +1,8 @@
 //! The view of a run (document 000, Run).
 
+use annals_domain::intent::IntentStatus;
 use annals_domain::run::{Adopted, Event, Status};
-use annals_domain::{AnyEvent, GitOid, PatchSetId, PlanId, SnapshotId, TaskId};
+use annals_domain::{AnyEvent, GitOid, IntentId, PatchSetId, PlanId, SnapshotId, TaskId};
 use serde::{Serialize, Serializer};
 
 use crate::object::Project;
@@ -41,6 +42,10 @@ pub struct RunView {
     /// The applied patch set that it is there to revert; not part of the JSON.
     #[serde(skip)]
     pub reverts: Option<PatchSetId>,
+    /// The intent that was over before the run ended, and its status then; not
+    /// part of the JSON.
+    #[serde(skip)]
+    pub ended_after_intent: Option<(IntentId, IntentStatus)>,
 }
 
 fn status_name<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S::Error> {
@@ -63,6 +68,7 @@ impl RunView {
             error: entry.optional_text(object.error),
             environment: environment.map(|stored| EnvironmentView::read(stored, entry)),
             reverts: None,
+            ended_after_intent: None,
         })
     }
 }
@@ -87,6 +93,7 @@ impl Project for RunView {
             error: None,
             environment: environment.map(|stored| EnvironmentView::read(stored, entry)),
             reverts: event.reverts,
+            ended_after_intent: None,
         })
     }
 
@@ -111,7 +118,11 @@ impl Project for RunView {
                 self.status = Status::Failed;
                 self.error = Some(entry.text(event.error));
             }
+            Event::EndedAfterIntent(event) => {
+                self.ended_after_intent = Some((event.intent, event.status));
+            }
             Event::Created(_)
+            | Event::ResultCommitRecorded(_)
             | Event::ToolInvoked(_)
             | Event::PatchSetAdopted(_)
             | Event::EvidenceAdopted(_)

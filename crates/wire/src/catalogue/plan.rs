@@ -139,5 +139,20 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event(
+        "plan.revised",
+        "Another plan took its place; at most once.",
+        &[structure("by", "uuid", "the revision")],
+    ),
+    event(
+        "plan.assigned",
+        "A plan that was drawn up for no intent became the plan of one.",
+        &[structure("intent", "uuid", "the intent")],
+    ),
+    event(
+        "plan.restored",
+        "The plan goes back to an earlier revision of its line.",
+        &[structure("plan", "uuid", "the earlier revision")],
+    ),
     event("plan.redacted", REDACTED_MEANING, REDACTED),
 ];

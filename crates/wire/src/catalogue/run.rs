@@ -353,5 +353,21 @@ pub(super) const EVENTS: &[EventDoc] = &[
             ),
         ],
     ),
+    event(
+        "run.result_commit_recorded",
+        "The git commit that the decision led to, which was made after it; once.",
+        &[
+            structure("decision", "uuid", "the decision"),
+            structure("commit", "git id", "the commit"),
+        ],
+    ),
+    event(
+        "run.ended_after_intent",
+        "The run ended although its intent had been completed or cancelled before.",
+        &[
+            structure("intent", "uuid", "the intent of the run's task"),
+            structure("status", "word", "the status that it had then"),
+        ],
+    ),
     event("run.redacted", REDACTED_MEANING, REDACTED),
 ];

@@ -216,6 +216,7 @@ fn run_object(event: &str) -> Option<Sets> {
         "usage_recorded" => &[(Kind::Provenance, &["token_usage"])],
         "decision_made" => &[(Kind::Decision, DECISION), (Kind::Run, &["status"])],
         "decision_adopted" => &[(Kind::Decision, DECISION)],
+        "result_commit_recorded" => &[(Kind::Decision, &["result_commit_sha"])],
         _ => return None,
     })
 }

@@ -1,9 +1,9 @@
 //! Examples of the events of a plan.
 
 use annals_domain::plan::{
-    Adopted, AdoptedPlan, AdoptedStep, AdoptedStepStatus, Drafted, Event, StepAdded,
-    StepFramesLinked, StepOutputRecorded, StepStatus, StepStatusChanged, StepTaskSpawned,
-    StoredStep,
+    Adopted, AdoptedPlan, AdoptedStep, AdoptedStepStatus, Assigned, Drafted, Event, Restored,
+    Revised, StepAdded, StepFramesLinked, StepOutputRecorded, StepStatus, StepStatusChanged,
+    StepTaskSpawned, StoredStep,
 };
 use annals_domain::{
     AnyEvent, Emitted, FrameId, IntentId, Kind, Pieces, PipelineId, PlanId, StreamKind, TaskId,
@@ -61,6 +61,13 @@ pub(super) fn samples() -> Vec<Emitted> {
                     reason: Some(pieces.text("nicht nötig")),
                 }],
             }],
+        }),
+        sample(|_| Revised { by: PlanId(id(16)) }),
+        sample(|_| Assigned {
+            intent: IntentId(id(2)),
+        }),
+        sample(|_| Restored {
+            plan: PlanId(id(14)),
         }),
     ]
 }

@@ -2,16 +2,17 @@
 
 mod adopted;
 
+use annals_domain::intent::IntentStatus;
 use annals_domain::run::{
-    ChangeType, Created, DecisionMade, DecisionType, DiffFormat, Event, EvidenceKind,
-    EvidenceRecorded, Failed, MetricsRecorded, PatchSetApplied, PatchSetProposed, PatchSetRejected,
-    PatchSetReverted, PatchingStarted, ProvenanceRecorded, RationaleOverridden, SnapshotAttached,
-    StoredFootprint, StoredTokens, StoredTouchedFile, ToolInvoked, ToolStatus, UsageRecorded,
-    ValidationStarted,
+    ChangeType, Created, DecisionMade, DecisionType, DiffFormat, EndedAfterIntent, Event,
+    EvidenceKind, EvidenceRecorded, Failed, MetricsRecorded, PatchSetApplied, PatchSetProposed,
+    PatchSetRejected, PatchSetReverted, PatchingStarted, ProvenanceRecorded, RationaleOverridden,
+    ResultCommitRecorded, SnapshotAttached, StoredFootprint, StoredTokens, StoredTouchedFile,
+    ToolInvoked, ToolStatus, UsageRecorded, ValidationStarted,
 };
 use annals_domain::{
-    AnyEvent, DecisionId, Emitted, EvidenceId, Kind, PatchSetId, Pieces, PlanId, ProvenanceId,
-    RunId, SnapshotId, StreamKind, TaskId, ToolInvocationId,
+    AnyEvent, DecisionId, Emitted, EvidenceId, IntentId, Kind, PatchSetId, Pieces, PlanId,
+    ProvenanceId, RunId, SnapshotId, StreamKind, TaskId, ToolInvocationId,
 };
 use serde_json::json;
 
@@ -43,6 +44,16 @@ pub(super) fn samples() -> Vec<Emitted> {
         sample(|_| sealed(Kind::Run)),
     ]);
     all.extend(adopted::samples());
+    all.extend([
+        sample(|_| ResultCommitRecorded {
+            decision: DecisionId(id(77)),
+            commit: sha256(),
+        }),
+        sample(|_| EndedAfterIntent {
+            intent: IntentId(id(2)),
+            status: IntentStatus::Cancelled,
+        }),
+    ]);
     all
 }
 

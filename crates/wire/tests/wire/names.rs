@@ -337,7 +337,10 @@ proptest! {
         prop_assert_eq!(&decode(&record).expect("it is decoded").event, &event);
         let left = redacted(&record);
         prop_assert_eq!(left.verify(), Ok(()));
-        for name in names(&event).iter().filter(|name| name.len() > 3) {
+        // The same text may stand in a field that stays, such as an actor's kind.
+        let stays = encode_structure(&without_names(event.clone())).expect("it is encoded");
+        let all = names(&event);
+        for name in all.iter().filter(|name| name.len() > 3 && !has(&stays, name)) {
             prop_assert!(!has(&left.structure(), name), "{name:?}");
         }
         let left = decode(&left).expect("it is decoded").event;

@@ -81,6 +81,11 @@ impl Audit {
         V::from_object(fold.peek()?.clone())
     }
 
+    /// All objects of a kind.
+    fn all<V: View>(&self) -> impl Iterator<Item = V> + '_ {
+        self.objects.keys().filter_map(|id| self.view(*id))
+    }
+
     /// The object, which must be there.
     fn the<V: View>(&self, id: impl Into<Uuid>) -> V {
         let id = id.into();

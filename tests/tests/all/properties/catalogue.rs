@@ -60,7 +60,7 @@ pub fn anew(log: &MemoryLog) -> Vec<Row> {
 
 /// The rows as the stored ones are brought up to date.
 fn brought_up(log: &MemoryLog) -> Vec<Row> {
-    let (model, rows) = ("catalogue.6.1", dump(log));
+    let (model, rows) = ("catalogue.7.1", dump(log));
     let checkpoint = block_on(log.checkpoint(model))
         .expect("a checkpoint")
         .position;

@@ -176,6 +176,7 @@ fn low_risk_runs_by_itself() {
             "intent.taken_in",
             "intent.classified",
             "intent.approved",
+            "intent.activated",
         ]
     );
     assert_eq!(emitted[3].event, approved_by(Approver::System));
@@ -193,7 +194,8 @@ fn med_and_high_wait_for_a_persons_approval() {
         assert!(!names(&emitted).contains(&"intent.approved"), "{risk}");
         assert_eq!(status(&given, 1), ApprovalStatus::Proposed);
         let emitted = given.execute(approve(1));
-        assert_eq!(events(&emitted), [approved_by(Approver::Actor)]);
+        assert_eq!(events(&emitted)[0], approved_by(Approver::Actor));
+        assert_eq!(names(&emitted), ["intent.approved", "intent.activated"]);
         assert_eq!(status(&given, 1), ApprovalStatus::Approved);
     }
 }
@@ -371,7 +373,10 @@ fn a_judgement_overrides_as_an_event_of_its_own() {
 fn a_risk_judged_low_lets_a_proposed_intent_go_on() {
     let mut given = Given::new().command(risky(1, Risk::High));
     let emitted = given.execute(judge(1, Risk::Low));
-    assert_eq!(names(&emitted), ["intent.classified", "intent.approved"]);
+    assert_eq!(
+        names(&emitted),
+        ["intent.classified", "intent.approved", "intent.activated"]
+    );
     assert_eq!(emitted[1].event, approved_by(Approver::System));
     // Once: what is approved is only classified anew.
     let emitted = given.execute(judge(1, Risk::Low));
@@ -386,6 +391,37 @@ fn a_judgement_of_nothing_is_refused() {
         ..judge(1, Risk::Low)
     };
     check_blank(given.decide(nothing), "type, risk");
+}
+
+/// For git-internal an approved intent is active, so that it takes its runs' commits.
+#[test]
+fn approval_activates_a_draft_and_its_runs_commits_are_its_own() {
+    let mut given = Given::new()
+        .command(risky(1, Risk::High))
+        .command(approve(1));
+    assert_eq!(state(&given, 1).life, Life::Active);
+    given.execute(task_of(1, 11));
+    let run = RunId(given.execute(CreateRun::new(task(11)))[0].stream.id);
+    given.execute(StartPatching { run });
+    given.execute(ProposePatchSet::new(run, DiffFormat::Unified));
+    given.execute(StartValidation { run });
+    let emitted = given.execute(RecordReview {
+        task: task(11),
+        verdict: ReviewVerdict::Approved,
+        issues: vec![],
+        suggestions: vec![],
+        chosen_patchset_id: None,
+        result_commit_sha: Some(COMMIT),
+    });
+    assert!(names(&emitted).contains(&"intent.commit_recorded"));
+    assert_eq!(status(&given, 1), ApprovalStatus::Done);
+    // One that was active before is not activated again.
+    let given = Given::new()
+        .command(create())
+        .command(analyze())
+        .command(activate());
+    let emitted = given.decide(approve(1)).expect("accepted");
+    assert_eq!(names(&emitted), ["intent.approved"]);
 }
 
 // What is proposed.

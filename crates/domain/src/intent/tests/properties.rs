@@ -155,7 +155,7 @@ impl Play {
 
     fn last_run(&self, task: TaskId) -> Option<RunId> {
         match self.given.loaded(task.stream()).state {
-            AnyState::Task(state) => state.last_run,
+            AnyState::Task(state) => state.last_run(),
             other => panic!("{other:?} is no task"),
         }
     }
@@ -224,7 +224,12 @@ fn of_intent(intent: IntentId, asked: &OfIntent) -> Command {
         }
         .into(),
         OfIntent::Activate => ActivateIntent { intent, reason }.into(),
-        OfIntent::Complete => CompleteIntent { intent, reason }.into(),
+        OfIntent::Complete => CompleteIntent {
+            intent,
+            reason,
+            abandon_open: true,
+        }
+        .into(),
         OfIntent::Cancel => CancelIntent { intent, reason }.into(),
     }
 }

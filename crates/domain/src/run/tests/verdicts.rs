@@ -1,6 +1,7 @@
 //! Decisions: the table at the top of `verdict.rs`, row by row.
 
 use super::*;
+use crate::intent;
 use crate::intent::{
     ActivateIntent, AnalyzeIntent, CancelIntent, CommitRecorded, CompleteIntent, CreateIntent,
 };
@@ -210,14 +211,19 @@ fn an_intent_takes_the_commit_only_while_it_is_active() {
         ..commit(APPLIED)
     };
     let (intent, reason) = (INTENT, None);
-    let completed = given().command(CompleteIntent { intent, reason });
-    let reason = None;
-    let cancelled = given().command(CancelIntent { intent, reason });
-    for given in [completed, cancelled] {
-        let emitted = given.decide(with_result.clone()).expect("accepted");
-        assert_eq!(events(&emitted).len(), 2);
-        assert_eq!(events(&emitted)[1], task_event(task::Done { run: RUN }));
-    }
+    let given_cancelled = given().command(CancelIntent { intent, reason });
+    let emitted = given_cancelled
+        .decide(with_result.clone())
+        .expect("accepted");
+    // What runs already ends, and says under which intent's state.
+    let status = intent::IntentStatus::Cancelled;
+    assert_eq!(
+        events(&emitted)[1..],
+        [
+            task_event(task::Done { run: RUN }),
+            run_event(EndedAfterIntent { intent, status })
+        ]
+    );
     let without_result = given().decide(commit(APPLIED)).expect("accepted");
     assert_eq!(without_result.len(), 2, "no commit, nothing to record");
 }
@@ -467,18 +473,169 @@ fn a_decision_cannot_change_a_task_that_is_over() {
     let task = TASK;
     let reason = None;
     let given = given().command(CancelTask { task, reason });
-    for command in [commit(APPLIED), decision(DecisionType::Abandon)] {
-        let asked = match command.decision_type {
-            DecisionType::Commit => "decide commit",
-            _ => "decide abandon",
-        };
+    for (command, asked) in [
+        (commit(APPLIED), "decide commit"),
+        (decision(DecisionType::Retry), "decide retry"),
+        (decision(DecisionType::Checkpoint), "decide checkpoint"),
+    ] {
         let refusal = given.decide(command).expect_err(asked);
         check_transition(&refusal, (Kind::Task, TASK.0), "cancelled", asked);
     }
-    for verdict in [DecisionType::Retry, DecisionType::Checkpoint, other()] {
+    for verdict in [DecisionType::Abandon, other()] {
         let mut given = given.clone();
         given.execute(decision(verdict));
         assert_eq!(task_status(&given), task::Status::Cancelled);
+    }
+}
+
+/// A second run of the same task, which is being validated.
+fn second_run(given: &mut Given) -> RunId {
+    let run = RunId(given.execute(CreateRun::new(TASK))[0].stream.id);
+    given.execute(StartPatching { run });
+    given.execute(StartValidation { run });
+    run
+}
+
+#[test]
+fn nothing_is_tried_again_once_another_run_has_settled_the_task() {
+    let mut given = given();
+    let other = second_run(&mut given);
+    given.execute(decision(DecisionType::Abandon));
+    assert_eq!(task_status(&given), task::Status::Failed);
+    for (verdict, asked) in [
+        (DecisionType::Retry, "decide retry"),
+        (DecisionType::Checkpoint, "decide checkpoint"),
+    ] {
+        let refusal = given.decide(Decide::new(other, verdict)).expect_err(asked);
+        check_transition(&refusal, (Kind::Task, TASK.0), "failed", asked);
+    }
+    // It ends all the same, and the task stays as it is.
+    let emitted = given.execute(Decide::new(other, DecisionType::Abandon));
+    assert_eq!(emitted.len(), 1);
+    assert_eq!(task_status(&given), task::Status::Failed);
+}
+
+#[test]
+fn a_commit_is_recorded_after_its_decision_and_once() {
+    let mut given = given();
+    let decided = given.execute(commit(APPLIED));
+    let AnyEvent::Run(Event::DecisionMade(made)) = &decided[0].event else {
+        panic!("{decided:?}");
+    };
+    let record = |commit| RecordResultCommit {
+        decision: made.decision,
+        commit,
+    };
+    let emitted = given.execute(record(RESULT));
+    assert_eq!(
+        events(&emitted),
+        [
+            run_event(ResultCommitRecorded {
+                decision: made.decision,
+                commit: RESULT
+            }),
+            AnyEvent::Intent(CommitRecorded { commit: RESULT }.into()),
+        ]
+    );
+    assert_eq!(given.decide(record(RESULT)), Ok(Vec::new()), "it is known");
+    let refusal = given.decide(record(BASE)).expect_err("it has one");
+    assert!(refusal.to_string().contains("never changes"), "{refusal}");
+    let mut given = self::given();
+    let decided = given.execute(decision(DecisionType::Retry));
+    let AnyEvent::Run(Event::DecisionMade(made)) = &decided[0].event else {
+        panic!("{decided:?}");
+    };
+    let record = RecordResultCommit {
+        decision: made.decision,
+        commit: RESULT,
+    };
+    let refusal = given.decide(record).expect_err("no commit follows");
+    assert!(
+        refusal.to_string().contains("of the type commit"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn an_intent_is_completed_once_nothing_of_it_is_open() {
+    let given = given();
+    let refusal = given
+        .decide(CompleteIntent::new(INTENT))
+        .expect_err("work is going on")
+        .to_string();
+    for named in [
+        format!("task {TASK} is running"),
+        format!("run {RUN} is validating"),
+    ] {
+        assert!(refusal.contains(&named), "{refusal}");
+    }
+    assert!(refusal.contains("abandon_open"), "{refusal}");
+    let mut given = given;
+    let emitted = given.execute(CompleteIntent {
+        abandon_open: true,
+        ..CompleteIntent::new(INTENT)
+    });
+    let names: Vec<&str> = emitted.iter().map(|it| it.event.event_type()).collect();
+    assert_eq!(names, ["run.failed", "task.cancelled", "intent.completed"]);
+    assert_eq!(task_status(&given), task::Status::Cancelled);
+    // Nothing begins under it any more.
+    for refused in [
+        given.decide(CreateRun::new(TASK)).is_err(),
+        given
+            .decide(CreateTask {
+                intent: Some(INTENT),
+                ..CreateTask::new("more")
+            })
+            .is_err(),
+    ] {
+        assert!(refused);
+    }
+}
+
+#[test]
+fn no_work_begins_on_an_intent_that_is_over() {
+    for (over, word) in [
+        (
+            Command::from(CancelIntent {
+                intent: INTENT,
+                reason: None,
+            }),
+            "cancelled",
+        ),
+        (
+            CompleteIntent {
+                abandon_open: true,
+                ..CompleteIntent::new(INTENT)
+            }
+            .into(),
+            "completed",
+        ),
+    ] {
+        let mut given = given();
+        let task = TaskId(Uuid::from_u128(77));
+        given.execute(CreateTask {
+            id: Some(task),
+            ..CreateTask::new("of nobody")
+        });
+        given.execute(over);
+        let create = CreateTask {
+            intent: Some(INTENT),
+            ..CreateTask::new("more")
+        };
+        let refusal = given.decide(create).expect_err(word).to_string();
+        assert!(refusal.contains(&format!("is {word}")), "{refusal}");
+        // The task of a completed intent is over, too.
+        let refusal = given.decide(CreateRun::new(TASK)).expect_err(word);
+        let Refusal::Transition { kind, .. } = refusal else {
+            panic!("{refusal}");
+        };
+        let of = match word {
+            "cancelled" => Kind::Intent,
+            _ => Kind::Task,
+        };
+        assert_eq!(kind, of);
+        // What has no intent has nothing to do with it.
+        given.execute(CreateRun::new(task));
     }
 }
 

@@ -121,7 +121,7 @@ fn a_failed_dependency_fails_the_task_without_running() {
         statuses(&given, &[11, 12, 13]),
         ["failed", "failed", "draft"]
     );
-    assert_eq!(state(&given, task(12)).last_run, None);
+    assert_eq!(state(&given, task(12)).last_run(), None);
     let refusal = given.decide(CreateRun::new(task(12))).unwrap_err();
     assert!(
         refusal.to_string().contains("is failed: create_run"),

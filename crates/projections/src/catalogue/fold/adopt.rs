@@ -166,7 +166,7 @@ impl Fold<'_> {
             ];
             let beginning = Beginning {
                 status: Some(object.status.into()),
-                sort: object.goal.as_ref().map(|goal| goal.as_str().to_owned()),
+                sort: object.goal.as_ref().map(|goal| goal.to_string()),
                 links: links.into_iter().flatten().collect(),
                 counts: Counts::Task {
                     runs: 0,
@@ -229,7 +229,7 @@ impl Fold<'_> {
     pub(super) fn evidence_adopted(&mut self, event: &run::EvidenceAdopted) {
         let evidence = &event.evidence;
         let beginning = Beginning {
-            sort: Some(evidence.kind.as_str().to_owned()),
+            sort: Some(evidence.kind.to_string()),
             links: link(Relation::EvidencePatchSet, evidence.patch_set)
                 .into_iter()
                 .collect(),
@@ -246,7 +246,7 @@ impl Fold<'_> {
     pub(super) fn decision_adopted(&mut self, event: &run::DecisionAdopted) {
         let decision = &event.decision;
         let beginning = Beginning {
-            sort: Some(decision.decision_type.as_str().to_owned()),
+            sort: Some(decision.decision_type.to_string()),
             links: link(Relation::DecisionPatchSet, decision.chosen_patch_set)
                 .into_iter()
                 .collect(),

@@ -135,7 +135,7 @@ impl Fold<'_> {
         ];
         let beginning = Beginning {
             status: Some(Status::Draft),
-            sort: event.goal.as_ref().map(|goal| goal.as_str().to_owned()),
+            sort: event.goal.as_ref().map(|goal| goal.to_string()),
             links: links.into_iter().flatten().collect(),
             counts: Counts::Task {
                 runs: 0,

@@ -21,7 +21,7 @@ impl Fold<'_> {
     fn observed(&mut self, event: &Recorded) {
         let beginning = Beginning {
             status: Some(Status::Open),
-            sort: Some(event.kind.as_str().to_owned()),
+            sort: Some(event.kind.to_string()),
             ..Beginning::default()
         };
         self.create(Kind::Observation, self.own(), beginning);

@@ -104,7 +104,7 @@ impl Fold<'_> {
 
     pub(super) fn evidence_recorded(&mut self, event: &EvidenceRecorded) {
         let beginning = Beginning {
-            sort: Some(event.kind.as_str().to_owned()),
+            sort: Some(event.kind.to_string()),
             links: link(Relation::EvidencePatchSet, event.patch_set)
                 .into_iter()
                 .collect(),
@@ -125,7 +125,7 @@ impl Fold<'_> {
 
     pub(super) fn decision_made(&mut self, event: &DecisionMade) {
         let beginning = Beginning {
-            sort: Some(event.decision_type.as_str().to_owned()),
+            sort: Some(event.decision_type.to_string()),
             links: link(Relation::DecisionPatchSet, event.chosen_patch_set)
                 .into_iter()
                 .collect(),

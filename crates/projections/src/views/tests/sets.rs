@@ -29,7 +29,11 @@ fn before(event: &Emitted) -> Story {
     for mut sample in samples() {
         let event_type = sample.event.event_type();
         let other = event_type != event.event.event_type();
-        if sample.stream == event.stream && other && MAKING.contains(&event_type) {
+        // A decision comes before its commit, and before nothing else: it ends the run.
+        let is_decided = event.event.event_type() == "run.result_commit_recorded"
+            && event_type == "run.decision_made";
+        let is_making = MAKING.contains(&event_type) || is_decided;
+        if sample.stream == event.stream && other && is_making {
             prepare(&mut sample.event);
             story.append(&sample);
         }
@@ -49,6 +53,9 @@ fn prepare(event: &mut AnyEvent) {
         AnyEvent::Plan(StepTaskSpawned(event)) => event.index = 0,
         AnyEvent::Plan(StepOutputRecorded(event)) => event.index = 0,
         AnyEvent::Run(run::Event::Created(event)) => event.snapshot = None,
+        AnyEvent::Run(run::Event::ResultCommitRecorded(event)) => {
+            event.decision = sampled(Kind::Decision).into();
+        }
         AnyEvent::Snapshot(ItemAdded(event)) => event.index = 0,
         AnyEvent::Snapshot(BlobAttached(event)) => event.index = 0,
         _ => {}

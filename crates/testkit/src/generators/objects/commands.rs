@@ -13,7 +13,8 @@ use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectP
 use annals_domain::pipeline::CreatePipeline;
 use annals_domain::plan::{CreatePlan, NewStep, SetStepStatus, StepStatus};
 use annals_domain::run::{
-    ApplyPatchSet, CreateRun, Decide, DecisionType, StartPatching, StartValidation,
+    ApplyPatchSet, CreateRun, Decide, DecisionType, RecordResultCommit, StartPatching,
+    StartValidation,
 };
 use annals_domain::task::CreateTask;
 use annals_domain::{Command, GitOid, Json, Kind, Ordered};
@@ -403,6 +404,16 @@ impl Draw<'_> {
                     ..Decide::new(run_id, verdict)
                 }
                 .into()
+            }
+            ("completed", true) if run.result.is_none() && self.dice.once_in(2) => {
+                match run.commits {
+                    Some(decision) => RecordResultCommit {
+                        decision: decision.into(),
+                        commit: self.oid(),
+                    }
+                    .into(),
+                    None => self.next_run(),
+                }
             }
             _ => self.next_run(),
         }

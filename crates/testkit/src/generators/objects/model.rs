@@ -120,10 +120,7 @@ impl Model {
                 self.intent(c.intent.0, &["active"])?.commit = Some(c.commit);
                 Some(true)
             }
-            Command::CompleteIntent(c) => {
-                self.intent(c.intent.0, &["active"])?.status = "completed";
-                Some(true)
-            }
+            Command::CompleteIntent(c) => self.complete(c),
             Command::CancelIntent(c) => {
                 self.intent(c.intent.0, &["draft", "active"])?.status = "cancelled";
                 Some(true)
@@ -211,6 +208,7 @@ impl Model {
             }
             Command::RecordMetrics(c) => self.runs.get(&c.run.0).map(|_| true),
             Command::Decide(c) => self.decide(c),
+            Command::RecordResultCommit(c) => self.record_result_commit(c),
             other => self.judge_context(other),
         }
     }
@@ -298,9 +296,35 @@ impl Model {
     }
 
     fn select_plan(&mut self, c: &intent::SelectPlan) -> Judged {
-        let made_for = self.plans.get(&c.plan.0)?.intent;
-        demand(made_for.is_none_or(|intent| intent == c.intent.0))?;
-        self.intent(c.intent.0, &["active"])?.plan = Some(c.plan.0);
+        let plan = self.plans.get(&c.plan.0)?.clone();
+        demand(plan.intent.is_none_or(|intent| intent == c.intent.0))?;
+        let intent = self.intent(c.intent.0, &["active"])?;
+        let (current, chosen) = (intent.plan, Some(c.plan.0));
+        intent.plan = chosen;
+        demand(!plan.revised)?;
+        demand(current.is_none() || current == chosen || current == plan.previous)?;
+        self.plans.get_mut(&c.plan.0)?.intent = Some(c.intent.0);
+        Some(current != chosen)
+    }
+
+    /// Nothing of an intent is open when it is completed.
+    fn complete(&mut self, c: &intent::CompleteIntent) -> Judged {
+        let intent = self.intent(c.intent.0, &["active"])?;
+        intent.status = "completed";
+        let of_it = intent.tasks.clone();
+        for (id, task) in &mut self.tasks {
+            if of_it.contains(id) && matches!(task.status, "draft" | "running") {
+                demand(c.abandon_open)?;
+                task.status = "cancelled";
+            }
+        }
+        for run in self.runs.values_mut() {
+            let is_open = matches!(run.status, "created" | "patching" | "validating");
+            if of_it.contains(&run.task) && is_open {
+                demand(c.abandon_open)?;
+                run.status = "failed";
+            }
+        }
         Some(true)
     }
 
@@ -313,10 +337,27 @@ impl Model {
     fn create_plan(&mut self, c: &plan::CreatePlan) -> Judged {
         let id = c.id?.0;
         self.place(Some(id), Kind::Plan)?;
-        let intent = c.intent.map(|intent| intent.0);
+        let mut intent = c.intent.map(|intent| intent.0);
         if let Some(previous) = c.previous {
             let made_for = self.plans.get(&previous.0)?.intent;
             demand(made_for.is_none() || intent.is_none() || made_for == intent)?;
+            intent = intent.or(made_for);
+        }
+        let latest = intent.and_then(|id| self.intents.get(&id)?.plan);
+        let previous = c.previous.map(Uuid::from).or(latest);
+        demand(latest.is_none() || previous == latest)?;
+        if let Some(previous) = previous {
+            demand(!std::mem::replace(
+                &mut self.plans.get_mut(&previous)?.revised,
+                true,
+            ))?;
+        }
+        if let Some(restored) = c.restores {
+            let mut earlier = self.plans.get(&previous?)?.previous;
+            while earlier? != restored.0 {
+                earlier = self.plans.get(&earlier?)?.previous;
+            }
+            demand(self.plans.get(&restored.0)?.steps.len() == c.steps.len())?;
         }
         let pipeline = c.pipeline.map(|pipeline| pipeline.0);
         demand(pipeline.is_none_or(|id| self.pipelines.contains_key(&id)))?;
@@ -326,6 +367,8 @@ impl Model {
         }
         let mut plan = Plan {
             intent,
+            previous,
+            revised: false,
             pipeline,
             steps: Vec::new(),
         };
@@ -381,7 +424,8 @@ impl Model {
     }
 
     fn add_step(&mut self, c: &plan::AddStep) -> Judged {
-        let plan = self.plans.get(&c.plan.0)?;
+        let plan = self.plans.get(&c.plan.0)?.clone();
+        self.open_for_work(plan.intent)?;
         let (pipeline, next) = (plan.pipeline, plan.steps.len());
         demand(c.index.is_none_or(|index| index as usize == next))?;
         let step = self.new_step(pipeline, &c.step)?;
@@ -418,6 +462,8 @@ impl Model {
     }
 
     fn spawn_step_task(&mut self, c: &plan::SpawnStepTask) -> Judged {
+        let planned_for = self.plans.get(&c.plan.0)?.intent;
+        self.open_for_work(planned_for)?;
         demand(self.step(c.plan.0, c.step)?.task.is_none())?;
         let task = task::CreateTask {
             id: c.id,
@@ -428,6 +474,14 @@ impl Model {
         self.create_task(&task)?;
         self.step(c.plan.0, c.step)?.task = c.id.map(Uuid::from);
         Some(true)
+    }
+
+    /// No work begins on an intent that is over.
+    fn open_for_work(&mut self, intent: Option<Uuid>) -> Option<()> {
+        match intent {
+            Some(id) => self.open_intent(id).map(|_| ()),
+            None => Some(()),
+        }
     }
 
     // Tasks.
@@ -443,10 +497,7 @@ impl Model {
         demand(c.title.chars().count() < 100)?;
         let named = c.dependencies.iter().chain(&c.parent);
         demand(named.copied().all(|task| self.tasks.contains_key(&task.0)))?;
-        demand(
-            c.intent
-                .is_none_or(|intent| self.intents.contains_key(&intent.0)),
-        )?;
+        self.open_for_work(c.intent.map(Uuid::from))?;
         let mut needs = c.dependencies.iter().map(|task| self.newest(task.0));
         let lost = needs.any(|task| self.tasks[&task].status == "failed");
         let task = Task {

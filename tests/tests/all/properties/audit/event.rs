@@ -58,17 +58,29 @@ impl Audit {
                     .inspect(|parent| drop(self.the::<IntentView>(*parent)));
             }
             intent::Event::PlanSelected(event) => {
-                self.the::<PlanView>(event.plan);
-                assert_eq!(
-                    self.the::<IntentView>(entry.stream.id).status().as_str(),
-                    "active"
-                );
+                let plan: PlanView = self.the(event.plan);
+                let intent: IntentView = self.the(entry.stream.id);
+                assert_eq!(intent.status().as_str(), "active");
+                assert_eq!(plan.revised_by, None, "it is the latest revision");
+                if let Some(before) = intent.plan {
+                    assert_eq!(plan.previous, Some(before), "the line goes on");
+                }
             }
             intent::Event::CommitRecorded(_) => {
-                assert_eq!(
-                    self.the::<IntentView>(entry.stream.id).status().as_str(),
-                    "active"
-                );
+                let intent: IntentView = self.the(entry.stream.id);
+                assert!(matches!(intent.status().as_str(), "active" | "completed"));
+            }
+            intent::Event::Completed(_) => {
+                let tasks = self.all::<TaskView>();
+                let own = tasks.filter(|it| it.intent.map(Uuid::from) == Some(entry.stream.id));
+                for task in own {
+                    assert!(!matches!(task.status.name(), "draft" | "running"));
+                    let runs = self.all::<RunView>();
+                    let own = runs.filter(|run| run.task.0 == task.header.object_id);
+                    own.for_each(|run| {
+                        assert!(matches!(run.status.name(), "completed" | "failed"))
+                    });
+                }
             }
             intent::Event::TakenIn(event) => {
                 assert_eq!(entry.version.0, 2, "an intent is taken in once");
@@ -104,7 +116,6 @@ impl Audit {
             | intent::Event::ClarificationAnswered(_)
             | intent::Event::Analyzed(_)
             | intent::Event::Activated(_)
-            | intent::Event::Completed(_)
             | intent::Event::Cancelled(_)
             | intent::Event::Adopted(_)
             | intent::Event::MetadataSet(_)
@@ -149,6 +160,22 @@ impl Audit {
                 let plan: PlanView = self.the(entry.stream.id);
                 let step = plan.step(event.index).expect("a step that is there");
                 assert_eq!(step.task, None, "a step has at most one task");
+            }
+            plan::Event::Revised(event) => {
+                let revision: PlanView = self.the(event.by);
+                let plan: PlanView = self.the(entry.stream.id);
+                assert_eq!(revision.previous.map(Uuid::from), Some(entry.stream.id));
+                assert_eq!(plan.revised_by, None, "a plan is revised once");
+            }
+            plan::Event::Assigned(event) => {
+                self.the::<IntentView>(event.intent);
+                assert_eq!(self.the::<PlanView>(entry.stream.id).intent, None);
+            }
+            plan::Event::Restored(event) => {
+                let earlier: PlanView = self.the(event.plan);
+                let steps = self.the::<PlanView>(entry.stream.id).steps.len();
+                assert_eq!(earlier.steps.len(), steps);
+                assert!(earlier.revised_by.is_some(), "it is not the latest");
             }
             plan::Event::StepStatusChanged(_)
             | plan::Event::StepOutputRecorded(_)
@@ -225,6 +252,15 @@ impl Audit {
         }
     }
 
+    /// What is to be tried again, or resumed, can be.
+    fn check_goes_on(&self, run: RunId, event: &run::DecisionMade) {
+        let run: RunView = self.the(run);
+        let verdict = event.decision_type.as_str();
+        if run.reverts.is_none() && matches!(verdict, "retry" | "checkpoint") {
+            assert_eq!(self.the::<TaskView>(run.task).status.name(), "running");
+        }
+    }
+
     fn depend(&mut self, task: TaskId, dependency: TaskId) {
         self.the::<TaskView>(dependency);
         assert!(
@@ -279,7 +315,21 @@ impl Audit {
                     "a second provenance"
                 );
             }
-            run::Event::DecisionMade(event) => self.check_decision(RunId(run), event),
+            run::Event::DecisionMade(event) => {
+                self.check_goes_on(RunId(run), event);
+                self.check_decision(RunId(run), event);
+            }
+            run::Event::ResultCommitRecorded(event) => {
+                let made = self.decision_of(RunId(run)).expect("a decision");
+                assert_eq!(made.header.object_id, event.decision.0);
+                assert_eq!(made.decision_type, DecisionType::Commit);
+                assert_eq!(made.result_commit_sha, None, "it is recorded once");
+            }
+            run::Event::EndedAfterIntent(event) => {
+                let intent: IntentView = self.the(event.intent);
+                assert_eq!(intent.status(), event.status);
+                assert!(matches!(status(), "completed" | "failed"));
+            }
             run::Event::PatchingStarted(_)
             | run::Event::ValidationStarted(_)
             | run::Event::ToolInvoked(_)
@@ -311,7 +361,13 @@ impl Audit {
             .reverts
             .map(|patch_set| self.the::<PatchSetView>(patch_set))
         {
-            None => assert!(matches!(task.status.name(), "draft" | "running")),
+            None => {
+                assert!(matches!(task.status.name(), "draft" | "running"));
+                if let Some(intent) = task.intent {
+                    let status = self.the::<IntentView>(intent).status();
+                    assert!(matches!(status.as_str(), "draft" | "active"));
+                }
+            }
             Some(reverts) => {
                 assert!(matches!(task.status.name(), "draft" | "running" | "done"));
                 assert_eq!(reverts.apply_status.as_str(), "applied");

@@ -80,13 +80,13 @@ fn story() -> Vec<Command> {
         CreatePlan {
             id: Some(PLAN.into()),
             intent: Some(intent),
-            previous: None,
             pipeline: Some(PIPELINE.into()),
             fwindow: Some((0, 1)),
             steps: vec![NewStep {
                 iframes: vec![FrameId(0)],
                 ..NewStep::new("work")
             }],
+            ..CreatePlan::default()
         }
         .into(),
         OpenSnapshot {

@@ -169,7 +169,6 @@ fn what_document_000_finished_takes_nothing_any_more() {
         .command(risky(1, Risk::Low))
         .command(start(1))
         .command(analyze())
-        .command(activate())
         .command(complete());
     assert_eq!(status(&given, 1), Done);
     for command in all_commands() {

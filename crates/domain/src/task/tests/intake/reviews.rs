@@ -63,7 +63,7 @@ fn two_retries_are_three_attempts_and_then_the_task_fails() {
     }
     let emitted = reject(&mut given);
     assert_eq!(decision(&emitted), DecisionType::Abandon);
-    let run = state(&given, WORK).last_run;
+    let run = state(&given, WORK).last_run();
     let failed = emitted
         .iter()
         .zip(texts(&emitted))

@@ -73,6 +73,7 @@ impl Draw<'_> {
             5 => CompleteIntent {
                 intent,
                 reason: self.reason(),
+                abandon_open: self.dice.once_in(2),
             }
             .into(),
             _ => CancelIntent {
@@ -103,6 +104,10 @@ impl Draw<'_> {
                 None
             },
             previous: self.optional(Kind::Plan),
+            restores: match self.dice.once_in(4) {
+                true => self.optional(Kind::Plan),
+                false => None,
+            },
             pipeline: pipeline.map(Into::into),
             fwindow,
             steps,
@@ -247,7 +252,7 @@ impl Draw<'_> {
 
     fn run_command(&mut self) -> Command {
         let run = self.id(Kind::Run);
-        match self.dice.roll(15) {
+        match self.dice.roll(16) {
             0 => self.any_run().into(),
             1 => AttachSnapshot {
                 run,
@@ -281,12 +286,17 @@ impl Draw<'_> {
             9 => self.evidence(run).into(),
             10 => self.provenance(run).into(),
             11 => self.usage(run).into(),
-            12 => RecordMetrics {
+            12 => RecordResultCommit {
+                decision: self.id(Kind::Decision),
+                commit: self.oid(),
+            }
+            .into(),
+            13 => RecordMetrics {
                 run,
                 metrics: self.json(),
             }
             .into(),
-            13 => FailRun {
+            14 => FailRun {
                 run,
                 error: self.text(),
             }

@@ -48,6 +48,7 @@ impl Model {
                 let intent = self.open_intent(c.intent.0)?;
                 demand(intent.stage == "proposed")?;
                 (intent.stage, intent.taken_in) = ("approved", true);
+                intent.status = "active";
                 Some(true)
             }
             Command::RejectIntent(c) => {
@@ -99,7 +100,7 @@ impl Model {
         id.as_u128() >> 100 == 1
     }
 
-    fn open_intent(&mut self, id: Uuid) -> Option<&mut Intent> {
+    pub(super) fn open_intent(&mut self, id: Uuid) -> Option<&mut Intent> {
         let intent = self.intents.get_mut(&id)?;
         demand(matches!(intent.status, "draft" | "active") && intent.stage != "rejected")?;
         Some(intent)
@@ -204,12 +205,12 @@ impl Model {
 
     fn new_intent(&mut self, id: Uuid, judged: Option<Risk>, by_rule: Risk) {
         let risk = judged.unwrap_or(by_rule);
-        let stage = match self.lets_go(risk, judged.is_some()) {
-            true => "approved",
-            false => "proposed",
+        let (stage, status) = match self.lets_go(risk, judged.is_some()) {
+            true => ("approved", "active"),
+            false => ("proposed", "draft"),
         };
         let intent = Intent {
-            status: "draft",
+            status,
             stage,
             taken_in: true,
             risk: Some(risk),
@@ -225,7 +226,7 @@ impl Model {
         intent.risk = c.risk.or(intent.risk);
         intent.taken_in = true;
         if lets_go && intent.stage == "proposed" {
-            intent.stage = "approved";
+            (intent.stage, intent.status) = ("approved", "active");
         }
         Some(true)
     }
@@ -452,8 +453,8 @@ impl Model {
 
     /// What a run means for the intent of its task.
     pub(super) fn run_begins(&mut self, intent: Uuid) -> Option<()> {
+        self.open_intent(intent)?;
         if self.intents[&intent].stage == "approved" {
-            self.open_intent(intent)?;
             self.ready(intent)?;
         }
         let intent = self.intents.get_mut(&intent)?;

@@ -124,6 +124,7 @@ impl Model {
         match c.decision_type {
             DecisionType::Commit => self.commit(c, &run)?,
             DecisionType::Retry => {
+                self.still_running(&run)?;
                 let own = self
                     .patch_sets
                     .values_mut()
@@ -131,7 +132,12 @@ impl Model {
                 own.filter(|patch_set| patch_set.status == "proposed")
                     .for_each(|patch_set| patch_set.status = "rejected");
             }
-            DecisionType::Abandon => self.end_task(&run, "failed")?,
+            // Where the task is over already, the run ends alone.
+            DecisionType::Abandon => {
+                if self.still_running(&run).is_some() {
+                    self.end_task(&run, "failed")?;
+                }
+            }
             DecisionType::Rollback => {
                 let reverts = run.reverts?;
                 demand(
@@ -142,8 +148,12 @@ impl Model {
                 demand(patch_set.status == "applied")?;
                 patch_set.status = "reverted";
             }
-            DecisionType::Checkpoint | DecisionType::Other(_) => {}
+            DecisionType::Checkpoint => self.still_running(&run)?,
+            DecisionType::Other(_) => {}
         }
+        let run = self.runs.get_mut(&c.run.0)?;
+        run.commits = c.id.map(Uuid::from).filter(|_| verdict == "commit");
+        run.result = c.result_commit_sha;
         self.place(c.id.map(Uuid::from), Kind::Decision)
     }
 
@@ -161,6 +171,32 @@ impl Model {
             intent.commit = Some(commit);
         }
         Some(())
+    }
+
+    /// What another run has settled is not tried again.
+    fn still_running(&self, run: &Run) -> Option<()> {
+        demand(run.reverts.is_some() || self.tasks.get(&run.task)?.status == "running")
+    }
+
+    pub(super) fn record_result_commit(&mut self, c: &run::RecordResultCommit) -> Judged {
+        let made = Some(c.decision.0);
+        let run = self.runs.values_mut().find(|run| run.commits == made)?;
+        match run.result {
+            Some(known) => {
+                demand(known == c.commit)?;
+                Some(false)
+            }
+            None => {
+                run.result = Some(c.commit);
+                let intent = self.tasks.get(&run.task)?.intent;
+                if let Some(intent) = intent.and_then(|id| self.intents.get_mut(&id))
+                    && matches!(intent.status, "active" | "completed")
+                {
+                    intent.commit = Some(c.commit);
+                }
+                Some(true)
+            }
+        }
     }
 
     /// No decision of a run that reverts changes its task.

@@ -55,6 +55,10 @@ pub struct Step {
 pub struct Plan {
     /// Its intent.
     pub intent: Option<Uuid>,
+    /// The plan that it revises.
+    pub previous: Option<Uuid>,
+    /// Whether another plan revises it.
+    pub revised: bool,
     /// The pipeline that its frames are of.
     pub pipeline: Option<Uuid>,
     /// Its steps, by their numbers.
@@ -95,6 +99,10 @@ pub struct Run {
     pub has_provenance: bool,
     /// Whether it has its decision.
     pub decided: bool,
+    /// Its decision, if that was to commit and its id is known.
+    pub commits: Option<Uuid>,
+    /// The commit that its decision led to.
+    pub result: Option<GitOid>,
     /// The tokens that were recorded.
     pub tokens: u64,
 }
