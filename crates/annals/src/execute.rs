@@ -2,7 +2,7 @@
 
 use annals_domain::session::Verdict;
 use annals_domain::{
-    AnyEvent, AnyState, DecideError, Dependence, Emitted, Loaded, Meta, Need, StreamKind,
+    AnyEvent, AnyState, DecideError, Dependence, Emitted, Loaded, Meta, Need, Origin, StreamKind,
     StreamRef, Timestamp, World, pipeline,
 };
 use annals_event_log::{
@@ -366,7 +366,7 @@ impl Annals {
             loop {
                 match request.command.decide(&mut world, meta) {
                     Ok(decided) => {
-                        world.apply(&decided, meta.at);
+                        world.apply(&decided, &Origin::new(meta.at, &meta.actor));
                         events.push(decided);
                         break;
                     }

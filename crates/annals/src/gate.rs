@@ -141,12 +141,8 @@ impl Annals {
     /// };
     /// annals.execute(Request::new(ActorRef::human("ada"), create)).await?;
     ///
-    /// let push = AgentCommand {
-    ///     id: CommandId(Uuid::now_v7()),
-    ///     parent: None,
-    ///     plan_node: None,
-    ///     body: Push { repo, branch_name: "main".into() }.into(),
-    /// };
+    /// let push = Push { repo, branch_name: "HEAD:main".into() };
+    /// let push = AgentCommand::new(CommandId(Uuid::now_v7()), push);
     /// let gated = annals.gate(session, &push).await?;
     /// assert_eq!(
     ///     gated.verdict,
@@ -226,6 +222,8 @@ impl As<'_> {
             id: Some(command.id),
             parent: command.parent,
             plan_node: command.plan_node.clone(),
+            branch: command.branch.clone(),
+            files: command.files.clone(),
             submit: command.body.clone(),
         };
         let outcome = self.run_command(submit).await?;

@@ -163,7 +163,7 @@ impl Annals {
                 at,
                 |_| true,
                 |entry| {
-                    state.evolve(&entry.event, entry.occurred_at);
+                    state.evolve(&entry.event, &entry.origin());
                 },
             )
             .await?;

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{Window, evolve_window};
-use annals_domain::{AnyEvent, AnyState, Loaded, StreamRef};
+use annals_domain::{AnyEvent, AnyState, Loaded, Origin, StreamRef};
 use annals_event_log::{EventLog, Query, Record, Version};
 use annals_wire::stream_name;
 use lru::LruCache;
@@ -111,7 +111,12 @@ async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError
         state: AnyState::new(stream.kind),
     };
     each_event(log, stream, 1, |record, event| {
-        loaded.state.evolve(event, record.occurred_at().into());
+        let origin = Origin {
+            at: record.occurred_at().into(),
+            kind: record.actor_kind(),
+            id: record.actor_id(),
+        };
+        loaded.state.evolve(event, &origin);
         loaded.version = record.version().0;
         ControlFlow::Continue(())
     })

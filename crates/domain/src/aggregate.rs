@@ -6,23 +6,23 @@ use serde::{Deserializer, Serializer};
 use uuid::Uuid;
 
 use crate::event::EventSet;
-use crate::{Kind, StreamKind, Timestamp};
+use crate::{Kind, Origin, StreamKind};
 use crate::{
     alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
 };
 
-/// Calls an aggregate's fold, with the time where it takes that.
+/// Calls an aggregate's fold, with the event's origin where it takes that.
 macro_rules! fold {
-    ($module:ident, $state:expr, $event:expr, $at:expr) => {
+    ($module:ident, $state:expr, $event:expr, $origin:expr) => {
         $module::evolve($state, $event)
     };
-    ($module:ident, $state:expr, $event:expr, $at:expr, $named:ident) => {
-        $module::evolve($state, $event, $at)
+    ($module:ident, $state:expr, $event:expr, $origin:expr, $named:ident) => {
+        $module::evolve($state, $event, $origin)
     };
 }
 
 macro_rules! aggregates {
-    ($($variant:ident => $module:ident $(at $at:ident)?,)+) => {
+    ($($variant:ident => $module:ident $(by $origin:ident)?,)+) => {
         /// An event of any aggregate. It exists in memory only: what is stored
         /// is the struct inside, under its type's name.
         #[derive(Debug, Clone, PartialEq)]
@@ -109,13 +109,13 @@ macro_rules! aggregates {
                 match self { $(AnyState::$variant(state) => state.is_absent(),)+ }
             }
 
-            /// Folds one event, which occurred at a time, into the state. An event
-            /// of another aggregate changes nothing; the log keeps each in its own
-            /// streams. Only token buckets look at the time.
-            pub fn evolve(&mut self, event: &AnyEvent, at: Timestamp) {
+            /// Folds one event into the state. An event of another aggregate changes
+            /// nothing; the log keeps each in its own streams. Token buckets look at
+            /// the time, and what asks for approvals at the actor.
+            pub fn evolve(&mut self, event: &AnyEvent, origin: &Origin<'_>) {
                 match (self, event) {
                     $((AnyState::$variant(state), AnyEvent::$variant(event)) => {
-                        fold!($module, Arc::make_mut(state), event, at $(, $at)?);
+                        fold!($module, Arc::make_mut(state), event, origin $(, $origin)?);
                     })+
                     (state, _) => debug_assert!(false, "{state:?} got an event of another aggregate"),
                 }
@@ -125,15 +125,15 @@ macro_rules! aggregates {
 }
 
 aggregates! {
-    Intent => intent,
+    Intent => intent by origin,
     Plan => plan,
     Task => task,
     Run => run,
     Snapshot => snapshot,
     Pipeline => pipeline,
     Alias => alias,
-    Session => session at at,
-    Bucket => bucket at at,
+    Session => session by origin,
+    Bucket => bucket by origin,
     Settings => settings,
     Observation => observation,
 }

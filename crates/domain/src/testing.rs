@@ -21,7 +21,7 @@ use crate::pipeline::{Window, evolve_window};
 use crate::task::TaskText;
 use crate::{
     ActorRef, AnyEvent, AnyState, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta,
-    Need, Refusal, StreamKind, StreamRef, Timestamp, World,
+    Need, Origin, Refusal, StreamKind, StreamRef, Timestamp, World,
 };
 
 /// The stream of the aggregate with this number for an id.
@@ -52,6 +52,7 @@ pub struct Given {
     texts: HashMap<StreamRef, TaskText>,
     commands: u128,
     at: Timestamp,
+    actor: Option<ActorRef>,
 }
 
 impl Default for Given {
@@ -70,7 +71,26 @@ impl Given {
             texts: HashMap::new(),
             commands: 0,
             at: Timestamp::EPOCH,
+            actor: None,
         }
+    }
+
+    /// What comes now is caused by this actor. Otherwise it is the agent `tester`, and the
+    /// person `approver` for what only people may do.
+    pub fn by(mut self, actor: ActorRef) -> Given {
+        self.actor = Some(actor);
+        self
+    }
+
+    fn actor(&self, command: Option<&Command>) -> ActorRef {
+        let by_a_person = matches!(
+            command,
+            Some(Command::ApproveIntent(_) | Command::ApproveSession(_) | Command::SetSetting(_))
+        );
+        self.actor.clone().unwrap_or_else(|| match by_a_person {
+            true => ActorRef::human("approver"),
+            false => ActorRef::agent("tester"),
+        })
     }
 
     /// What comes now comes at this time.
@@ -104,6 +124,8 @@ impl Given {
 
     /// Decides a command and, where it is accepted, lets its events happen.
     pub fn try_execute(&mut self, command: impl Into<Command>) -> Result<Vec<Emitted>, Refusal> {
+        let command = command.into();
+        let actor = self.actor(Some(&command));
         let emitted = self.decide(command)?;
         self.commands += 1;
         for one in &emitted {
@@ -111,7 +133,7 @@ impl Given {
                 let text = self.texts.entry(one.stream).or_default();
                 text.apply_decided(event, &one.pieces);
             }
-            self.record(one.stream, &one.event);
+            self.record_by(one.stream, &one.event, &actor);
         }
         Ok(emitted)
     }
@@ -123,7 +145,11 @@ impl Given {
 
     /// Decides a command and tells which streams the decision depended on.
     pub fn decide_guarded(&self, command: impl Into<Command>) -> Result<Guarded, Refusal> {
-        let (command, meta) = (command.into(), self.meta());
+        let command = command.into();
+        let meta = Meta {
+            actor: self.actor(Some(&command)),
+            ..self.meta()
+        };
         let mut world = World::new();
         let emitted = self.look(&mut world, |world| command.decide(world, &meta))?;
         Ok((emitted, world.dependences().collect()))
@@ -182,7 +208,7 @@ impl Given {
     /// the small numbers that tests use.
     pub fn meta(&self) -> Meta {
         Meta {
-            actor: ActorRef::agent("tester"),
+            actor: self.actor(None),
             at: self.at,
             new_id: Uuid::from_u128((1 << 64) + self.commands),
         }
@@ -199,13 +225,17 @@ impl Given {
 
     /// Lets an event happen, next in its stream.
     pub fn record(&mut self, stream: StreamRef, event: &AnyEvent) {
-        let at = self.at;
+        self.record_by(stream, event, &self.actor(None));
+    }
+
+    fn record_by(&mut self, stream: StreamRef, event: &AnyEvent, actor: &ActorRef) {
+        let origin = Origin::new(self.at, actor);
         let absent = || Loaded {
             version: 0,
             state: AnyState::new(stream.kind),
         };
         let loaded = self.states.entry(stream).or_insert_with(absent);
-        loaded.state.evolve(event, at);
+        loaded.state.evolve(event, &origin);
         loaded.version += 1;
         if let AnyEvent::Pipeline(event) = event {
             let mut window = self.windows.remove(&stream);

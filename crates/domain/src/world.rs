@@ -14,8 +14,8 @@ use uuid::Uuid;
 use crate::pipeline::Window;
 use crate::task::TaskText;
 use crate::{
-    ActorRef, AnyEvent, AnyState, IntentId, Kind, ObservationId, Pieces, PipelineId, PlanId,
-    Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
+    ActorRef, AnyEvent, AnyState, IntentId, Kind, ObservationId, Origin, Pieces, PipelineId,
+    PlanId, Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
 };
 use crate::{
     alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
@@ -171,12 +171,12 @@ impl World {
         self.states.insert(stream, Held { loaded, decided: 0 });
     }
 
-    /// Takes decided events in, which occurred at a time, so that the next command
-    /// of the same batch is decided as if they had happened.
-    pub fn apply(&mut self, events: &[Emitted], at: Timestamp) {
+    /// Takes decided events in, so that the next command of the same batch is
+    /// decided as if they had happened.
+    pub fn apply(&mut self, events: &[Emitted], origin: &Origin<'_>) {
         for emitted in events {
             if let Some(held) = self.states.get_mut(&emitted.stream) {
-                held.loaded.state.evolve(&emitted.event, at);
+                held.loaded.state.evolve(&emitted.event, origin);
                 held.decided = held.decided.saturating_add(1);
             }
             if let AnyEvent::Pipeline(event) = &emitted.event {

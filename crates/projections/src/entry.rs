@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use annals_domain::{
-    ActorKind, ActorRef, AnyEvent, Json, Kind, Slot, StoredActor, StreamRef, Timestamp,
+    ActorKind, ActorRef, AnyEvent, Json, Kind, Origin, Slot, StoredActor, StreamRef, Timestamp,
 };
 use annals_event_log::{Content, Digest, Position, Record, Version};
 use annals_wire::{DecodeError, Decoded};
@@ -90,6 +90,11 @@ impl EntryError {
 }
 
 impl Entry {
+    /// When it happened and who caused it, as folds take it.
+    pub fn origin(&self) -> Origin<'_> {
+        Origin::new(self.occurred_at, &self.actor)
+    }
+
     /// The blobs that must be fetched before [`Entry::new`]. Attachments are
     /// not among them.
     pub fn wanted(record: &Record) -> Vec<Digest> {

@@ -45,12 +45,7 @@ pub fn create(session: SessionId, policy: PolicyProfile) -> CreateSession {
 }
 
 pub fn command(body: impl Into<CommandBody>) -> AgentCommand {
-    AgentCommand {
-        id: CommandId(Uuid::now_v7()),
-        parent: None,
-        plan_node: None,
-        body: body.into(),
-    }
+    AgentCommand::new(CommandId(Uuid::now_v7()), body)
 }
 
 fn diff() -> AgentCommand {
@@ -140,6 +135,8 @@ fn sixteen_callers_get_one_verdict_each_and_no_limit_is_exceeded() {
                             id: Some(id),
                             parent: None,
                             plan_node: None,
+                            branch: None,
+                            files: None,
                             submit: body,
                         };
                         let outcome = block_on(annals.execute(request(submit).at(at)));
@@ -200,6 +197,8 @@ fn one_command_from_sixteen_callers_is_judged_once() {
                         id: Some(command.id),
                         parent: None,
                         plan_node: None,
+                        branch: None,
+                        files: None,
                         submit: command.body.clone(),
                     };
                     let one = vec![Request::new(actor.clone(), submit)];
@@ -246,6 +245,8 @@ fn a_command_that_got_its_id_here_is_known_by_it() {
         id,
         parent: None,
         plan_node: None,
+        branch: None,
+        files: None,
         submit: diff().body,
     };
     let key = Uuid::now_v7();
@@ -333,6 +334,8 @@ fn commands_are_not_given_in_batches_with_others() {
         id,
         parent: None,
         plan_node: None,
+        branch: None,
+        files: None,
         submit: diff().body,
     };
     let pause = PauseSession {
@@ -441,6 +444,8 @@ fn verdicts_go_by_the_times_of_the_commands() {
             id: None,
             parent: None,
             plan_node: None,
+            branch: None,
+            files: None,
             submit: diff().body,
         };
         let at = Timestamp::from(start + TimeDelta::seconds(seconds));
@@ -518,6 +523,8 @@ fn a_repeat_is_known_where_nobody_remembers_it() {
         id: Some(given.id),
         parent: None,
         plan_node: None,
+        branch: None,
+        files: None,
         submit: given.body.clone(),
     };
     let complete = CompleteCommand {

@@ -147,6 +147,7 @@ fn profile() -> impl Strategy<Value = PolicyProfile> {
                 },
                 max_files_per_commit: files,
                 require_tests_before_push: tests,
+                filtered_tests_count: false,
                 require_approval_for_push: approval,
                 allowed_work_item_transitions: steps,
                 limits,
@@ -187,7 +188,11 @@ impl World {
     }
 
     fn execute(&mut self, command: Command) -> bool {
-        let request = Request::new(ActorRef::human("ada"), command);
+        let actor = match command {
+            Command::ApproveSession(_) => ActorRef::human("bob"),
+            _ => ActorRef::human("ada"),
+        };
+        let request = Request::new(actor, command);
         let at = Timestamp::from(self.at);
         block_on(self.annals.execute(request.at(at))).is_ok()
     }
@@ -202,11 +207,19 @@ impl World {
             Act::Submit(body) => {
                 let id = CommandId(Uuid::from_u128(1_000 + self.given.len() as u128));
                 self.given.push((session, id));
+                // What a caller says of every commit, so that any profile can judge it.
+                let names = |paths: &[String]| (0..paths.len()).map(|it| it.to_string()).collect();
+                let files: Option<Vec<String>> = match body {
+                    CommandBody::Commit(commit) => Some(names(&commit.include_paths)),
+                    _ => None,
+                };
                 let submit = SubmitCommand {
                     session,
                     id: Some(id),
                     parent: None,
                     plan_node: None,
+                    branch: files.as_ref().map(|_| "work".to_owned()),
+                    files,
                     submit: body.clone(),
                 };
                 assert!(self.execute(submit.into()), "a verdict is no refusal");

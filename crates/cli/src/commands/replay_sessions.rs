@@ -215,6 +215,12 @@ fn remarks(replayed: &SessionsReplay, output: &Output) {
             )
         ));
     }
+    if unknown.unsaid > 0 {
+        output.note(&format!(
+            "unknown: {} without the branch, or the files, that the profile asks for",
+            counted(unknown.unsaid, "commit was given", "commits were given")
+        ));
+    }
     if replayed.without_verdict > 0 {
         output.note(&format!(
             "{} no recorded verdict to compare with",

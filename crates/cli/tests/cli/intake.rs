@@ -101,7 +101,9 @@ fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
     assert_eq!(json[1]["reasons"], json!(["approval"]));
     assert_eq!(json[1]["resolve"][0], "annals approve second");
 
-    place.run(&["approve", "first", "second"]).ok();
+    place
+        .run(&["approve", "first", "second", "--actor", "human:approver"])
+        .ok();
     let empty = place.run(&["inbox"]);
     assert_eq!((empty.status, empty.stdout.as_str()), (0, ""));
     assert_eq!(status(&place, "second"), "approved");
@@ -113,7 +115,15 @@ fn of_many_ids_those_that_are_refused_are_said_and_the_others_are_done() {
     let place = Place::with_log();
     submit(&place, "a", &[], "Add a page");
     submit(&place, "b", &[], "Add a page");
-    let ran = place.run(&["approve", "a", "nobody", "a", "b"]);
+    let ran = place.run(&[
+        "approve",
+        "a",
+        "nobody",
+        "a",
+        "b",
+        "--actor",
+        "human:approver",
+    ]);
     let refused = ran.fails(
         1,
         &["nobody: there is no object", "a: approve_intent is refused"],
@@ -234,7 +244,9 @@ fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
     let place = Place::with_log();
     submit(&place, "ask", &["--source", "audit"], "Look into the cache");
     let id = id_of(&place, "ask");
-    place.run(&["approve", "ask"]).ok();
+    place
+        .run(&["approve", "ask", "--actor", "human:approver"])
+        .ok();
     place
         .run(&[
             "analyze",
@@ -386,7 +398,9 @@ fn a_tree_shows_all_that_an_intent_led_to_with_statuses_and_commits() {
     place.run(&["analyze", "whole", answer]).ok();
     let child = place.run(&["list", "intents", "--json"]).ok().lines()[0]["id"].clone();
     let child = child.as_str().unwrap();
-    place.run(&["approve", child]).ok();
+    place
+        .run(&["approve", child, "--actor", "human:approver"])
+        .ok();
     place
         .run(&["analyze", child, r#"{"plan":"one line"}"#])
         .ok();

@@ -58,10 +58,12 @@ fn worked() -> Place {
         "requireApprovalForPush": true });
     let commit = json!({ "kind": "Commit", "repo": repo(), "message": "m",
         "includePaths": ["a", "b"] });
+    let mut commit = submit(COMMIT, commit);
+    commit["branch"] = json!("topic");
     place.accept(&[
         create(&policy),
         submit(PUSH, push("topic")),
-        submit(COMMIT, commit),
+        commit,
         complete(COMMIT, "Success"),
         human(
             "approve_session",
@@ -490,7 +492,8 @@ fn an_id_whose_command_is_not_known_any_more_lets_nothing_pass() {
     let place = Place::with_log();
     let commit = json!({ "kind": "Commit", "repo": repo(), "message": "hunter2-and-more",
         "includePaths": ["a"] });
-    let accepted = submit(COMMIT, commit);
+    let mut accepted = submit(COMMIT, commit);
+    accepted["branch"] = json!("topic");
     place.accept(&[
         create(&json!({ "name": "careful", "protectedBranches": ["main"] })),
         accepted.clone(),

@@ -273,6 +273,7 @@ impl Shape for PolicyProfile {
             protected_branches: fields.texts("protectedBranches")?,
             max_files_per_commit: fields.optional_number("maxFilesPerCommit")?,
             require_tests_before_push: fields.flag("requireTestsBeforePush")?,
+            filtered_tests_count: fields.flag("filteredTestsCount")?,
             require_approval_for_push: fields.flag("requireApprovalForPush")?,
             allowed_work_item_transitions: fields.optional_texts("allowedWorkItemTransitions")?,
             limits: fields.optional_object("limits", RateLimits::read)?,

@@ -44,10 +44,9 @@ impl Correlation {
 fn record_command(command: &ContractCommand) -> Result<Recorded, Refusal> {
     let correlation = command.correlation.stored();
     let given = AgentCommand {
-        id: command.id,
         parent: correlation.parent,
         plan_node: correlation.plan_node.clone(),
-        body: command.body.clone(),
+        ..AgentCommand::new(command.id, command.body.clone())
     };
     let mut pieces = Pieces::new();
     let event = given.received(correlation, &mut pieces)?;

@@ -1,7 +1,7 @@
 //! The state of a bucket that sessions share.
 
 use super::{Event, Level, Limit};
-use crate::Timestamp;
+use crate::Origin;
 
 /// What is in a bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,15 +17,15 @@ impl State {
     }
 }
 
-/// Folds one event, which occurred at a time, into the state.
-pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
+/// Folds one event into the state.
+pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
     match event {
         Event::Taken(event) => {
             let limit = Limit {
                 capacity: event.capacity,
                 per_minute: event.per_minute,
             };
-            state.level = Some(limit.take(state.level, at));
+            state.level = Some(limit.take(state.level, origin.at));
         }
         Event::Redacted(_) => {}
     }

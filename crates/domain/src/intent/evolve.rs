@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Adopted, Classified, Event, IntentStatus, Risk, RiskBasis, Source, Stage, TakenIn};
-use crate::{IntentId, PlanId, TaskId};
+use crate::{By, IntentId, Origin, PlanId, TaskId};
 
 /// Where an intent is in its life (document 000, Intent status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,6 +48,8 @@ impl Life {
 pub struct State {
     /// Where it is in its life.
     pub life: Life,
+    /// Who asked for it.
+    pub asked_by: Option<By>,
     /// How far it was let go.
     pub stage: Stage,
     /// Whether it was put on document 004's axis: proposed there, or judged,
@@ -130,9 +132,12 @@ fn adopted(event: &Adopted) -> Life {
 }
 
 /// Folds one event into the state.
-pub fn evolve(state: &mut State, event: &Event) {
+pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
     match event {
-        Event::Submitted(_) => state.life = Life::Draft { analyzed: false },
+        Event::Submitted(_) => {
+            state.life = Life::Draft { analyzed: false };
+            state.asked_by = Some(origin.by());
+        }
         Event::Analyzed(_) => {
             if let Life::Draft { analyzed } = &mut state.life {
                 *analyzed = true;

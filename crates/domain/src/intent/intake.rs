@@ -15,7 +15,7 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind, observation};
+use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind, approval, observation};
 
 /// More questions than this nobody asks at once.
 const MOST_QUESTIONS: usize = 100;
@@ -280,13 +280,19 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decid
     Ok(events)
 }
 
-pub(crate) fn approve(world: &mut World, command: &ApproveIntent, _: &Meta) -> Decided {
+pub(crate) fn approve(world: &mut World, command: &ApproveIntent, meta: &Meta) -> Decided {
     let id = command.intent;
     let state = open_intent(world, id, "approve_intent")?;
     if state.stage != Stage::Proposed {
         let status = status_in(world, id)?;
         return Err(refuse(id, status.as_str(), "approve_intent", "proposed"));
     }
+    let own_requests = world.settings()?.own_requests;
+    if state.risk != Some(Risk::Low) {
+        let risk = state.risk.map_or("unknown", Risk::as_str);
+        approval::by_a_person(&format!("an intent of {risk} risk"), &meta.actor)?;
+    }
+    approval::by_another(&state.asked_by, &meta.actor, own_requests)?;
     let reason = command.reason.as_deref();
     Ok(approved(id, state.life, Approver::Actor, reason))
 }

@@ -133,7 +133,7 @@ bodies! {
         repo: RepoRef,
         /// The message.
         message: String,
-        /// The files.
+        /// The files, folders or patterns.
         include_paths: Vec<String>,
         /// Whether it replaces the last commit.
         #[serde(default)]
@@ -143,7 +143,7 @@ bodies! {
     Push {
         /// The repository.
         repo: RepoRef,
-        /// The branch.
+        /// The branch, or what git would take as a refspec: rules are about its destination.
         branch_name: String,
     }
     /// Asks for a difference.
@@ -227,6 +227,24 @@ pub struct AgentCommand {
     pub parent: Option<CommandId>,
     /// The node of a plan.
     pub plan_node: Option<String>,
+    /// The branch that the repository of a commit is on, as the caller sees it.
+    pub branch: Option<String>,
+    /// The files that a commit changes, as the caller sees them.
+    pub files: Option<Vec<String>>,
     /// What it asks for.
     pub body: CommandBody,
+}
+
+impl AgentCommand {
+    /// A command of which nothing is said but what it asks for.
+    pub fn new(id: CommandId, body: impl Into<CommandBody>) -> AgentCommand {
+        AgentCommand {
+            id,
+            parent: None,
+            plan_node: None,
+            branch: None,
+            files: None,
+            body: body.into(),
+        }
+    }
 }

@@ -50,6 +50,14 @@ commands! {
         /// The node of a plan that it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan_node: Option<String>,
+        /// Of a Commit: the branch that the repository is on, as the caller sees it. Where the
+        /// policy protects branches and the session created none there, it must be said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        /// Of a Commit: the files that it changes, as the caller sees them. Where the policy has
+        /// `maxFilesPerCommit`, it must be said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        files: Option<Vec<String>>,
         /// The command: its kind and its fields, named as in document 003's JSON.
         submit: CommandBody,
     }

@@ -16,7 +16,7 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind};
+use crate::{AnyEvent, By, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind, approval};
 
 /// Bytes of all that the gate compares in one command, each text with its
 /// length, or what stands for it: half of what an event's structure has room for.
@@ -55,8 +55,11 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
         id: command.id.unwrap_or(CommandId(meta.new_id)),
         parent: command.parent,
         plan_node: command.plan_node.clone(),
+        branch: command.branch.clone(),
+        files: command.files.clone(),
         body: command.submit.clone(),
     };
+    given.check()?;
     check_new(&draft, given.id)?;
     if gate::closed(draft.session().status).is_none() {
         // All that the decision needs is asked for before any of its work.
@@ -69,7 +72,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
     let mut pieces = Pieces::new();
     let received = given.received(given.correlation(), &mut pieces)?;
     check_room(&received)?;
-    let waiting = waiting(&received);
+    let waiting = waiting(&received, By::from(&meta.actor));
     draft.push(received, pieces);
     let accepted = draft.judge(&waiting)?;
     if accepted && waiting.facts.kind == CommandKind::RequestApproval {
@@ -105,9 +108,10 @@ fn may_wait(draft: &Draft<'_>, kind: CommandKind) -> bool {
             || policy.is_some_and(|policy| gate::needs_approval(session, policy, kind)))
 }
 
-fn waiting(received: &CommandReceived) -> Waiting {
+fn waiting(received: &CommandReceived, by: By) -> Waiting {
     Waiting {
         command: received.command,
+        by,
         facts: received.facts.clone(),
         correlation: received.correlation.clone(),
     }
@@ -176,6 +180,7 @@ pub(crate) fn approve(world: &mut World, command: &ApproveSession, meta: &Meta) 
     let mut draft = Draft::of(world, command.session, meta)?;
     let pending = asked(&draft, command.request, "approve_session")?;
     in_time(pending.as_ref(), meta)?;
+    may_approve(&mut draft, pending.as_ref(), meta)?;
     draft.fork();
     let mut pieces = Pieces::new();
     // What another system asked for is not known; mostly it is a push.
@@ -189,6 +194,26 @@ pub(crate) fn approve(world: &mut World, command: &ApproveSession, meta: &Meta) 
     draft.drain()?;
     draft.ask_on();
     Ok(draft.done())
+}
+
+/// A session asks a person, and another one than who asks: of a push, who gave any that waits.
+fn may_approve(
+    draft: &mut Draft<'_>,
+    pending: Option<&Pending>,
+    meta: &Meta,
+) -> Result<(), DecideError> {
+    let own_requests = draft.world().settings()?.own_requests;
+    let is_push = |pending: &Pending| pending.actions.iter().any(|action| action == gate::PUSH);
+    let frees_queue = pending.is_none_or(is_push);
+    let queue = draft.session().queue.iter().filter(|_| frees_queue);
+    let asked: Vec<&By> = pending
+        .map(|pending| &pending.by)
+        .into_iter()
+        .chain(queue.map(|waiting| &waiting.by))
+        .collect();
+    approval::by_a_person("what a session asks for", &meta.actor)?;
+    approval::by_another(asked, &meta.actor, own_requests)?;
+    Ok(())
 }
 
 pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {

@@ -13,7 +13,7 @@ use crate::bucket::{self, Level};
 use crate::pieces::Pieces;
 use crate::world::{Emitted, World};
 use crate::{
-    AnyEvent, CommandId, DecideError, Kind, Meta, Refusal, SessionId, StreamRef, Timestamp,
+    AnyEvent, CommandId, DecideError, Kind, Meta, Origin, Refusal, SessionId, StreamRef, Timestamp,
 };
 
 /// The most commands of a session that wait for an approval.
@@ -25,7 +25,7 @@ const MAX_WAITING: usize = 1_000;
 pub(super) struct Draft<'a> {
     world: &'a mut World,
     id: SessionId,
-    at: Timestamp,
+    meta: &'a Meta,
     before: Arc<Session>,
     after: Option<Box<Session>>,
     /// Buckets that sessions share, as this decision leaves them.
@@ -38,7 +38,7 @@ impl<'a> Draft<'a> {
     pub(super) fn of(
         world: &'a mut World,
         id: SessionId,
-        meta: &Meta,
+        meta: &'a Meta,
     ) -> Result<Draft<'a>, DecideError> {
         let before = match &*world.session(id)? {
             State::Known(session) => Arc::clone(session),
@@ -50,7 +50,7 @@ impl<'a> Draft<'a> {
         Ok(Draft {
             world,
             id,
-            at: meta.at,
+            meta,
             before,
             after: None,
             buckets: HashMap::new(),
@@ -79,7 +79,7 @@ impl<'a> Draft<'a> {
     pub(super) fn push(&mut self, event: impl Into<Event>, pieces: Pieces) {
         let event = event.into();
         if let Some(session) = &mut self.after {
-            session.evolve(&event, self.at);
+            session.evolve(&event, &Origin::new(self.meta.at, &self.meta.actor));
         }
         self.emitted.push(Emitted {
             stream: self.id.stream(),
@@ -123,7 +123,7 @@ impl<'a> Draft<'a> {
             Some(_) => None,
             None => self.shared(waiting.facts.kind)?,
         };
-        let judgement = gate::judge(self.session(), &waiting.facts, self.at, shared)?;
+        let judgement = gate::judge(self.session(), &waiting.facts, self.meta.at, shared)?;
         let accepted = matches!(judgement, Judgement::Accepted { .. });
         self.verdict(waiting, judgement)?;
         Ok(accepted)
@@ -142,6 +142,7 @@ impl<'a> Draft<'a> {
                 };
                 self.push(event, pieces);
             }
+            Judgement::Unsaid(unsaid) => return Err(unsaid.refusal().into()),
             Judgement::Queued => self.queue(waiting),
             Judgement::Accepted { token } => self.accept(waiting, token)?,
         }
@@ -190,7 +191,7 @@ impl<'a> Draft<'a> {
     fn expiry(&self) -> Option<Timestamp> {
         let seconds = i64::try_from(self.session().approval_expiry_seconds?).ok();
         let delta = seconds.and_then(chrono::TimeDelta::try_seconds);
-        let time = delta.and_then(|delta| self.at.to_utc().checked_add_signed(delta));
+        let time = delta.and_then(|delta| self.meta.at.to_utc().checked_add_signed(delta));
         Some(
             time.map_or_else(bucket::latest, Timestamp::from)
                 .min(bucket::latest()),
@@ -227,7 +228,7 @@ impl<'a> Draft<'a> {
             per_minute: limit.per_minute,
         };
         let level = self.buckets.entry(stream).or_default();
-        *level = Some(limit.take(*level, self.at));
+        *level = Some(limit.take(*level, self.meta.at));
         self.push_other(Emitted {
             stream,
             event: AnyEvent::Bucket(event.into()),
@@ -246,7 +247,7 @@ impl<'a> Draft<'a> {
             }
             let shared = self.shared(waiting.facts.kind)?;
             let policy = gate::policy(self.session())?;
-            let judged = gate::admit(self.session(), policy, &waiting.facts, self.at, shared);
+            let judged = gate::admit(self.session(), policy, &waiting.facts, self.meta.at, shared);
             self.verdict(&waiting, judged)?;
         }
         Ok(())
@@ -273,6 +274,7 @@ impl<'a> Draft<'a> {
     fn ask_again(&mut self, pending: Pending) {
         let Pending {
             request,
+            by: _,
             actions,
             explicit,
             expires_at,
@@ -300,7 +302,7 @@ impl<'a> Draft<'a> {
     }
 
     fn expired(&self) -> Option<CommandId> {
-        let due = |pending: &&Pending| pending.expires_at.is_some_and(|time| time <= self.at);
+        let due = |pending: &&Pending| pending.expires_at.is_some_and(|time| time <= self.meta.at);
         self.session()
             .pending
             .iter()

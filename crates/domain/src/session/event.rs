@@ -50,9 +50,9 @@ events! {
     /// An event of a session's stream.
     pub enum Event {
         /// It was created; it runs.
-        Created = "session.created" v 1,
+        Created = "session.created" v 2,
         /// It was taken over from another system.
-        Adopted = "session.adopted" v 1,
+        Adopted = "session.adopted" v 2,
         /// No command is accepted until it is resumed.
         Paused = "session.paused" v 1,
         /// Commands are judged again.
@@ -70,7 +70,7 @@ events! {
         /// It is over.
         Completed = "session.completed" v 1,
         /// A command was given.
-        CommandReceived = "session.command_received" v 1,
+        CommandReceived = "session.command_received" v 2,
         /// A command waits for an approval.
         CommandQueued = "session.command_queued" v 1,
         /// A command was accepted.
@@ -132,6 +132,8 @@ pub struct StoredPolicy {
     pub max_files_per_commit: Option<u32>,
     /// Whether tests must have passed before a push.
     pub require_tests_before_push: bool,
+    /// Whether tests count that a filter chose.
+    pub filtered_tests_count: bool,
     /// Whether somebody must have approved pushes.
     pub require_approval_for_push: bool,
     /// The steps that tickets may take.
@@ -289,10 +291,13 @@ pub struct CommandFacts {
     pub kind: CommandKind,
     /// The path of the repository.
     pub repo: Option<String>,
-    /// The branch that is created or pushed.
+    /// The branch that is created or pushed; of a commit, the one that the repository is on, if
+    /// the caller said it.
     pub branch: Option<String>,
-    /// How many paths a commit names.
+    /// How many files a commit changes, if the caller said it.
     pub files: Option<u32>,
+    /// Whether tests are run that a filter chooses.
+    pub filtered: bool,
     /// The ticket that takes a step.
     pub work_item: Option<String>,
     /// The state that it is to be in.
@@ -312,6 +317,8 @@ pub struct CommandReceived {
     pub correlation: Correlation,
     /// What it asks for (JSON), but for a file's content.
     pub body: Slot,
+    /// The files that a commit changes (JSON: a list of texts), if the caller said it.
+    pub files: Option<Slot>,
     /// The content of a file that is stored.
     pub file: Option<Slot>,
 }

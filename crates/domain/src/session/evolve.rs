@@ -8,7 +8,7 @@ use super::{
     Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
 };
 use crate::bucket::{self, Level, Limit};
-use crate::{CommandId, RunId, Timestamp, is_removed_name};
+use crate::{By, CommandId, Origin, RunId, Timestamp, is_removed_name};
 
 /// Whether a session is there, and what its gate knows of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,10 +58,11 @@ pub struct Session {
     pub level: Option<Level>,
     /// The branch that was created last in each repository, by its path.
     pub branches: BTreeMap<String, String>,
-    /// How often what would be pushed was changed.
+    /// How often what would be pushed was changed, in any repository: one may go by several paths.
     pub changes: u64,
-    /// How often it had been changed when tests were run that passed.
-    pub tested: Option<u64>,
+    /// How often it had been changed when tests were run that passed, by the path of the repository
+    /// that they were run in.
+    pub tested: BTreeMap<String, u64>,
     /// How many commands failed in a row.
     pub failures: u32,
     /// The state of each ticket that was read, where the policy looks at that.
@@ -81,6 +82,8 @@ pub struct Pending {
     pub request: CommandId,
     /// What it is to allow.
     pub actions: Vec<String>,
+    /// Who asks.
+    pub by: By,
     /// Whether a RequestApproval asks for it.
     pub explicit: bool,
     /// When it expires.
@@ -92,6 +95,8 @@ pub struct Pending {
 pub struct Waiting {
     /// The command.
     pub command: CommandId,
+    /// Who gave it.
+    pub by: By,
     /// What the gate looks at.
     pub facts: CommandFacts,
     /// What it belongs to.
@@ -101,6 +106,8 @@ pub struct Waiting {
 /// A command that was accepted and has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCommand {
+    /// Who gave it; none where another system accepted it, and the command itself is not here.
+    pub by: Option<By>,
     /// What the gate looked at; none where another system accepted it, and the
     /// command itself is not here.
     pub facts: Option<CommandFacts>,
@@ -128,7 +135,7 @@ impl Session {
             level: None,
             branches: BTreeMap::new(),
             changes: 0,
-            tested: None,
+            tested: BTreeMap::new(),
             failures: 0,
             work_items: Arc::default(),
             nodes: Arc::default(),
@@ -165,16 +172,30 @@ impl Session {
         })
     }
 
-    /// Takes a command's facts from where it waited.
-    fn take(&mut self, command: CommandId) -> Option<CommandFacts> {
+    /// Whether tests have passed in a repository since the last change.
+    pub(super) fn is_tested(&self, repo: Option<&str>) -> bool {
+        let repo = repo.filter(|repo| !is_removed_name(repo));
+        repo.and_then(|repo| self.tested.get(repo)) == Some(&self.changes)
+    }
+
+    /// Who gave a command that waits, or is open.
+    fn giver(&self, command: CommandId) -> Option<By> {
+        let mut waits = self.received.iter().chain(&self.queue);
+        let waiting = waits.find(|waiting| waiting.command == command);
+        let open = || self.open.get(&command)?.by.clone();
+        waiting.map(|waiting| waiting.by.clone()).or_else(open)
+    }
+
+    /// Takes a command from where it waited.
+    fn take(&mut self, command: CommandId) -> Option<Waiting> {
         if let Some(waiting) = self.received.take_if(|waiting| waiting.command == command) {
-            return Some(waiting.facts);
+            return Some(waiting);
         }
         let place = self
             .queue
             .iter()
             .position(|waiting| waiting.command == command)?;
-        self.queue.remove(place).map(|waiting| waiting.facts)
+        self.queue.remove(place)
     }
 
     fn queued(&mut self, command: CommandId) {
@@ -189,11 +210,15 @@ impl Session {
         {
             self.level = Some(limit.take(self.level, at));
         }
-        let facts = self.take(event.command);
+        let (by, facts) = match self.take(event.command) {
+            Some(waiting) => (Some(waiting.by), Some(waiting.facts)),
+            None => (None, None),
+        };
         if facts.as_ref().is_some_and(|facts| changes_code(facts.kind)) {
             self.changes = self.changes.saturating_add(1);
         }
         let open = OpenCommand {
+            by,
             facts,
             correlation: event.correlation.clone(),
             at,
@@ -232,8 +257,9 @@ impl Session {
                 }
                 self.branches.insert(repo, branch);
             }
-            (CommandKind::RunTests, ..) => {
-                self.tested = self.tested.max(Some(changes));
+            (CommandKind::RunTests, Some(repo), _) if self.counts(facts.filtered) => {
+                let tested = self.tested.entry(repo).or_default();
+                *tested = changes.max(*tested);
             }
             (CommandKind::TransitionTicket, ..) => {
                 if let (Some(id), Some(status)) = (facts.work_item, facts.state) {
@@ -242,6 +268,15 @@ impl Session {
             }
             _ => {}
         }
+    }
+
+    /// Whether tests count that may have left some out.
+    fn counts(&self, filtered: bool) -> bool {
+        !filtered
+            || self
+                .policy
+                .as_ref()
+                .is_some_and(|it| it.filtered_tests_count)
     }
 
     /// Whether the policy looks at the states of tickets. Others keep none.
@@ -298,7 +333,7 @@ impl Session {
         self.queue.clear();
     }
 
-    pub(super) fn evolve(&mut self, event: &Event, at: Timestamp) {
+    pub(super) fn evolve(&mut self, event: &Event, origin: &Origin<'_>) {
         if let (Some(commands), Some(command)) = (&mut self.commands, named(event)) {
             Arc::make_mut(commands).insert(command);
         }
@@ -310,6 +345,7 @@ impl Session {
             }
             Event::ApprovalRequired(event) => self.required(Pending {
                 request: event.request,
+                by: self.giver(event.request).unwrap_or_else(|| origin.by()),
                 actions: event.actions.clone(),
                 explicit: event.explicit,
                 expires_at: event.expires_at,
@@ -325,12 +361,13 @@ impl Session {
             Event::CommandReceived(event) => {
                 self.received = Some(Waiting {
                     command: event.command,
+                    by: origin.by(),
                     facts: event.facts.clone(),
                     correlation: event.correlation.clone(),
                 });
             }
             Event::CommandQueued(event) => self.queued(event.command),
-            Event::CommandAccepted(event) => self.accepted(event, at),
+            Event::CommandAccepted(event) => self.accepted(event, origin.at),
             Event::CommandRejected(event) => {
                 self.take(event.command);
             }
@@ -385,8 +422,8 @@ fn changes_code(kind: CommandKind) -> bool {
     matches!(kind, CommandKind::ApplyPatch | CommandKind::Commit)
 }
 
-/// Folds one event, which occurred at a time, into the state.
-pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
+/// Folds one event into the state.
+pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
     match (event, &mut *state) {
         (Event::Created(event), _) => {
             *state = State::Known(Arc::new(Session {
@@ -408,7 +445,7 @@ pub fn evolve(state: &mut State, event: &Event, at: Timestamp) {
             session.commands = Some(Arc::default());
             *state = State::Known(Arc::new(session));
         }
-        (event, State::Known(session)) => Arc::make_mut(session).evolve(event, at),
+        (event, State::Known(session)) => Arc::make_mut(session).evolve(event, origin),
         (_, State::Absent) => {}
     }
 }

@@ -4,6 +4,7 @@
 //! another policy. The order of its questions and its words are those of the
 //! contracts (document 003).
 
+use super::refspec::{Target, may_be, target};
 use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
 };
@@ -29,6 +30,8 @@ pub enum Judgement {
     },
     /// It waits for an approval.
     Queued,
+    /// It cannot be judged: the caller has to say more of it.
+    Unsaid(Unsaid),
     /// It came too early.
     Throttled {
         /// From when on it may be given.
@@ -39,6 +42,49 @@ pub enum Judgement {
         /// The bucket that it takes a token from.
         token: TokenSource,
     },
+}
+
+/// What the gate has to know of a commit, and only the caller can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsaid {
+    /// The branch that the repository is on.
+    Branch,
+    /// The files that are committed.
+    Files,
+}
+
+impl Unsaid {
+    /// The field of `submit_command` in which it is said.
+    pub fn field(self) -> &'static str {
+        match self {
+            Unsaid::Branch => "branch",
+            Unsaid::Files => "files",
+        }
+    }
+
+    /// The refusal that asks for it.
+    pub fn refusal(self) -> Refusal {
+        let reason = match self {
+            Unsaid::Branch => {
+                "the session's policy protects branches, and this session created none in the \
+                 repository: say which branch the repository is on"
+            }
+            Unsaid::Files => {
+                "the session's policy limits the files of a commit, and a path may be a folder or a \
+                 pattern: list the files that the commit changes"
+            }
+        };
+        Refusal::invalid(self.field(), reason)
+    }
+}
+
+/// Why a policy does not let a command pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Violation {
+    /// It breaks a rule.
+    Rule(RejectionRule),
+    /// Whether it breaks one is not known.
+    Unsaid(Unsaid),
 }
 
 /// Why a session in this status accepts no commands, if so.
@@ -92,11 +138,15 @@ pub(crate) fn admit(
     at: Timestamp,
     shared: Option<Level>,
 ) -> Judgement {
-    if let Some(rule) = violated(session, policy, facts) {
-        return Judgement::Rejected {
-            reason: POLICY_VIOLATION.to_owned(),
-            rule: Some(rule),
-        };
+    match violated(session, policy, facts) {
+        None => {}
+        Some(Violation::Unsaid(unsaid)) => return Judgement::Unsaid(unsaid),
+        Some(Violation::Rule(rule)) => {
+            return Judgement::Rejected {
+                reason: POLICY_VIOLATION.to_owned(),
+                rule: Some(rule),
+            };
+        }
     }
     if needs_approval(session, policy, facts.kind) {
         return Judgement::Queued;
@@ -137,12 +187,13 @@ pub fn needs_approval(session: &Session, policy: &PolicyProfile, kind: CommandKi
     kind == CommandKind::Push && policy.require_approval_for_push && !session.granted.contains(PUSH)
 }
 
-/// The first rule of the policy that a command breaks.
+/// The first rule of the policy that a command breaks, or may break for all that is known.
 pub fn violated(
     session: &Session,
     policy: &PolicyProfile,
     facts: &CommandFacts,
-) -> Option<RejectionRule> {
+) -> Option<Violation> {
+    let rule = |rule| Some(Violation::Rule(rule));
     let kind = facts.kind.as_str();
     let lists = |list: &Vec<String>| list.iter().any(|listed| listed == kind);
     if policy
@@ -150,71 +201,113 @@ pub fn violated(
         .as_ref()
         .is_some_and(|list| !lists(list))
     {
-        return Some(RejectionRule::NotInWhitelist);
+        return rule(RejectionRule::NotInWhitelist);
     }
     if policy.command_blacklist.as_ref().is_some_and(lists) {
-        return Some(RejectionRule::InBlacklist);
+        return rule(RejectionRule::InBlacklist);
     }
-    if may_be_protected(session, policy, facts) {
-        return Some(RejectionRule::ProtectedBranch);
+    if let Some(violation) = protected(session, policy, facts) {
+        return Some(violation);
     }
-    if let (Some(files), Some(most)) = (facts.files, policy.max_files_per_commit)
-        && files > most
-    {
-        return Some(RejectionRule::TooManyFiles);
+    match (facts.files, policy.max_files_per_commit) {
+        (Some(files), Some(most)) if files > most => return rule(RejectionRule::TooManyFiles),
+        (None, Some(_)) if facts.kind == CommandKind::Commit => {
+            return Some(Violation::Unsaid(Unsaid::Files));
+        }
+        _ => {}
     }
-    let untested = session.tested != Some(session.changes);
-    if facts.kind == CommandKind::Push && policy.require_tests_before_push && untested {
-        return Some(RejectionRule::TestsRequired);
+    let is_untested = || !session.is_tested(facts.repo.as_deref());
+    if facts.kind == CommandKind::Push && policy.require_tests_before_push && is_untested() {
+        return rule(RejectionRule::TestsRequired);
     }
     if !may_transition(session, policy, facts) {
-        return Some(RejectionRule::TransitionNotAllowed);
+        return rule(RejectionRule::TransitionNotAllowed);
     }
     None
 }
 
-/// Whether a command changes a branch that is protected, or that may be: a name that was removed
-/// can be any.
-fn may_be_protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> bool {
-    match branch(session, facts) {
-        Changed::Named(branch) => is_protected(policy, branch),
-        Changed::Removed => !policy.protected_branches.is_empty(),
-        Changed::None => false,
+/// What is wrong with the branch that a command changes: it is protected, or it may be. A name that
+/// was removed can be any, and so can one that git would not take for a single branch.
+fn protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> Option<Violation> {
+    if policy.protected_branches.is_empty() {
+        return None;
     }
+    match branch(session, facts) {
+        Changed::None => return None,
+        Changed::Unsaid => return Some(Violation::Unsaid(Unsaid::Branch)),
+        Changed::Named(names) if !names.iter().any(|name| is_protected(policy, name)) => {
+            return None;
+        }
+        Changed::Named(_) | Changed::Unknown | Changed::Removed => {}
+    }
+    Some(Violation::Rule(RejectionRule::ProtectedBranch))
 }
 
 /// The branch that a command changes.
 enum Changed<'a> {
-    /// None, or none that the session knows.
+    /// It changes none.
     None,
-    Named(&'a str),
+    /// One that goes by one of these names.
+    Named(Vec<&'a str>),
+    /// The branch that the repository is on, which is not known.
+    Unsaid,
+    /// Its name is not understood.
+    Unknown,
     /// One whose name, or whose repository's path, was removed.
     Removed,
 }
 
-/// The branch that a command changes, where it is known: a commit goes to the
-/// branch that was created last in its repository. Where the path of the repository was removed
-/// that a branch was created in, it may have been this one.
+/// The branch that a command changes. A commit, or a push of HEAD, changes the branch that the
+/// repository is on.
 fn branch<'a>(session: &'a Session, facts: &'a CommandFacts) -> Changed<'a> {
-    let named = match facts.kind {
-        CommandKind::CreateBranch | CommandKind::Push => facts.branch.as_deref(),
-        CommandKind::Commit => {
-            let Some(repo) = &facts.repo else {
-                return Changed::None;
-            };
-            let known = session.branches.get(repo).map(String::as_str);
-            let is_lost = || session.branches.keys().any(|repo| is_removed_name(repo));
-            if is_removed_name(repo) || (known.is_none() && is_lost()) {
-                return Changed::Removed;
+    let named = facts.branch.as_deref();
+    if named.is_some_and(is_removed_name) {
+        return Changed::Removed;
+    }
+    match (facts.kind, named) {
+        (CommandKind::Commit, said) => current(session, facts, said),
+        (CommandKind::CreateBranch | CommandKind::Push, Some(text)) => match target(text) {
+            Target::Ref(name) => Changed::Named(vec![name]),
+            Target::Head if facts.kind == CommandKind::Push => {
+                match current(session, facts, None) {
+                    // A push has no field to say it in but the branch's name.
+                    Changed::Unsaid => Changed::Unknown,
+                    known => known,
+                }
             }
-            known
-        }
-        _ => None,
+            Target::Head | Target::Unknown => Changed::Unknown,
+        },
+        _ => Changed::None,
+    }
+}
+
+/// The branch that a repository is on: the one that the caller says, and the one that the session
+/// created there last. Where the path of the repository was removed that a branch was created in,
+/// it may have been this one.
+fn current<'a>(
+    session: &'a Session,
+    facts: &'a CommandFacts,
+    said: Option<&'a str>,
+) -> Changed<'a> {
+    let Some(repo) = &facts.repo else {
+        return Changed::None;
     };
-    match named {
-        None => Changed::None,
-        Some(name) if is_removed_name(name) => Changed::Removed,
-        Some(name) => Changed::Named(name),
+    let created = session.branches.get(repo).map(String::as_str);
+    let is_lost = || session.branches.keys().any(|repo| is_removed_name(repo));
+    if is_removed_name(repo)
+        || created.is_some_and(is_removed_name)
+        || (created.is_none() && is_lost())
+    {
+        return Changed::Removed;
+    }
+    let names: Vec<&str> = said.into_iter().chain(created).collect();
+    if names.is_empty() {
+        return Changed::Unsaid;
+    }
+    let is_name = |name: &&str| matches!(target(name), Target::Ref(same) if same == *name);
+    match names.iter().all(is_name) {
+        true => Changed::Named(names),
+        false => Changed::Unknown,
     }
 }
 
@@ -239,14 +332,10 @@ fn lacks_state(session: &Session, facts: &CommandFacts) -> bool {
     }
 }
 
-/// Whether a branch is protected, by its short or its full name.
+/// Whether a branch is protected, by any of the names that it goes by.
 fn is_protected(policy: &PolicyProfile, branch: &str) -> bool {
-    let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
-    let branch = short(branch);
-    policy
-        .protected_branches
-        .iter()
-        .any(|protected| short(protected) == branch)
+    let mut protected = policy.protected_branches.iter();
+    protected.any(|protected| may_be(branch, protected))
 }
 
 /// Whether a ticket may take the step that a command asks for. From a state that

@@ -16,6 +16,7 @@ mod gate;
 mod names;
 mod plan;
 mod policy;
+mod refspec;
 mod results;
 mod stored;
 mod stored_results;
@@ -32,8 +33,8 @@ pub use decide::PAUSE_AFTER_FAILURES;
 pub use event::*;
 pub use evolve::{OpenCommand, Pending, Session, State, Waiting, evolve};
 pub use gate::{
-    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, cap, closed, judge, lacks_names,
-    needs_approval, violated,
+    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, Unsaid, Violation, cap, closed, judge,
+    lacks_names, needs_approval, violated,
 };
 pub(crate) use names::each_name;
 pub use plan::{InvalidPlan, TaskNode, TaskPlan};

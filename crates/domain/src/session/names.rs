@@ -98,6 +98,7 @@ fn facts(facts: &mut CommandFacts, each: Each<'_>) {
         repo,
         branch,
         files: _,
+        filtered: _,
         work_item,
         state,
         actions: asked,

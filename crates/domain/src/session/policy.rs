@@ -39,12 +39,15 @@ pub struct PolicyProfile {
     /// Branches that are not to be created, committed to or pushed.
     #[serde(default)]
     pub protected_branches: Vec<String>,
-    /// How many paths a commit may name.
+    /// How many files a commit may change. The caller of the gate lists them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_files_per_commit: Option<u32>,
-    /// Whether tests must have passed since the last change before a push.
+    /// Whether tests must have passed in the repository since the last change before a push.
     #[serde(default)]
     pub require_tests_before_push: bool,
+    /// Whether tests that a filter chose count, too. Left out, only a run of all of them does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub filtered_tests_count: bool,
     /// Whether somebody must have approved pushes.
     #[serde(default)]
     pub require_approval_for_push: bool,

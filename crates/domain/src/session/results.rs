@@ -198,7 +198,7 @@ fn unended<'a>(
     world: &'a mut World,
     session: SessionId,
     asked: &'static str,
-    meta: &Meta,
+    meta: &'a Meta,
 ) -> Result<Draft<'a>, DecideError> {
     let draft = Draft::of(world, session, meta)?;
     if draft.session().status.is_terminal() {

@@ -1,10 +1,12 @@
 //! Configurations and commands as events store them: what a fold needs in the
 //! structure, the rest as content.
 
+use std::collections::HashSet;
+
 use super::{
-    AgentCommand, CommandBody, CommandFacts, CommandReceived, Correlation, PolicyProfile,
-    RateLimits, RepoRef, SessionConfig, StoredConfig, StoredLimits, StoredPolicy, StoredRepo,
-    StoredWorkItem,
+    AgentCommand, CommandBody, CommandFacts, CommandKind, CommandReceived, Correlation,
+    PolicyProfile, RateLimits, RepoRef, SessionConfig, StoredConfig, StoredLimits, StoredPolicy,
+    StoredRepo, StoredWorkItem,
 };
 use crate::pieces::Pieces;
 use crate::{Json, Ordered, Refusal, SessionId};
@@ -19,6 +21,7 @@ impl StoredPolicy {
             protected_branches: policy.protected_branches.clone(),
             max_files_per_commit: policy.max_files_per_commit,
             require_tests_before_push: policy.require_tests_before_push,
+            filtered_tests_count: policy.filtered_tests_count,
             require_approval_for_push: policy.require_approval_for_push,
             transitions: policy.allowed_work_item_transitions.clone(),
             limits: policy.limits.as_ref().map(|limits| StoredLimits {
@@ -38,6 +41,7 @@ impl StoredPolicy {
             protected_branches: self.protected_branches.clone(),
             max_files_per_commit: self.max_files_per_commit,
             require_tests_before_push: self.require_tests_before_push,
+            filtered_tests_count: self.filtered_tests_count,
             require_approval_for_push: self.require_approval_for_push,
             allowed_work_item_transitions: self.transitions.clone(),
             limits: self.limits.as_ref().map(|limits| RateLimits {
@@ -78,13 +82,14 @@ impl StoredConfig {
 }
 
 impl CommandBody {
-    /// What the gate looks at.
+    /// What the gate looks at, as far as the command itself says it.
     pub fn facts(&self) -> CommandFacts {
         let mut facts = CommandFacts {
             kind: self.kind(),
             repo: None,
             branch: None,
             files: None,
+            filtered: false,
             work_item: None,
             state: None,
             actions: Vec::new(),
@@ -98,13 +103,12 @@ impl CommandBody {
                 facts.repo = Some(body.repo.path.clone());
                 facts.branch = Some(body.branch_name.clone());
             }
-            CommandBody::Commit(body) => {
-                facts.repo = Some(body.repo.path.clone());
-                let files = u32::try_from(body.include_paths.len());
-                facts.files = Some(files.unwrap_or(u32::MAX));
-            }
+            CommandBody::Commit(body) => facts.repo = Some(body.repo.path.clone()),
             CommandBody::ApplyPatch(body) => facts.repo = Some(body.repo.path.clone()),
-            CommandBody::RunTests(body) => facts.repo = Some(body.repo.path.clone()),
+            CommandBody::RunTests(body) => {
+                facts.repo = Some(body.repo.path.clone());
+                facts.filtered = body.filter.is_some();
+            }
             CommandBody::GetDiff(body) => facts.repo = Some(body.repo.path.clone()),
             CommandBody::TransitionTicket(body) => {
                 facts.work_item = Some(body.item.id.clone());
@@ -124,6 +128,37 @@ impl CommandBody {
 }
 
 impl AgentCommand {
+    /// What the gate looks at.
+    pub fn facts(&self) -> CommandFacts {
+        let mut facts = self.body.facts();
+        if let Some(branch) = &self.branch {
+            facts.branch = Some(branch.clone());
+        }
+        facts.files = self.files.as_ref().map(|files| {
+            let distinct: HashSet<&String> = files.iter().collect();
+            u32::try_from(distinct.len()).unwrap_or(u32::MAX)
+        });
+        facts
+    }
+
+    /// Checks that only a commit says what only a commit has.
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`].
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let said = [
+            ("branch", self.branch.is_some()),
+            ("files", self.files.is_some()),
+        ];
+        match said.into_iter().find(|(_, is_said)| *is_said) {
+            Some((field, _)) if self.body.kind() != CommandKind::Commit => {
+                let reason = format!("it is said of a Commit, and this is a {}", self.body.kind());
+                Err(Refusal::invalid(field, reason))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What the command belongs to.
     pub fn correlation(&self) -> Correlation {
         Correlation {
@@ -153,11 +188,14 @@ impl AgentCommand {
             body => Json::from_value(body),
         };
         let json = json.map_err(|error| Refusal::invalid("submit", error.to_string()))?;
+        let files = self.files.as_ref().map(Json::from_value).transpose();
+        let files = files.map_err(|error| Refusal::invalid("files", error.to_string()))?;
         Ok(CommandReceived {
             command: self.id,
-            facts: self.body.facts(),
+            facts: self.facts(),
             correlation,
             body: pieces.json(&json),
+            files: files.map(|files| pieces.json(&files)),
             file: file.map(|bytes| pieces.attachment(bytes)),
         })
     }

@@ -5,6 +5,7 @@
 
 mod adopted;
 mod approvals;
+mod approvers;
 mod gate;
 mod input;
 mod life;
@@ -15,6 +16,7 @@ mod pushes;
 mod rates;
 mod reference;
 mod results;
+mod said;
 mod script;
 
 use chrono::{DateTime, TimeDelta};
@@ -23,8 +25,8 @@ use uuid::Uuid;
 use super::*;
 use crate::testing::Given;
 use crate::{
-    AnyEvent, AnyState, Command, CommandId, Emitted, Refusal, SessionId, Slot, StreamKind,
-    StreamRef, Timestamp, bucket, run,
+    ActorRef, AnyEvent, AnyState, Command, CommandId, Emitted, Origin, Refusal, SessionId, Slot,
+    StreamKind, StreamRef, Timestamp, bucket, run,
 };
 
 const SESSION: SessionId = SessionId(Uuid::from_u128(1));
@@ -160,13 +162,21 @@ fn query_backlog() -> CommandBody {
     QueryBacklog { filter: None }.into()
 }
 
+/// Who gives a command says of a commit that its paths are its files.
 fn submit(number: u128, body: impl Into<CommandBody>) -> SubmitCommand {
+    let submit = body.into();
+    let files = match &submit {
+        CommandBody::Commit(commit) => Some(commit.include_paths.clone()),
+        _ => None,
+    };
     SubmitCommand {
         session: SESSION,
         id: Some(id(number)),
         parent: None,
         plan_node: None,
-        submit: body.into(),
+        branch: None,
+        files,
+        submit,
     }
 }
 

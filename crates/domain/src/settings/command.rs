@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 
 /// Sets a setting of the log. It holds for decisions from now on: what was
-/// decided before stays.
+/// decided before stays. Those that say who may approve (`autonomy.`, `approval.`) are a
+/// person's to set, or the infrastructure's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetSetting {
     /// Which one.
     pub setting: Setting,
     /// Its value: of `autonomy.threshold` none, low, med or high; of
-    /// `autonomy.trust_classifier` true or false; of `review.max_retries` 0 to 100.
+    /// `autonomy.trust_classifier` and `approval.own_requests` true or false; of `review.max_retries` 0 to 100.
     pub value: String,
 }

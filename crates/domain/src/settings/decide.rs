@@ -4,12 +4,13 @@ use super::{Set, SetSetting, Setting};
 use crate::intent::Risk;
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, Meta, Refusal};
+use crate::{ActorKind, ActorRef, AnyEvent, Meta, Refusal};
 
 /// More retries than this nobody means.
 const MOST_RETRIES: u32 = 100;
 
-pub(crate) fn set(world: &mut World, command: &SetSetting, _: &Meta) -> Decided {
+pub(crate) fn set(world: &mut World, command: &SetSetting, meta: &Meta) -> Decided {
+    may_set(command.setting, &meta.actor)?;
     let value = read(command.setting, command.value.trim())?;
     if world.settings()?.number(command.setting) == value {
         return Ok(Vec::new());
@@ -25,6 +26,23 @@ pub(crate) fn set(world: &mut World, command: &SetSetting, _: &Meta) -> Decided 
     }])
 }
 
+/// Who waits for approvals does not set how they are given.
+fn may_set(setting: Setting, actor: &ActorRef) -> Result<(), Refusal> {
+    let is_about_approvals = match setting {
+        Setting::AutonomyThreshold | Setting::TrustClassifier | Setting::OwnRequests => true,
+        Setting::MaxReviewRetries => false,
+    };
+    if !is_about_approvals || matches!(actor.kind, ActorKind::Human | ActorKind::System) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{setting} says how approvals are given, and is set by an actor of the kind human or system, \
+         not by {} {:?}",
+        actor.kind, actor.id
+    );
+    Err(Refusal::invalid("actor", reason))
+}
+
 /// The number of a setting's value.
 fn read(setting: Setting, value: &str) -> Result<u32, Refusal> {
     let wrong = |expected: &str| {
@@ -37,7 +55,7 @@ fn read(setting: Setting, value: &str) -> Result<u32, Refusal> {
             .parse()
             .map(|risk: Risk| u32::from(risk.code()))
             .map_err(|_| wrong("none, low, med or high")),
-        Setting::TrustClassifier => match value {
+        Setting::TrustClassifier | Setting::OwnRequests => match value {
             "true" => Ok(1),
             "false" => Ok(0),
             _ => Err(wrong("true or false")),

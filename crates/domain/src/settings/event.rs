@@ -18,6 +18,8 @@ coded_enum! {
         TrustClassifier = 2 => "autonomy.trust_classifier",
         /// How often a task is tried anew after a review rejected it.
         MaxReviewRetries = 3 => "review.max_retries",
+        /// Whether people may approve what they asked for themselves.
+        OwnRequests = 4 => "approval.own_requests",
     }
 }
 

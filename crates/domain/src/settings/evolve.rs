@@ -13,6 +13,8 @@ pub struct State {
     pub trust_classifier: bool,
     /// How often a task is tried anew after a review rejected it.
     pub max_review_retries: u32,
+    /// Whether people may approve what they asked for themselves.
+    pub own_requests: bool,
 }
 
 impl Default for State {
@@ -22,6 +24,7 @@ impl Default for State {
             threshold: Some(Risk::Low),
             trust_classifier: false,
             max_review_retries: 2,
+            own_requests: false,
         }
     }
 }
@@ -44,6 +47,7 @@ impl State {
             Setting::AutonomyThreshold => self.threshold.map_or(0, |risk| u32::from(risk.code())),
             Setting::TrustClassifier => u32::from(self.trust_classifier),
             Setting::MaxReviewRetries => self.max_review_retries,
+            Setting::OwnRequests => u32::from(self.own_requests),
         }
     }
 
@@ -55,6 +59,7 @@ impl State {
                 .map_or_else(|| "none".to_owned(), |risk| risk.to_string()),
             Setting::TrustClassifier => self.trust_classifier.to_string(),
             Setting::MaxReviewRetries => self.max_review_retries.to_string(),
+            Setting::OwnRequests => self.own_requests.to_string(),
         }
     }
 }
@@ -72,5 +77,6 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Setting::TrustClassifier => state.trust_classifier = set.value != 0,
         Setting::MaxReviewRetries => state.max_review_retries = set.value,
+        Setting::OwnRequests => state.own_requests = set.value != 0,
     }
 }

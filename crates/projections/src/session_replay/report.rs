@@ -91,6 +91,9 @@ pub struct Unknown {
     pub no_times: u64,
     /// Names that the gate looks at in them were removed by a redaction.
     pub no_names: u64,
+    /// The profile protects branches or limits files, and their caller did not say the branch or
+    /// the files.
+    pub unsaid: u64,
 }
 
 /// Approvals that somebody was asked for, and would be.

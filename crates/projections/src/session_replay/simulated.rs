@@ -10,7 +10,7 @@ use annals_domain::session::{
     RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource,
     Waiting, closed, evolve, judge, lacks_names, needs_approval,
 };
-use annals_domain::{CommandId, Slot, Timestamp, bucket};
+use annals_domain::{By, CommandId, Origin, Slot, Timestamp, bucket};
 
 use super::{Class, Said};
 
@@ -100,6 +100,8 @@ pub(super) enum Answer {
     NoTimes,
     /// Names that the gate looks at were removed by a redaction.
     NoNames,
+    /// The profile asks for something of a commit that its caller did not say.
+    Unsaid,
 }
 
 /// A session under the candidate profile.
@@ -153,7 +155,9 @@ impl Simulated {
     }
 
     fn happens(&mut self, event: impl Into<Event>, at: Timestamp) {
-        evolve(&mut self.state, &event.into(), at);
+        // Who gave a command has no say in how it is judged.
+        let (kind, id) = ("", "");
+        evolve(&mut self.state, &event.into(), &Origin { at, kind, id });
     }
 
     /// The session's own profile has no say here.
@@ -171,6 +175,7 @@ impl Simulated {
         }
         self.known.facts(command).map(|facts| Waiting {
             command,
+            by: By::default(),
             facts: facts.clone(),
             correlation: annals_domain::session::Correlation {
                 command: Some(command),
@@ -288,7 +293,7 @@ impl Simulated {
         if !timed && by_rate {
             return Some(Answer::NoTimes);
         }
-        Some(Answer::Said(self.let_happen(waiting, judged, at, buckets)))
+        Some(self.let_happen(waiting, judged, at, buckets))
     }
 
     /// Lets a command be accepted whose rate nobody can judge.
@@ -322,8 +327,9 @@ impl Simulated {
         judged: Judgement,
         at: Timestamp,
         buckets: &mut Buckets,
-    ) -> Said {
-        match judged {
+    ) -> Answer {
+        Answer::Said(match judged {
+            Judgement::Unsaid(_) => return Answer::Unsaid,
             Judgement::Accepted { token } => {
                 if token == TokenSource::Shared {
                     self.take(waiting.facts.kind, at, buckets);
@@ -365,7 +371,7 @@ impl Simulated {
                 }
                 said(Class::Queued, Some(APPROVAL_REQUIRED.to_owned()))
             }
-        }
+        })
     }
 
     /// A command whose verdict comes after those of others is received again.
@@ -452,7 +458,7 @@ impl Simulated {
             match self.judge(&waiting, at, timed, buckets) {
                 Some(Answer::Said(said)) if said.verdict == Class::Queued => return,
                 // What nobody can judge does not wait for ever.
-                Some(answer @ (Answer::NoTimes | Answer::NoNames)) => {
+                Some(answer @ (Answer::NoTimes | Answer::NoNames | Answer::Unsaid)) => {
                     self.accept_unjudged(&waiting, at);
                     self.settled.push((waiting.command, answer));
                 }

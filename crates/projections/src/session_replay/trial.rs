@@ -234,8 +234,11 @@ impl Trial {
                     tried.open.insert(command, waiting.facts.kind);
                 }
             }
-            Some(Answer::NoNames) => {
-                self.unknown.no_names += 1;
+            Some(answer @ (Answer::NoNames | Answer::Unsaid)) => {
+                match answer {
+                    Answer::Unsaid => self.unknown.unsaid += 1,
+                    _ => self.unknown.no_names += 1,
+                }
                 tried.nameless.insert(command, waiting);
             }
             None => self.unknown.no_command += 1,
@@ -287,6 +290,11 @@ impl Trial {
                 Answer::NoNames => {
                     if tried.unsettled.remove(&command).is_some() {
                         self.unknown.no_names += 1;
+                    }
+                }
+                Answer::Unsaid => {
+                    if tried.unsettled.remove(&command).is_some() {
+                        self.unknown.unsaid += 1;
                     }
                 }
                 Answer::NoTimes => {

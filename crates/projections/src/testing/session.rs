@@ -75,10 +75,8 @@ pub(crate) fn created(config: &SessionConfig, pieces: &mut Pieces) -> Event {
 
 pub(crate) fn received(number: u8, body: CommandBody, pieces: &mut Pieces) -> Event {
     let given = AgentCommand {
-        id: command(number),
-        parent: None,
         plan_node: Some("a".into()),
-        body,
+        ..AgentCommand::new(command(number), body)
     };
     Event::from(given.received(given.correlation(), pieces).unwrap())
 }

@@ -289,7 +289,7 @@ impl Project for SessionView {
             return;
         };
         self.note(event, entry);
-        session::evolve(&mut self.gate, event, entry.occurred_at);
+        session::evolve(&mut self.gate, event, &entry.origin());
         self.settle(event);
     }
 }

@@ -39,7 +39,7 @@ mod log;
 pub mod model;
 
 use annals_domain::testing::Given;
-use annals_domain::{Command, Emitted, Refusal, Timestamp};
+use annals_domain::{ActorRef, Command, Emitted, Refusal, Timestamp};
 use chrono::DateTime;
 use proptest::collection::{SizeRange, vec};
 use proptest::prelude::*;
@@ -56,6 +56,8 @@ use model::Model;
 pub struct Tried {
     /// What was asked.
     pub command: Command,
+    /// By whom.
+    pub actor: ActorRef,
     /// When.
     pub at: Timestamp,
     /// The events; none where all was so already. Or why it was refused.
@@ -77,10 +79,12 @@ impl History {
         for (seconds, command) in (1_700_000_001..).zip(commands) {
             let at = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
             let at = Timestamp::from(at);
-            given = given.at(at);
+            let actor = actor(tried.len() as u64, &command);
+            given = given.at(at).by(actor.clone());
             let answer = given.try_execute(command.clone());
             tried.push(Tried {
                 command,
+                actor,
                 at,
                 answer,
             });
@@ -108,6 +112,24 @@ impl History {
     /// All events, in their order.
     pub fn events(&self) -> impl Iterator<Item = &Emitted> {
         self.accepted().flat_map(|(_, events)| events)
+    }
+}
+
+/// Who gives a command, after so many others: mostly the agent `tester`. Approvals and settings
+/// are now and then those of whom they are not.
+pub fn actor(commands: u64, command: &Command) -> ActorRef {
+    let by_a_person = matches!(
+        command,
+        Command::ApproveIntent(_) | Command::ApproveSession(_) | Command::SetSetting(_)
+    );
+    let asks = matches!(
+        command,
+        Command::SubmitIntent(_) | Command::SubmitCommand(_) | Command::RecordAnalysis(_)
+    );
+    match (by_a_person, asks, commands % 4) {
+        (true, _, 1) | (_, true, 3) => ActorRef::human("ada"),
+        (true, _, 2 | 3) => ActorRef::human("bob"),
+        _ => ActorRef::agent("tester"),
     }
 }
 

@@ -130,6 +130,11 @@ pub(super) const EVENTS: &[EventDoc] = &[
             BELONGS_TO,
             content("body", "JSON", "what it asks for, but for a file's content"),
             content(
+                "files",
+                "JSON?",
+                "the files that a commit changes, as its caller said them: a list of texts",
+            ),
+            content(
                 "file",
                 "bytes?",
                 "the content of a file that is stored; an attachment",

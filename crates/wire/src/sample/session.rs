@@ -134,12 +134,14 @@ fn command_received(pieces: &mut Pieces) -> CommandReceived {
             repo: Some("/srv/проект".into()),
             branch: Some("refs/heads/größe".into()),
             files: Some(300),
+            filtered: true,
             work_item: Some("ANN-7".into()),
             state: Some("In Arbeit".into()),
             actions: actions(),
         },
         correlation: correlation(),
         body: json(&body, pieces),
+        files: Some(json(&json!(["größe.txt"]), pieces)),
         file: Some(pieces.attachment("größer als gedacht".as_bytes().to_vec())),
     }
 }
@@ -231,6 +233,7 @@ fn policy() -> StoredPolicy {
         protected_branches: vec!["main".into(), "ausgabe-größe".into()],
         max_files_per_commit: Some(300),
         require_tests_before_push: true,
+        filtered_tests_count: true,
         require_approval_for_push: true,
         transitions: Some(vec!["Offen->In Arbeit".into()]),
         limits: Some(StoredLimits {

@@ -240,6 +240,10 @@ fn passes(query: &ListQuery, row: &CatalogueRow) -> bool {
         && query.tag.as_ref().is_none_or(tagged)
         && query.since.is_none_or(|since| row.created_at >= since)
         && query.until.is_none_or(|until| row.created_at < until)
+        && query
+            .actor_id
+            .as_ref()
+            .is_none_or(|id| row.created_by.id == *id)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use annals::domain::{AnyState, StreamRef};
+use annals::domain::{AnyState, Origin, StreamRef};
 use annals::event_log::memory::MemoryLog;
 use annals::event_log::{Blob, Blobs, Content, EventLog, Record};
 use annals::projections::{Entry, Fold, ObjectView};
@@ -51,7 +51,12 @@ pub fn fold(records: &[Record]) -> BTreeMap<StreamRef, AnyState> {
         let state = states
             .entry(decoded.stream)
             .or_insert_with_key(|s| AnyState::new(s.kind));
-        state.evolve(&decoded.event, decoded.record.occurred_at().into());
+        let origin = Origin {
+            at: record.occurred_at().into(),
+            kind: record.actor_kind(),
+            id: record.actor_id(),
+        };
+        state.evolve(&decoded.event, &origin);
     }
     states
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use annals::domain::{ActorRef, Command, Timestamp};
+use annals::domain::{Command, Timestamp};
 use annals::event_log::memory::MemoryLog;
 use annals::event_log::{EventLog, Position, Query, Record};
 use annals::projections::Entry;
 use annals::{Annals, ExecuteError, Outcome, Request};
+use annals_testkit::generators::objects;
 use annals_testkit::generators::objects::model::Answer;
 use chrono::DateTime;
 use futures::executor::block_on;
@@ -53,6 +54,7 @@ impl History {
     }
 
     pub fn execute(&mut self, command: Command) -> (Answer, Result<Outcome, ExecuteError>) {
+        let actor = objects::actor(self.commands, &command);
         self.commands += 1;
         let seconds = 1_700_000_000 + i64::try_from(self.commands).expect("few commands");
         let at = DateTime::from_timestamp(seconds, 0).expect("a time");
@@ -61,7 +63,7 @@ impl History {
                 + u128::from(self.annals.position().0) * 0x1_0000
                 + u128::from(self.commands),
         );
-        let request = Request::new(ActorRef::agent("tester"), command)
+        let request = Request::new(actor, command)
             .at(Timestamp::from(at))
             .key(key);
         let before = self.annals.position();

@@ -191,7 +191,7 @@ fn compare_session(state: &AnyState, session: &model::Session) {
     let named = |id: &Option<Uuid>, command: CommandId| id.is_none_or(|id| id == command.0);
     assert_eq!(found.queue.len(), session.queue.len());
     let queue = found.queue.iter().zip(&session.queue);
-    assert!(queue.into_iter().all(|(w, id)| named(id, w.command)));
+    assert!(queue.into_iter().all(|(w, (id, _))| named(id, w.command)));
     assert_eq!(found.pending.len(), session.asks.len());
     let asks = found.pending.iter().zip(&session.asks);
     assert!(

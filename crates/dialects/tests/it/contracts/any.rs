@@ -126,7 +126,7 @@ fn policy() -> impl Strategy<Value = PolicyProfile> {
     let others = (
         text(),
         of(any::<u32>()),
-        any::<bool>(),
+        any::<(bool, bool)>(),
         any::<bool>(),
         of(limits()),
     );
@@ -136,7 +136,8 @@ fn policy() -> impl Strategy<Value = PolicyProfile> {
         command_blacklist: lists.1,
         protected_branches: lists.2,
         max_files_per_commit: others.1,
-        require_tests_before_push: others.2,
+        require_tests_before_push: others.2.0,
+        filtered_tests_count: others.2.1,
         require_approval_for_push: others.3,
         allowed_work_item_transitions: lists.3,
         limits: others.4,

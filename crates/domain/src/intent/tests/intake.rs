@@ -9,7 +9,7 @@ use super::*;
 use crate::run::{CreateRun, DiffFormat, ProposePatchSet, StartPatching, StartValidation};
 use crate::settings::{SetSetting, Setting};
 use crate::task::{FailTask, RecordReview, ReviewVerdict};
-use crate::{Emitted, RunId, TaskId};
+use crate::{ActorRef, Emitted, RunId, TaskId};
 
 pub(super) fn intent(number: u128) -> IntentId {
     IntentId(Uuid::from_u128(number))

@@ -303,7 +303,7 @@ fn a_protected_branch_is_neither_created_nor_pushed() {
         assert_eq!(stage.verdict(create_branch(branch)), PROTECTED);
         assert_eq!(stage.verdict(push(branch)), PROTECTED);
     }
-    for branch in ["Main", "main2", "feature/main", ""] {
+    for branch in ["Main", "main2", "feature/main"] {
         assert_eq!(stage.verdict(create_branch(branch)), "CommandAccepted");
         assert_eq!(stage.verdict(push(branch)), "CommandAccepted");
     }
@@ -327,9 +327,9 @@ fn a_branch_is_protected_by_its_short_and_its_full_name() {
 
 #[test]
 fn a_commit_to_a_protected_branch_is_rejected_where_the_branch_is_known() {
-    // Nobody created a branch here: the branch is not known.
+    // No branch was created here, so that it must be said.
     let unknown = Stage::under(protects(&["main"]));
-    assert_eq!(unknown.verdict(commit(1)), "CommandAccepted");
+    unknown.check_invalid(submit(1, commit(1)), "branch", "say which branch");
     assert_eq!(
         on_branch("main", protects(&["main"])).verdict(commit(1)),
         PROTECTED
@@ -493,6 +493,7 @@ fn a_command_and_its_verdict_are_two_events_that_name_what_it_belongs_to() {
         facts: CommandBody::from(upload()).facts(),
         correlation: correlation.clone(),
         body: Slot(0),
+        files: None,
         file: Some(Slot(1)),
     };
     let accepted = CommandAccepted {
@@ -555,6 +556,7 @@ fn a_policy_comes_back_as_it_was_given() {
         protected_branches: words(&["main"]),
         max_files_per_commit: Some(3),
         require_tests_before_push: true,
+        filtered_tests_count: true,
         require_approval_for_push: true,
         allowed_work_item_transitions: Some(words(&["A->B"])),
         limits: Some(RateLimits {

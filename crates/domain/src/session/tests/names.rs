@@ -34,7 +34,9 @@ fn left(record: &[(i64, Emitted)], is_removed: impl Fn(usize, &Event) -> bool) -
             AnyEvent::Session(stripped) if is_removed(number, event) => stripped,
             _ => event,
         };
-        evolve(&mut state, event, at_millis(*at));
+        let tester = ActorRef::agent("tester");
+        let origin = Origin::new(at_millis(*at), &tester);
+        evolve(&mut state, event, &origin);
     }
     match state {
         State::Known(session) => Session::clone(&session),
@@ -48,7 +50,7 @@ fn strictness(session: &Session, body: &CommandBody, at: Timestamp) -> u8 {
         Ok(Judgement::Accepted { .. }) => 0,
         Ok(Judgement::Throttled { .. }) => 1,
         Ok(Judgement::Queued) => 2,
-        Ok(Judgement::Rejected { .. }) => 3,
+        Ok(Judgement::Rejected { .. } | Judgement::Unsaid(_)) => 3,
         Err(_) => 4,
     }
 }
@@ -103,7 +105,10 @@ fn a_commit_may_be_to_a_branch_whose_repository_was_removed() {
         .chain(stage.given.execute(succeeds(2)))
     {
         if let AnyEvent::Session(event) = &one.event {
-            session.evolve(event, at_millis(0));
+            session.evolve(
+                event,
+                &Origin::new(at_millis(0), &ActorRef::agent("tester")),
+            );
         }
     }
     assert_eq!(strictness(&session, &commit(1), at_millis(0)), 0);
@@ -160,7 +165,10 @@ fn a_repository_named_like_a_removed_one_does_not_hide_a_protected_branch() {
     ];
     for one in created.into_iter().flatten() {
         if let AnyEvent::Session(event) = &one.event {
-            session.evolve(event, at_millis(0));
+            session.evolve(
+                event,
+                &Origin::new(at_millis(0), &ActorRef::agent("tester")),
+            );
         }
     }
     assert!(verdict(&session, &facts), "it may be on main still");
@@ -244,7 +252,7 @@ proptest! {
         }
         let shape = |session: &Session| {
             (
-                (session.status, session.failures, session.changes, session.tested),
+                (session.status, session.failures, session.changes),
                 (session.level, session.open.keys().copied().collect::<Vec<_>>()),
                 session.pending.iter().map(|pending| pending.request).collect::<Vec<_>>(),
                 session.queue.iter().map(|waiting| waiting.command).collect::<Vec<_>>(),

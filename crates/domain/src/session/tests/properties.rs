@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::reference::{Lines, PlainBucket, Reference, Refused};
-use super::script::{Asked, Script, Step, scripts};
+use super::script::{Asked, Script, Step, Told, scripts};
 use super::*;
 
 const SESSIONS: [SessionId; 2] = [SESSION, SessionId(Uuid::from_u128(2))];
@@ -96,15 +96,15 @@ impl Play {
         };
         let reference = &mut self.reference;
         match &step.asked {
-            Asked::Give(body) => {
-                let expected = reference.submit(at, new, body, now);
-                (give(session, new, body), expected)
+            Asked::Give(body, told) => {
+                let expected = reference.submit(at, new, body, *told, now);
+                (give(session, new, body, *told), expected)
             }
-            Asked::GiveAgain(which, body) => {
+            Asked::GiveAgain(which, body, told) => {
                 let known = [reference.queue(at), open].concat();
                 let number = known.get(*which).copied().unwrap_or(new);
-                let expected = reference.submit(at, number, body, now);
-                (give(session, number, body), expected)
+                let expected = reference.submit(at, number, body, *told, now);
+                (give(session, number, body, *told), expected)
             }
             Asked::Ends(which, outcome) => {
                 let number = pick(&open, *which);
@@ -194,9 +194,13 @@ impl Play {
     }
 }
 
-fn give(session: SessionId, number: u128, body: &CommandBody) -> Command {
+fn give(session: SessionId, number: u128, body: &CommandBody, told: Told) -> Command {
+    let is_commit = matches!(body, CommandBody::Commit(_));
+    let names = |files: u32| (0..files).map(|file| format!("{file}.rs")).collect();
     SubmitCommand {
         session,
+        branch: told.branch.filter(|_| is_commit).map(str::to_owned),
+        files: told.files.filter(|_| is_commit).map(names),
         ..submit(number, body.clone())
     }
     .into()
@@ -243,9 +247,10 @@ fn check_replay(play: &Play) -> usize {
         }
         let kind = one.stream.kind;
         let state = states.entry(one.stream);
+        let tester = ActorRef::agent("tester");
         state
             .or_insert_with(|| AnyState::new(kind))
-            .evolve(&one.event, at);
+            .evolve(&one.event, &Origin::new(at, &tester));
     }
     judged
 }
@@ -284,6 +289,7 @@ fn check_verdict(
             let rule = rule.map(|rule| format!(", {}", rule.as_str()));
             format!("rejected: {reason}{}", rule.unwrap_or_default())
         }
+        Judgement::Unsaid(unsaid) => panic!("{unsaid:?} was said before"),
         Judgement::Queued => "queued".to_owned(),
         Judgement::Throttled { retry_after } => {
             format!("throttled: {RATE_LIMIT_SCOPE}: {retry_after}")

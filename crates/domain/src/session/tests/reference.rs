@@ -2,6 +2,7 @@
 //! alone (dialects, B), slowly, as lists that are gone through from the
 //! beginning each time. It shares nothing with the code beside the words.
 
+use super::script::Told;
 use super::*;
 
 /// What was accepted in a session and what was said of it, in order.
@@ -52,6 +53,27 @@ pub(super) struct Reference {
     shared: Vec<(String, RateLimits, CommandKind, i64)>,
     expiry_seconds: Option<u64>,
     pause_after: u32,
+}
+
+/// Any branch.
+const ANY: &str = "*";
+/// The branch that a repository is on, which only the caller can say.
+const UNSAID: &str = "?";
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("refs/heads/").unwrap_or(name)
+}
+
+/// What a push of each refspec changes, as `git push` was seen to do it.
+fn pushed(refspec: &str) -> Option<Vec<&'static str>> {
+    Some(match refspec {
+        "HEAD:main" | "+main" | "heads/main" => vec!["main"],
+        ":rel" | "work:rel" => vec!["rel"],
+        "main:work" => vec!["work"],
+        "main:refs/tags/v1" => vec![],
+        "--all" | ":" | "refs/heads/*:refs/heads/*" | "main rel" => vec![ANY],
+        _ => return None,
+    })
 }
 
 /// What happens, a line an event; or that the command is refused.
@@ -171,6 +193,7 @@ impl Reference {
         session: usize,
         number: u128,
         body: &CommandBody,
+        told: Told,
         now: i64,
     ) -> Lines {
         let waits = self.queue(session).contains(&number);
@@ -188,7 +211,7 @@ impl Reference {
             lines.push(format!("{number} rejected: {reason}"));
             return Ok(lines);
         }
-        if let Some(rule) = plain.violated(body) {
+        if let Some(rule) = plain.violated(body, told)? {
             lines.push(format!("{number} rejected: Policy violation, {rule}"));
             return Ok(lines);
         }
@@ -307,7 +330,11 @@ impl Reference {
             .retain(|other| other.request != ask.request && (other.explicit || !may_push));
         if may_push {
             for (number, body) in std::mem::take(&mut plain.queue) {
-                match self.sessions[session].violated(&body) {
+                let told = Told {
+                    branch: None,
+                    files: None,
+                };
+                match self.sessions[session].violated(&body, told)? {
                     Some(rule) => {
                         lines.push(format!("{number} rejected: Policy violation, {rule}"));
                     }
@@ -454,40 +481,42 @@ impl Plain {
         push && self.policy.require_approval_for_push && !granted
     }
 
-    fn violated(&self, body: &CommandBody) -> Option<&'static str> {
+    /// The rule that is broken; refused, if the caller has to say more first.
+    fn violated(&self, body: &CommandBody, told: Told) -> Result<Option<&'static str>, Refused> {
         let policy = &self.policy;
         let kind = body.kind().to_string();
         if let Some(white) = &policy.command_whitelist
             && !white.contains(&kind)
         {
-            return Some("Command not in whitelist");
+            return Ok(Some("Command not in whitelist"));
         }
         if let Some(black) = &policy.command_blacklist
             && black.contains(&kind)
         {
-            return Some("Command in blacklist");
+            return Ok(Some("Command in blacklist"));
         }
-        if let Some(branch) = self.branch(body) {
-            let full = |name: &str| match name.starts_with("refs/heads/") {
-                true => name.to_owned(),
-                false => format!("refs/heads/{name}"),
-            };
-            for protected in &policy.protected_branches {
-                if full(protected) == full(&branch) {
-                    return Some("Protected branch");
-                }
+        let protects = |branch: &str| {
+            let same = |protected: &String| protected.trim_start_matches("refs/heads/") == branch;
+            policy.protected_branches.iter().any(same)
+        };
+        if !policy.protected_branches.is_empty() {
+            let changed = self.branches(body, told);
+            demand(changed != [UNSAID])?;
+            if changed.contains(&ANY) || changed.into_iter().any(protects) {
+                return Ok(Some("Protected branch"));
             }
         }
-        if let (CommandBody::Commit(commit), Some(most)) = (body, policy.max_files_per_commit)
-            && commit.include_paths.len() > most as usize
-        {
-            return Some("Too many files in commit");
+        if let (CommandBody::Commit(_), Some(most)) = (body, policy.max_files_per_commit) {
+            demand(told.files.is_some())?;
+            if told.files > Some(most) {
+                return Ok(Some("Too many files in commit"));
+            }
         }
         if let CommandBody::Push(_) = body
             && policy.require_tests_before_push
             && !self.tested()
         {
-            return Some("Tests required before push");
+            return Ok(Some("Tests required before push"));
         }
         if let (CommandBody::TransitionTicket(to), Some(allowed)) =
             (body, &policy.allowed_work_item_transitions)
@@ -496,29 +525,46 @@ impl Plain {
                 .state_of(&to.item.id)
                 .map(|from| [&from, "->", &to.state].concat());
             if step.is_none_or(|step| !allowed.contains(&step)) {
-                return Some("Work item transition not allowed");
+                return Ok(Some("Work item transition not allowed"));
             }
         }
-        None
+        Ok(None)
     }
 
-    /// The branch that a command changes, where it is known.
-    fn branch(&self, body: &CommandBody) -> Option<String> {
-        let commit = match body {
-            CommandBody::CreateBranch(body) => return Some(body.branch_name.clone()),
-            CommandBody::Push(body) => return Some(body.branch_name.clone()),
-            CommandBody::Commit(body) => body,
-            _ => return None,
+    /// The branches that a command may change, by their short names.
+    fn branches<'a>(&'a self, body: &'a CommandBody, told: Told) -> Vec<&'a str> {
+        match body {
+            CommandBody::CreateBranch(body) => vec![short(&body.branch_name)],
+            CommandBody::Push(body) => match body.branch_name.as_str() {
+                "HEAD" => vec![self.created("/app").unwrap_or(ANY)],
+                refspec => pushed(refspec).unwrap_or_else(|| vec![short(refspec)]),
+            },
+            CommandBody::Commit(body) => {
+                let created = self.created(&body.repo.path);
+                let known: Vec<&str> = told.branch.map(short).into_iter().chain(created).collect();
+                match known.is_empty() {
+                    true => vec![UNSAID],
+                    false => known,
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The branch that was created last in a repository.
+    fn created(&self, path: &str) -> Option<&str> {
+        let created = |one: &'_ Happened| match one {
+            Happened::Ended(_, CommandBody::CreateBranch(made), CommandResult::Success) => {
+                made.repo.path == path
+            }
+            _ => false,
         };
-        let created = |one: &Happened| match one {
-            Happened::Ended(_, CommandBody::CreateBranch(made), CommandResult::Success)
-                if made.repo.path == commit.repo.path =>
-            {
-                Some(made.branch_name.clone())
+        match self.happened.iter().rev().find(|one| created(one))? {
+            Happened::Ended(_, CommandBody::CreateBranch(made), _) => {
+                Some(short(&made.branch_name))
             }
             _ => None,
-        };
-        self.happened.iter().rev().find_map(created)
+        }
     }
 
     /// Whether tests passed that began when every change until now had been
@@ -532,12 +578,19 @@ impl Plain {
                 |one| matches!(one, Happened::Ended(n, _, CommandResult::Success) if *n == number),
             )
         };
+        // Pushes are of this repository.
+        let counts = |tests: &RunTests| {
+            tests.repo.path == "/app"
+                && (tests.filter.is_none() || self.policy.filtered_tests_count)
+        };
         for one in self.happened.iter().rev() {
             match one {
                 Happened::Accepted(_, body) | Happened::Ended(_, body, _) if is_change(body) => {
                     return false;
                 }
-                Happened::Accepted(number, CommandBody::RunTests(_)) if passed(*number) => {
+                Happened::Accepted(number, CommandBody::RunTests(tests))
+                    if passed(*number) && counts(tests) =>
+                {
                     return true;
                 }
                 _ => {}

@@ -32,9 +32,9 @@ pub(super) struct Step {
 #[derive(Debug, Clone)]
 pub(super) enum Asked {
     /// A command is given, under an id that is new.
-    Give(CommandBody),
+    Give(CommandBody, Told),
     /// A command is given under an id that is there.
-    GiveAgain(usize, CommandBody),
+    GiveAgain(usize, CommandBody, Told),
     Ends(usize, CommandResult),
     Reads(usize, &'static str, &'static str),
     Approve(Option<usize>),
@@ -44,6 +44,13 @@ pub(super) enum Asked {
     Resume,
     Abort,
     Complete,
+}
+
+/// What the caller says of a commit: the branch that the repository is on, and how many files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    pub(super) branch: Option<&'static str>,
+    pub(super) files: Option<u32>,
 }
 
 const KINDS: [&str; 9] = [
@@ -58,6 +65,21 @@ const KINDS: [&str; 9] = [
     "QueryBacklog",
 ];
 const BRANCHES: [&str; 4] = ["main", "refs/heads/main", "rel", "work"];
+/// What pushes name, beside branches.
+pub(super) const REFSPECS: [&str; 12] = [
+    "HEAD:main",
+    "+main",
+    ":rel",
+    "work:rel",
+    "main:work",
+    "heads/main",
+    "HEAD",
+    "--all",
+    ":",
+    "refs/heads/*:refs/heads/*",
+    "main:refs/tags/v1",
+    "main rel",
+];
 const STEPS: [&str; 3] = ["Open->Done", "Done->Open", "Open->Open"];
 
 fn owned(words: Vec<&'static str>) -> Vec<String> {
@@ -98,7 +120,7 @@ pub(super) fn policy() -> impl Strategy<Value = PolicyProfile> {
         weighted(0.3, subsequence(KINDS.to_vec(), 0..=2)),
         subsequence(BRANCHES.to_vec(), 0..=2),
         of(0_u32..3),
-        (weighted(0.4, Just(())), weighted(0.7, Just(()))),
+        (weighted(0.4, any::<bool>()), weighted(0.7, Just(()))),
         of(subsequence(STEPS.to_vec(), 0..=3)),
         weighted(0.75, limits()),
     )
@@ -111,6 +133,7 @@ pub(super) fn policy() -> impl Strategy<Value = PolicyProfile> {
                 protected_branches: owned(branches),
                 max_files_per_commit: files,
                 require_tests_before_push: tests.is_some(),
+                filtered_tests_count: tests == Some(true),
                 require_approval_for_push: approval.is_some(),
                 allowed_work_item_transitions: steps.map(owned),
                 limits,
@@ -127,12 +150,15 @@ pub(super) fn body() -> impl Strategy<Value = CommandBody> {
             repo: repo(path), branch_name: branch.into(), from_ref: None,
         }.into()),
         2 => Just(apply_patch()),
-        3 => Just(run_tests()),
+        3 => (path(), weighted(0.3, Just("unit".to_owned()))).prop_map(|(path, filter)| RunTests {
+            repo: repo(path), filter, timeout: None,
+        }.into()),
         3 => (0_usize..4, path()).prop_map(|(files, path)| Commit {
             repo: repo(path), message: "work".into(),
             include_paths: vec!["a.rs".into(); files], amend: false,
         }.into()),
-        8 => branch().prop_map(push),
+        7 => branch().prop_map(push),
+        2 => select(&REFSPECS[..]).prop_map(push),
         3 => Just(get_diff()),
         3 => (select(&["A", "B"][..]), select(&["Open", "Done"][..]))
             .prop_map(|(item, state)| transition(item, state)),
@@ -141,13 +167,19 @@ pub(super) fn body() -> impl Strategy<Value = CommandBody> {
     ]
 }
 
+fn told() -> impl Strategy<Value = Told> {
+    let branch = weighted(0.6, select(&BRANCHES[..]));
+    (branch, weighted(0.9, 0_u32..4)).prop_map(|(branch, files)| Told { branch, files })
+}
+
 fn asked() -> impl Strategy<Value = Asked> {
     let which = || 0_usize..8;
     let items = || (select(&["A", "B"][..]), select(&["Open", "Done"][..]));
     let outcome = prop_oneof![Just(CommandResult::Success), Just(CommandResult::Failure)];
     prop_oneof![
-        96 => body().prop_map(Asked::Give),
-        4 => (which(), body()).prop_map(|(which, body)| Asked::GiveAgain(which, body)),
+        96 => (body(), told()).prop_map(|(body, told)| Asked::Give(body, told)),
+        4 => (which(), body(), told())
+            .prop_map(|(which, body, told)| Asked::GiveAgain(which, body, told)),
         80 => (which(), outcome).prop_map(|(which, outcome)| Asked::Ends(which, outcome)),
         14 => (which(), items()).prop_map(|(which, (item, state))| Asked::Reads(which, item, state)),
         20 => of(which()).prop_map(Asked::Approve),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use annals_domain::{ActorRef, Emitted};
+use annals_domain::Emitted;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{Append, EventLog, Expectation, Expected, StreamName, Version};
 use annals_wire::{Envelope, encode};
@@ -65,7 +65,7 @@ fn append(
         let envelope = Envelope {
             event_id: Uuid::from_u128(id()),
             occurred_at: tried.at,
-            actor: ActorRef::agent("tester"),
+            actor: tried.actor.clone(),
             correlation: None,
             causation: None,
         };

@@ -40,6 +40,8 @@ pub struct Model {
     pub commands: u64,
     /// What became of the last one.
     pub last: Option<Answer>,
+    /// Who gives the one that is judged.
+    by: &'static str,
     /// Every object whose id the commands gave.
     pub kinds: BTreeMap<Uuid, Kind>,
     /// The intents.
@@ -86,6 +88,11 @@ fn text(text: &str) -> Option<()> {
 impl Model {
     /// Judges a command, and takes it in if it is accepted.
     pub fn take(&mut self, command: &Command) -> Answer {
+        self.by = match super::actor(self.commands, command).id.as_str() {
+            "ada" => "ada",
+            "bob" => "bob",
+            _ => "tester",
+        };
         let mut next = self.clone();
         let answer = match next.judge(command) {
             Some(true) => Answer::Accepted,

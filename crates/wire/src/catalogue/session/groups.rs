@@ -19,8 +19,17 @@ pub(super) const REPO: &[FieldDoc] = &[
 pub(super) const FACTS: &[FieldDoc] = &[
     structure("kind", "word", "what the command is"),
     name("repo", "text?", "the path of the repository"),
-    name("branch", "text?", "the branch that is created or pushed"),
-    structure("files", "u32?", "how many paths a commit names"),
+    name(
+        "branch",
+        "text?",
+        "the branch that is created or pushed; of a commit, the one that its caller said",
+    ),
+    structure(
+        "files",
+        "u32?",
+        "how many files a commit changes, by its caller; in version 1, how many paths it names",
+    ),
+    structure("filtered", "bool", "whether a filter chooses the tests"),
     name("work_item", "text?", "the ticket that takes a step"),
     name("state", "text?", "the state that it is to be in"),
     name("actions", "list of text", "what an approval is asked for"),
@@ -61,12 +70,17 @@ const POLICY: &[FieldDoc] = &[
     structure(
         "max_files_per_commit",
         "u32?",
-        "how many paths a commit may name",
+        "how many files a commit may change",
     ),
     structure(
         "require_tests_before_push",
         "bool",
         "whether tests must have passed since the last change before a push",
+    ),
+    structure(
+        "filtered_tests_count",
+        "bool",
+        "whether tests that a filter chose count, too",
     ),
     structure(
         "require_approval_for_push",

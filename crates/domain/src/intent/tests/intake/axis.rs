@@ -206,3 +206,83 @@ fn nothing_can_be_asked_of_an_intent_that_is_not_there() {
         assert_eq!(Given::new().decide(command), refused, "{asked}");
     }
 }
+
+// Who approves.
+
+/// What an actor's approval of the first intent is refused with, if it is.
+fn approval_by(given: &Given, actor: ActorRef) -> Option<String> {
+    let decided = given.clone().by(actor).decide(approve(1));
+    decided.err().map(|refusal| refusal.to_string())
+}
+
+#[test]
+fn a_medium_or_high_risk_is_approved_by_a_person() {
+    for risk in [Risk::Med, Risk::High] {
+        let given = Given::new()
+            .by(ActorRef::agent("coder"))
+            .command(risky(1, risk));
+        for other in [
+            ActorRef::agent("coder"),
+            ActorRef::agent("reviewer"),
+            ActorRef::system("ci"),
+            ActorRef::mcp_client("desk"),
+        ] {
+            let refused = approval_by(&given, other).unwrap();
+            assert!(refused.contains("approved by a person"), "{refused}");
+        }
+        assert_eq!(approval_by(&given, ActorRef::human("ada")), None);
+    }
+}
+
+#[test]
+fn who_asked_for_an_intent_does_not_approve_it() {
+    let ada = ActorRef::human("ada");
+    let given = Given::new().by(ada.clone()).command(risky(1, Risk::High));
+    let refused = approval_by(&given, ada.clone()).unwrap();
+    assert!(refused.contains("approval.own_requests"), "{refused}");
+    assert_eq!(approval_by(&given, ActorRef::human("bob")), None);
+
+    let allow = SetSetting {
+        setting: Setting::OwnRequests,
+        value: "true".into(),
+    };
+    assert_eq!(approval_by(&given.command(allow), ada), None);
+}
+
+/// What waits although its risk is low may be let go by another agent.
+#[test]
+fn a_low_risk_that_waits_is_approved_by_anybody_but_who_asked() {
+    let none = SetSetting {
+        setting: Setting::AutonomyThreshold,
+        value: "none".into(),
+    };
+    let coder = ActorRef::agent("coder");
+    let given = Given::new()
+        .command(none)
+        .by(coder.clone())
+        .command(risky(1, Risk::Low));
+    assert!(approval_by(&given, coder).is_some());
+    assert_eq!(approval_by(&given, ActorRef::agent("reviewer")), None);
+}
+
+#[test]
+fn agents_do_not_set_how_approvals_are_given() {
+    for (setting, value) in [
+        (Setting::AutonomyThreshold, "high"),
+        (Setting::TrustClassifier, "true"),
+        (Setting::OwnRequests, "true"),
+    ] {
+        let set = SetSetting {
+            setting,
+            value: value.into(),
+        };
+        let by = |actor| Given::new().by(actor).decide(set.clone());
+        for other in [ActorRef::agent("coder"), ActorRef::mcp_client("desk")] {
+            let refused = by(other).unwrap_err().to_string();
+            assert!(refused.contains("human or system"), "{refused}");
+        }
+        for one in [ActorRef::human("ada"), ActorRef::system("setup")] {
+            assert_eq!(by(one).unwrap().len(), 1);
+        }
+    }
+}

@@ -108,12 +108,13 @@ impl Draw<'_> {
     }
 
     fn setting(&mut self) -> SetSetting {
-        let (setting, values): (_, &[&str]) = match self.dice.roll(3) {
+        let (setting, values): (_, &[&str]) = match self.dice.roll(4) {
             0 => (
                 Setting::AutonomyThreshold,
                 &["low", "none", "med", "high", "all"],
             ),
             1 => (Setting::TrustClassifier, &["false", "true", "maybe"]),
+            2 => (Setting::OwnRequests, &["true", "false", "maybe"]),
             _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
         };
         SetSetting {

@@ -23,7 +23,7 @@ impl Draw<'_> {
             return Uuid::from_u128(7).into();
         };
         let open: Vec<Uuid> = session.open.iter().copied().collect();
-        let waiting: Vec<Uuid> = session.queue.iter().flatten().copied().collect();
+        let waiting: Vec<Uuid> = session.queue.iter().filter_map(|(id, _)| *id).collect();
         let from = if self.dice.once_in(10) { waiting } else { open };
         let picked = self.dice.pick(&from);
         picked.unwrap_or(Uuid::from_u128(7)).into()
@@ -161,6 +161,8 @@ impl Draw<'_> {
             _ => Some(self.fresh().into()),
         };
         SubmitCommand {
+            branch: None,
+            files: None,
             session,
             // One that is nowhere was never given, and is not given twice.
             id: id.map(|id| match id.0.as_u128() {

@@ -19,6 +19,8 @@ pub struct Settings {
     threshold: usize,
     trust: bool,
     retries: u32,
+    /// Whether people approve what they asked for.
+    pub(super) own: bool,
 }
 
 impl Default for Settings {
@@ -27,6 +29,7 @@ impl Default for Settings {
             threshold: 1,
             trust: false,
             retries: 2,
+            own: false,
         }
     }
 }
@@ -45,8 +48,11 @@ impl Model {
             Command::SubmitIntent(c) => self.submit_intent(c),
             Command::JudgeIntent(c) => self.judge_intent(c),
             Command::ApproveIntent(c) => {
+                let (by, own) = (self.by, self.settings.own);
                 let intent = self.open_intent(c.intent.0)?;
                 demand(intent.stage == "proposed")?;
+                demand(by != "tester" || intent.risk == Some(Risk::Low))?;
+                demand(own || by != intent.asked_by)?;
                 (intent.stage, intent.taken_in) = ("approved", true);
                 intent.status = "active";
                 Some(true)
@@ -213,6 +219,7 @@ impl Model {
             status,
             stage,
             taken_in: true,
+            asked_by: self.by,
             risk: Some(risk),
             ..Intent::default()
         };
@@ -405,6 +412,7 @@ impl Model {
     }
 
     fn set_setting(&mut self, c: &SetSetting) -> Judged {
+        demand(self.by != "tester" || c.setting == Setting::MaxReviewRetries)?;
         let mut settings = self.settings.clone();
         match c.setting {
             Setting::AutonomyThreshold => {
@@ -416,10 +424,16 @@ impl Model {
                 settings.retries = c.value.parse().ok()?;
                 demand(settings.retries <= 100)?;
             }
+            Setting::OwnRequests => settings.own = c.value.parse().ok()?,
         }
         let before = &self.settings;
-        let same = (before.threshold, before.trust, before.retries)
-            == (settings.threshold, settings.trust, settings.retries);
+        let same = (before.threshold, before.trust, before.retries, before.own)
+            == (
+                settings.threshold,
+                settings.trust,
+                settings.retries,
+                settings.own,
+            );
         self.settings = settings;
         Some(!same)
     }

@@ -21,6 +21,8 @@ use super::{Judged, Model, demand, text};
 pub struct Ask {
     /// The command, if the history gave it its id.
     pub request: Option<Uuid>,
+    /// Who gave it.
+    pub by: &'static str,
     /// Whether an approval allows a push.
     pub grants_push: bool,
     /// Whether a RequestApproval asks.
@@ -42,8 +44,8 @@ pub struct Session {
     pub pause_after: u32,
     /// What is asked for, the oldest first.
     pub asks: Vec<Ask>,
-    /// Commands that wait, in order, by the ids that the history gave them.
-    pub queue: Vec<Option<Uuid>>,
+    /// Commands that wait, in order, by the ids that the history gave them, and who gave them.
+    pub queue: Vec<(Option<Uuid>, &'static str)>,
     /// Commands that were accepted and have not ended, of those with an id.
     pub open: BTreeSet<Uuid>,
     /// Whether a push was approved.
@@ -130,9 +132,16 @@ impl Session {
         "accepted"
     }
 
-    fn ask(&mut self, request: Option<Uuid>, actions: &[String], explicit: bool, now: u64) {
+    fn ask(
+        &mut self,
+        (request, by): (Option<Uuid>, &'static str),
+        actions: &[String],
+        explicit: bool,
+        now: u64,
+    ) {
         self.asks.push(Ask {
             request,
+            by,
             grants_push: actions.iter().any(|action| action == "Push"),
             explicit,
             expires: self.expiry.map(|seconds| now + seconds),
@@ -142,7 +151,7 @@ impl Session {
     /// The verdict on a command.
     fn judge(
         &mut self,
-        id: Option<Uuid>,
+        (id, by): (Option<Uuid>, &'static str),
         body: &CommandBody,
         now: u64,
         shared: &mut Shared,
@@ -156,15 +165,15 @@ impl Session {
         }
         let push = matches!(body, CommandBody::Push(_));
         if push && self.policy.require_approval_for_push && !self.may_push {
-            self.queue.push(id);
+            self.queue.push((id, by));
             if self.asks.iter().all(|ask| ask.explicit) {
-                self.ask(id, &["Push".to_owned()], false, now);
+                self.ask((id, by), &["Push".to_owned()], false, now);
             }
             return "queued";
         }
         let verdict = self.rate(id, &kind, shared);
         if let ("accepted", CommandBody::RequestApproval(asks)) = (verdict, body) {
-            self.ask(id, &asks.required_actions, true, now);
+            self.ask((id, by), &asks.required_actions, true, now);
         }
         verdict
     }
@@ -215,6 +224,7 @@ impl Model {
             Command::SubmitCommand(c) => self.submit(c),
             Command::ApproveSession(c) => {
                 let ask = self.session(c.session)?.answered(c.request, now)?;
+                self.may_approve(c.session, &ask)?;
                 self.approve(c.session, &ask)
             }
             Command::DenySession(c) => {
@@ -271,11 +281,21 @@ impl Model {
         let (now, id) = (self.now(), c.id.map(Uuid::from));
         let session = self.sessions.get_mut(&c.session.0)?;
         if let Some(id) = id {
-            demand(!session.open.contains(&id) && !session.queue.contains(&Some(id)))?;
+            let waits = session.queue.iter().any(|(waits, _)| *waits == Some(id));
+            demand(!session.open.contains(&id) && !waits)?;
         }
         session.expire(now);
-        self.verdict = Some(session.judge(id, &c.submit, now, &mut self.shared));
+        self.verdict = Some(session.judge((id, self.by), &c.submit, now, &mut self.shared));
         Some(true)
+    }
+
+    /// A person approves, and none of those whose commands it frees.
+    fn may_approve(&mut self, session: SessionId, ask: &Ask) -> Option<()> {
+        let (by, own) = (self.by, self.settings.own);
+        demand(by != "tester")?;
+        let session = self.session(session)?;
+        let mut freed = session.queue.iter().filter(|_| ask.grants_push);
+        demand(own || (ask.by != by && freed.all(|(_, giver)| *giver != by)))
     }
 
     /// Pushes are all that waits, and all of them for the same.
@@ -287,7 +307,7 @@ impl Model {
             .asks
             .retain(|other| other.request != ask.request && (other.explicit || !may_push));
         if may_push {
-            for id in std::mem::take(&mut session.queue) {
+            for (id, _) in std::mem::take(&mut session.queue) {
                 session.rate(id, "Push", &mut self.shared);
             }
         }

@@ -9,6 +9,8 @@ use uuid::Uuid;
 /// An intent.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
+    /// Who asked for it.
+    pub asked_by: &'static str,
     /// `draft`, `active`, `completed` or `cancelled`.
     pub status: &'static str,
     /// Whether it has an analysis.

@@ -27,6 +27,8 @@ fn push(number: u128) -> Command {
         id: Some(id(number)),
         parent: None,
         plan_node: None,
+        branch: None,
+        files: None,
         submit: Push { repo, branch_name }.into(),
     }
     .into()

@@ -1,0 +1,39 @@
+//! Who may say yes: a person, and another one than who asks.
+//!
+//! Actors are what the caller says they are: these rules keep an agent's own work from being
+//! approved in its own name, and leave authentication to the service around the log.
+
+use crate::origin::is_human;
+use crate::settings::Setting;
+use crate::{ActorRef, By, Refusal};
+
+/// Demands that a person approves. `what` is what is to be approved.
+pub(crate) fn by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refusal> {
+    if is_human(actor) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{what} is approved by a person (an actor of the kind human), not by {} {:?}",
+        actor.kind, actor.id
+    );
+    Err(Refusal::invalid("actor", reason))
+}
+
+/// Demands that who approves is none of those who asked, unless the log's settings allow it.
+pub(crate) fn by_another<'b>(
+    asked: impl IntoIterator<Item = &'b By>,
+    actor: &ActorRef,
+    own_requests: bool,
+) -> Result<(), Refusal> {
+    if own_requests || !asked.into_iter().any(|by| by.is(actor)) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} {:?} asked for this, and who asks does not approve; let another person do it, or allow it \
+         in this log with the setting {}",
+        actor.kind,
+        actor.id,
+        Setting::OwnRequests
+    );
+    Err(Refusal::invalid("actor", reason))
+}

@@ -1,0 +1,62 @@
+//! What a fold may know of an event beside its structure: when it occurred and who caused it.
+
+use std::sync::Arc;
+
+use crate::{ActorKind, ActorRef, Timestamp};
+
+/// When an event occurred, and by whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    /// When it occurred, by its author's clock.
+    pub at: Timestamp,
+    /// What the actor is, as [`ActorKind`] writes it.
+    pub kind: &'a str,
+    /// The actor's id within its kind.
+    pub id: &'a str,
+}
+
+impl<'a> Origin<'a> {
+    /// An event that an actor caused.
+    pub fn new(at: Timestamp, actor: &'a ActorRef) -> Origin<'a> {
+        Origin {
+            at,
+            kind: actor.kind.as_str(),
+            id: &actor.id,
+        }
+    }
+
+    /// Who caused it, to be remembered.
+    pub fn by(&self) -> By {
+        By(Arc::new((self.kind.to_owned(), self.id.to_owned())))
+    }
+}
+
+/// An actor that a state remembers: what it is, and its id.
+///
+/// ```
+/// use annals_domain::{ActorRef, By};
+/// let alice = ActorRef::human("alice");
+/// assert!(By::from(&alice).is(&ActorRef { display_name: Some("Alice".into()), ..alice.clone() }));
+/// assert!(!By::from(&alice).is(&ActorRef::agent("alice")));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct By(Arc<(String, String)>);
+
+impl By {
+    /// Whether it is this actor. How somebody is called or was authenticated does not count.
+    pub fn is(&self, actor: &ActorRef) -> bool {
+        let (kind, id) = &*self.0;
+        *kind == actor.kind.as_str() && *id == actor.id
+    }
+}
+
+impl From<&ActorRef> for By {
+    fn from(actor: &ActorRef) -> By {
+        By(Arc::new((actor.kind.as_str().to_owned(), actor.id.clone())))
+    }
+}
+
+/// Whether an actor is a person.
+pub(crate) fn is_human(actor: &ActorRef) -> bool {
+    actor.kind == ActorKind::Human
+}

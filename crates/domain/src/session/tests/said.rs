@@ -1,0 +1,188 @@
+//! What the caller has to say of a commit, and which tests count.
+
+use super::*;
+
+const PROTECTED: &str = "Policy violation: Protected branch";
+const UNTESTED: &str = "Policy violation: Tests required before push";
+
+fn protects() -> PolicyProfile {
+    PolicyProfile {
+        protected_branches: words(&["main"]),
+        ..anything()
+    }
+}
+
+#[test]
+fn no_refspec_passes_a_protected_branch() {
+    let stage = Stage::under(protects());
+    for refspec in [
+        "HEAD:main",
+        "+main",
+        "main:main",
+        "refs/heads/main:refs/heads/main",
+        ":main",
+        "--all",
+        "--mirror",
+        ":",
+        "heads/main",
+        "work:heads/main",
+        "refs/heads/*:refs/heads/*",
+        "HEAD",
+        "@",
+        "-d",
+        "work main",
+        "",
+    ] {
+        assert_eq!(stage.verdict(push(refspec)), PROTECTED, "{refspec}");
+        assert_eq!(
+            stage.verdict(create_branch(refspec)),
+            PROTECTED,
+            "{refspec}"
+        );
+    }
+    for refspec in [
+        "main:work",
+        "HEAD:work",
+        "+work",
+        "main:refs/tags/main",
+        ":work",
+    ] {
+        assert_eq!(stage.verdict(push(refspec)), "CommandAccepted", "{refspec}");
+    }
+}
+
+#[test]
+fn a_push_of_head_is_one_of_the_branch_that_the_session_created() {
+    let stage = Stage::under(protects())
+        .after(submit(1, create_branch("work")))
+        .after(succeeds(1));
+    assert_eq!(stage.verdict(push("HEAD")), "CommandAccepted");
+}
+
+#[test]
+fn a_commit_says_its_branch_where_branches_are_protected() {
+    let stage = Stage::under(protects());
+    stage.check_invalid(submit(1, commit(1)), "branch", "say which branch");
+    let on = |branch: &str| SubmitCommand {
+        branch: Some(branch.into()),
+        ..submit(1, commit(1))
+    };
+    let said = |branch: &str| stage.clone().when(on(branch)).pop().unwrap();
+    assert_eq!(said("work"), "1 accepted");
+    for branch in [
+        "main",
+        "refs/heads/main",
+        "heads/main",
+        "HEAD",
+        "+main",
+        "",
+        "work:work",
+    ] {
+        let rejected = "1 rejected: Policy violation, Protected branch";
+        assert_eq!(said(branch), rejected, "{branch}");
+    }
+    // Where the session knows a branch, and another one is said, neither may be protected.
+    let mut known = stage
+        .clone()
+        .after(submit(2, create_branch("work")))
+        .after(succeeds(2));
+    assert_eq!(
+        known.clone().when(submit(1, commit(1))).pop().unwrap(),
+        "1 accepted"
+    );
+    assert!(known.when(on("main")).pop().unwrap().contains("rejected"));
+    // Without protected branches it need not be said.
+    assert_eq!(
+        Stage::under(anything()).verdict(commit(1)),
+        "CommandAccepted"
+    );
+}
+
+#[test]
+fn a_commit_lists_its_files_where_they_are_limited() {
+    let stage = Stage::under(PolicyProfile {
+        max_files_per_commit: Some(2),
+        ..anything()
+    });
+    let of = |files: Option<&[&str]>| SubmitCommand {
+        files: files.map(words),
+        ..submit(
+            1,
+            Commit {
+                repo: repo("/app"),
+                message: "all".into(),
+                include_paths: words(&["."]),
+                amend: false,
+            },
+        )
+    };
+    stage.check_invalid(of(None), "files", "list the files");
+    let said = |files: &[&str]| stage.clone().when(of(Some(files))).pop().unwrap();
+    assert_eq!(said(&["a", "b", "a"]), "1 accepted");
+    let rejected = "1 rejected: Policy violation, Too many files in commit";
+    assert_eq!(said(&["a", "b", "c"]), rejected);
+}
+
+#[test]
+fn branch_and_files_are_said_of_commits_alone() {
+    let stage = Stage::under(anything());
+    let branch = SubmitCommand {
+        branch: Some("work".into()),
+        ..submit(1, push("work"))
+    };
+    stage.check_invalid(branch, "branch", "this is a Push");
+    let files = SubmitCommand {
+        files: Some(Vec::new()),
+        ..submit(1, get_diff())
+    };
+    stage.check_invalid(files, "files", "this is a GetDiff");
+}
+
+fn tests(path: &str, filter: Option<&str>) -> RunTests {
+    RunTests {
+        repo: repo(path),
+        filter: filter.map(str::to_owned),
+        timeout: None,
+    }
+}
+
+fn tested() -> PolicyProfile {
+    PolicyProfile {
+        require_tests_before_push: true,
+        ..anything()
+    }
+}
+
+#[test]
+fn tests_count_for_their_repository() {
+    let stage = Stage::under(tested())
+        .after(submit(1, tests("/other", None)))
+        .after(succeeds(1));
+    assert_eq!(stage.verdict(push("work")), UNTESTED);
+    let stage = stage
+        .after(submit(2, tests("/app", None)))
+        .after(succeeds(2));
+    assert_eq!(stage.verdict(push("work")), "CommandAccepted");
+    // A repository may go by two paths, so that a change in any is one.
+    let patch = ApplyPatch {
+        repo: repo("/other/../app"),
+        patch_content: "-a\n+b\n".into(),
+    };
+    let stage = stage.after(submit(3, patch)).after(succeeds(3));
+    assert_eq!(stage.verdict(push("work")), UNTESTED);
+}
+
+#[test]
+fn filtered_tests_count_only_where_the_profile_says_so() {
+    let run = |policy| {
+        let filtered = submit(1, tests("/app", Some("unit")));
+        let stage = Stage::under(policy).after(filtered).after(succeeds(1));
+        stage.verdict(push("work"))
+    };
+    assert_eq!(run(tested()), UNTESTED);
+    let counting = PolicyProfile {
+        filtered_tests_count: true,
+        ..tested()
+    };
+    assert_eq!(run(counting), "CommandAccepted");
+}
