@@ -23,6 +23,9 @@ pub(super) enum Remark {
     DiffTooLarge,
     TooManyFiles,
     RenamesNotSearched,
+    TooManyChanges,
+    FileTooLarge,
+    DiffUnreadable,
 }
 
 impl Remark {
@@ -69,6 +72,15 @@ impl Remark {
             }
             Remark::RenamesNotSearched => {
                 "adds and deletes too many files to compare them all: only unchanged files count as renamed"
+            }
+            Remark::TooManyChanges => {
+                "changes more than 100,000 files and folders, or has very long paths: its diff and touched files are left out"
+            }
+            Remark::FileTooLarge => {
+                "changes files that are too large to be compared (80 MiB or 1,000,000 lines each, 1 GiB together): they are listed with 0 lines, the diff has them as binary files"
+            }
+            Remark::DiffUnreadable => {
+                "has files that cannot be read: its diff and touched files are left out"
             }
         }
     }
