@@ -297,7 +297,7 @@ fn a_repository_that_changes_while_it_is_read_leads_nowhere() {
             let was = fs::rename(&place, &kept).is_ok();
             let pipe = field.path("pipe");
             scope.spawn(move || {
-                let mut put = |target: &Path| {
+                let put = |target: &Path| {
                     let _ = fs::remove_file(&aside);
                     symlink(target, &aside).unwrap();
                     // A folder is not replaced by a link.

@@ -217,7 +217,7 @@ fn a_commit_with_people_that_cannot_be_read_is_named_and_kept() {
     let mut odd = Vec::new();
     for people in [
         format!("author Ada\ncommitter {good}\n"),
-        format!("author {good}\ncommitter <<>>\n"),
+        format!("author {good}\ncommitter nobody\n"),
         format!("committer {good}\n"),
         String::new(),
     ] {

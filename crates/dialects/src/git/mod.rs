@@ -32,6 +32,7 @@ mod read;
 mod remark;
 mod shown;
 mod stand_in;
+mod under_way;
 mod walk;
 
 use std::path::Path;
@@ -130,6 +131,7 @@ async fn execute(
         key,
         requests,
         broken,
+        share: _share,
         tally: ours,
     } = prepared;
     match annals.execute_batch(Some(key), requests).await {

@@ -22,6 +22,7 @@ use super::objects::{Fault, Objects};
 use super::own_files::Refusal;
 use super::place::{self, NotFound};
 use super::remark::Remark;
+use super::under_way::{Share, UnderWay};
 use super::walk::{self, Baseline, Step};
 use crate::reading;
 use crate::secrets::Secrets;
@@ -50,6 +51,8 @@ pub(super) struct Prepared {
     pub(super) requests: Vec<Request>,
     /// What of it could not be read.
     pub(super) broken: Option<String>,
+    /// Its diff, as long as it is in memory.
+    pub(super) share: Share,
     pub(super) tally: Tally,
 }
 
@@ -95,11 +98,15 @@ impl Reader {
         }
         let secrets = &self.options.secrets;
         let mut differ = Differ::new(&objects, secrets.clone());
+        let under_way = UnderWay::default();
         for step in &history.steps {
             let commit = step.commit;
+            under_way.wait();
             let prepared = match git_oid(commit) {
                 Ok(oid) if self.is_known(oid)? => Ok(None),
-                Ok(oid) => prepare(&objects, &mut differ, secrets, step, oid).map(Some),
+                Ok(oid) => {
+                    prepare(&objects, &mut differ, (secrets, &under_way), step, oid).map(Some)
+                }
                 Err(fault) => Err(fault),
             };
             outlet.send(match prepared {
@@ -148,7 +155,7 @@ fn git_oid(id: ObjectId) -> Result<GitOid, Fault> {
 fn prepare(
     objects: &Objects,
     differ: &mut Differ<'_>,
-    secrets: &Secrets,
+    (secrets, under_way): (&Secrets, &UnderWay),
     step: &Step,
     oid: GitOid,
 ) -> Result<Prepared, Fault> {
@@ -183,6 +190,7 @@ fn prepare(
         diff: None,
         touched: Vec::new(),
     });
+    let share = under_way.share(patch.diff.as_ref().map_or(0, Vec::len));
     let requests = map::requests(&facts, parent, patch, &mut tally);
     match remark {
         None => map::note_diff(&facts, &requests, &mut tally),
@@ -195,6 +203,7 @@ fn prepare(
         commit: id,
         key: CommitIds::of(oid).batch,
         requests,
+        share,
         broken: (!reasons.is_empty()).then(|| reasons.join("; ")),
         tally,
     })
