@@ -100,7 +100,7 @@ fn texts_that_are_compared_fit_into_memory() {
         let field = repository();
         for n in 0..6 {
             let line = |line: usize| format!("{:>1$}\n", line * 7 + n, length - 1);
-            let text: String = (0..(30 << 20) / length).map(line).collect();
+            let text: String = (0..(23 << 20) / length).map(line).collect();
             let file = blob(&field, text.as_bytes());
             let tree = many(&field, "blob", &file, 1);
             commit_tree(&field, &tree);

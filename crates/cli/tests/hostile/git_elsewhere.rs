@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use crate::field::{CANARY, Field, pipe};
 use crate::git::{IMPORT, git, git_in, repository, repository_in};
@@ -285,49 +286,60 @@ fn no_pipe_is_waited_for() {
 fn a_repository_that_changes_while_it_is_read_leads_nowhere() {
     let field = repository();
     repository_in(&theirs(&field), CANARY);
+    git(&field, &["pack-refs", "--all"]);
     let git = field.path("hostile/.git");
-    let secret = field.path("outside/object.json");
+    fs::write(git.join("refs/heads/main"), head_of(&field.path("hostile")) + "\n").unwrap();
     pipe(&field.path("pipe"));
-    let ends = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let swap = |part: &'static str, other: PathBuf| {
-            let (place, ends, git) = (git.join(part), &ends, &git);
-            let aside = git.join(format!("aside-{}", part.replace('/', "-")));
-            let kept = field.path(&format!("kept-{}", part.replace('/', "-")));
-            let was = fs::rename(&place, &kept).is_ok();
-            let pipe = field.path("pipe");
-            scope.spawn(move || {
-                let put = |target: &Path| {
-                    let _ = fs::remove_file(&aside);
-                    symlink(target, &aside).unwrap();
-                    // A folder is not replaced by a link.
-                    fs::rename(&aside, &place).unwrap();
-                };
-                while !ends.load(Ordering::Relaxed) {
-                    put(&other);
-                    put(&pipe);
-                    fs::remove_file(&place).unwrap();
-                    if was {
-                        fs::rename(&kept, &place).unwrap();
-                        thread::yield_now();
-                        fs::rename(&place, &kept).unwrap();
-                    }
-                }
-            });
-        };
-        swap("HEAD", secret.clone());
-        swap("refs/heads/main", secret.clone());
-        swap("config", secret.clone());
-        swap("commondir", secret.clone());
-        swap("packed-refs", secret.clone());
-        swap("objects", theirs(&field).join(".git/objects"));
-        for _ in 0..60 {
-            field.survives("a race", IMPORT);
+    for part in ["refs/heads/main", "HEAD", "config", "packed-refs", "commondir"] {
+        let targets = [field.path("outside/object.json"), field.path("pipe")];
+        swapped(&git.join(part), &targets, || {
+            for _ in 0..15 {
+                field.survives(part, IMPORT);
+            }
+        });
+    }
+    let objects = [theirs(&field).join(".git/objects")];
+    fs::write(git.join("HEAD"), head_of(&theirs(&field)) + "\n").unwrap();
+    swapped(&git.join("objects"), &objects, || {
+        for _ in 0..15 {
+            field.survives("objects", IMPORT);
         }
-        ends.store(true, Ordering::Relaxed);
     });
     let listed = field.run(&["list", "intent"]).said;
     assert!(!listed.contains(CANARY), "{listed}");
+}
+
+/// While something is done, links take turns with what is in a place, if anything is.
+fn swapped(place: &Path, targets: &[PathBuf], done: impl FnOnce()) {
+    let aside = place.with_extension("aside");
+    let honest = fs::read(place).ok();
+    let ends = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let swapping = scope.spawn(|| {
+            while !ends.load(Ordering::Relaxed) {
+                for target in targets {
+                    if place.is_dir() {
+                        fs::rename(place, place.with_extension("kept")).unwrap();
+                    }
+                    symlink(target, &aside).unwrap();
+                    fs::rename(&aside, place).unwrap();
+                    match &honest {
+                        Some(text) => {
+                            fs::write(&aside, text).unwrap();
+                            fs::rename(&aside, place).unwrap();
+                        }
+                        None => fs::remove_file(place).unwrap(),
+                    }
+                    let _ = fs::rename(place.with_extension("kept"), place);
+                    thread::sleep(Duration::from_micros(200));
+                }
+            }
+        });
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(done));
+        ends.store(true, Ordering::Relaxed);
+        swapping.join().unwrap();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
 }
 
 /// Work trees and submodules are elsewhere, too, but what they name names them.

@@ -21,8 +21,9 @@ use super::shown::{self, Sides};
 use crate::diff::{Lines, Sink};
 use crate::secrets::{Hit, Secrets};
 
-/// The largest diff that is kept, in bytes: what the log takes as one blob.
-const DIFF_LIMIT: usize = 64 * 1024 * 1024;
+/// The largest diff that is kept, in bytes. The log takes a blob of 64 MiB, but has it in memory several
+/// times until it is written.
+const DIFF_LIMIT: usize = 48 << 20;
 
 /// Bytes of a file before and after, together, that are compared: they are in memory, several times.
 const TEXTS: u64 = 80 << 20;

@@ -65,7 +65,7 @@ impl Remark {
                 "changes a submodule: it is listed with 0 lines, its content is not imported"
             }
             Remark::DiffTooLarge => {
-                "has a diff that is too large for one event (64 MiB): it is left out, the touched files are kept"
+                "has a diff that is too large (over 48 MiB, or 64 MiB as JSON): it is left out, the touched files are kept"
             }
             Remark::TooManyFiles => {
                 "touches more than 2,000 files: the first 2,000 are listed, the diff has all"
@@ -77,7 +77,7 @@ impl Remark {
                 "changes more than 100,000 files and folders, or has very long paths: its diff and touched files are left out"
             }
             Remark::FileTooLarge => {
-                "changes files that are too large to be compared (80 MiB or 1,000,000 lines each, 1 GiB together): they are listed with 0 lines, the diff has them as binary files"
+                "changes files that are too large to be compared (80 MiB before and after, 1,000,000 lines, or 1 GiB in one commit): they are listed with 0 lines, the diff has them as binary files"
             }
             Remark::DiffUnreadable => {
                 "has files that cannot be read: its diff and touched files are left out"
