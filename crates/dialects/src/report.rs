@@ -55,9 +55,9 @@ pub struct TypeCount {
 /// A record that could not be read. Those after it were.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BrokenRecord {
-    /// The file.
+    /// The file, or what a source without files calls it: "commit " and its id.
     pub file: String,
-    /// The line, from 1.
+    /// The line, from 1; 0 where it is not a line of a file.
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
@@ -197,7 +197,11 @@ impl ImportReport {
             lines.push(format!("passed over    and {more} more"));
         }
         for BrokenRecord { file, line, reason } in &self.broken {
-            lines.push(format!("broken         {file}:{line}: {reason}"));
+            let line = match line {
+                0 => String::new(),
+                line => format!(":{line}"),
+            };
+            lines.push(format!("broken         {file}{line}: {reason}"));
         }
         let more = self.broken_count - self.broken.len() as u64;
         if more > 0 {

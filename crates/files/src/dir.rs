@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -80,6 +81,16 @@ impl Dir {
     /// The path of an entry, for messages.
     pub fn path_of(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// What tells this folder from every other one, by whichever path it is reached: its file system, and
+    /// its number there.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        let found = File::from(self.handle.try_clone()?).metadata()?;
+        Ok((found.dev(), found.ino()))
     }
 
     /// Opens a folder in this one.
@@ -186,6 +197,15 @@ impl Dir {
     /// # Errors
     /// Those of the operating system.
     pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        self.entries_up_to(usize::MAX)
+    }
+
+    /// Its entries, in the order of their names, where there are not more than `limit`: a list of them all
+    /// is in memory.
+    ///
+    /// # Errors
+    /// Those of the operating system; [`io::ErrorKind::FileTooLarge`] where there are more.
+    pub fn entries_up_to(&self, limit: usize) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::read_from(self.handle.as_fd())? {
             let entry = entry?;
@@ -201,6 +221,10 @@ impl Dir {
                 },
                 known => kind_of(known.as_raw_mode()),
             };
+            if entries.len() == limit {
+                let said = format!("{} has more than {limit} entries", self.path.display());
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, said));
+            }
             entries.push(Entry { name, kind });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
@@ -331,6 +355,30 @@ mod tests {
         file.write_all(b"new").unwrap();
         assert!(home.path().join("moved/new").exists());
         assert!(!outside.join("new").exists());
+    }
+
+    #[test]
+    fn a_folder_is_told_from_others_by_any_path_to_it() {
+        let home = tempfile::tempdir().unwrap();
+        for folder in ["one", "two"] {
+            fs::create_dir(home.path().join(folder)).unwrap();
+        }
+        symlink(home.path().join("one"), home.path().join("link")).unwrap();
+        let identity = |name: &str| Dir::open(&home.path().join(name)).unwrap().identity();
+        assert_eq!(identity("one").unwrap(), identity("link").unwrap());
+        assert_ne!(identity("one").unwrap(), identity("two").unwrap());
+    }
+
+    #[test]
+    fn more_entries_than_asked_for_are_not_listed() {
+        let home = tempfile::tempdir().unwrap();
+        for file in ["a", "b", "c"] {
+            fs::write(home.path().join(file), "").unwrap();
+        }
+        let dir = Dir::open(home.path()).unwrap();
+        assert_eq!(dir.entries_up_to(3).unwrap().len(), 3);
+        let error = dir.entries_up_to(2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge, "{error}");
     }
 
     #[test]

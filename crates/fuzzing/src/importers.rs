@@ -122,6 +122,8 @@ pub(crate) fn git(data: &[u8]) {
         "objects/info/alternates",
         "commondir",
         "logs/HEAD",
+        "objects/pack/pack-1.idx",
+        "objects/pack/pack-1.pack",
     ];
     put(&git, files[usize::from(*which) % files.len()], content);
     let options = GitOptions::default();

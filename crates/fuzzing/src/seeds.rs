@@ -25,8 +25,8 @@ pub(crate) const FORGE: [&str; 4] = [
     "status: pass\nissues: []\n",
 ];
 
-/// A repository of two commits, file by file.
-pub(crate) const GIT: [(&str, &[u8]); 10] = [
+/// A repository of two commits, file by file; its objects are loose, and in a pack too.
+pub(crate) const GIT: [(&str, &[u8]); 12] = [
     ("HEAD", include_bytes!("../seeds/git/HEAD")),
     ("config", include_bytes!("../seeds/git/config")),
     (
@@ -52,6 +52,14 @@ pub(crate) const GIT: [(&str, &[u8]); 10] = [
     (
         "objects/f3/28e4d9d04c31d0d70d16d21a07d1613be9d577",
         include_bytes!("../seeds/git/objects/f3/28e4d9d04c31d0d70d16d21a07d1613be9d577"),
+    ),
+    (
+        "objects/pack/pack-1.idx",
+        include_bytes!("../seeds/git/objects/pack/pack-1.idx"),
+    ),
+    (
+        "objects/pack/pack-1.pack",
+        include_bytes!("../seeds/git/objects/pack/pack-1.pack"),
     ),
     ("packed-refs", include_bytes!("../seeds/git/packed-refs")),
     (
@@ -333,5 +341,7 @@ pub(crate) fn git() -> Vec<Vec<u8>> {
         seed(4, b"ref: refs/heads/old\n"),
         seed(5, b"../../elsewhere/objects\n"),
         seed(6, b"../elsewhere\n"),
+        seed(8, content("objects/pack/pack-1.idx")),
+        seed(9, content("objects/pack/pack-1.pack")),
     ]
 }

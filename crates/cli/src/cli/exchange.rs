@@ -46,7 +46,8 @@ pub(crate) struct ImportGitInternal {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Importing again adds only what is new.
+Importing again adds only what is new. A commit that cannot be read, or not wholly, is named, the
+rest is imported, and the exit status is then 1.
 
 Examples:
   annals import git .

@@ -2,13 +2,21 @@
 //! objects that were made to be large are read within bounds.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::field::{Field, pipe, sparse};
 
-fn git(field: &Field, args: &[&str]) -> String {
-    let done = Command::new("git")
+/// Runs git in the stranger's folder.
+pub fn git(field: &Field, args: &[&str]) -> String {
+    git_in(&field.path("hostile"), args, b"")
+}
+
+/// Runs git in a folder, with something on its standard input.
+pub fn git_in(folder: &Path, args: &[&str], input: &[u8]) -> String {
+    let mut child = Command::new("git")
         .args([
             "-c",
             "user.name=Ada",
@@ -18,27 +26,39 @@ fn git(field: &Field, args: &[&str]) -> String {
             "init.defaultBranch=main",
         ])
         .args(["-c", "commit.gpgsign=false", "-c", "core.compression=1"])
+        .args(["-c", "protocol.file.allow=always", "-c", "gc.auto=0"])
         .args(args)
-        .current_dir(field.path("hostile"))
+        .current_dir(folder)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("these tests need the git program");
-    assert!(done.status.success(), "{done:?}");
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{args:?}: {done:?}");
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
-/// A repository with a commit.
-fn repository() -> Field {
+/// Makes a repository with a commit, whose message and file are `text`.
+pub fn repository_in(folder: &Path, text: &str) {
+    fs::create_dir_all(folder).unwrap();
+    git_in(folder, &["init", "--quiet"], b"");
+    fs::write(folder.join("a.txt"), format!("{text}\n")).unwrap();
+    git_in(folder, &["add", "."], b"");
+    git_in(folder, &["commit", "--quiet", "-m", text], b"");
+}
+
+/// A field whose stranger's folder is a repository with a commit.
+pub fn repository() -> Field {
     let field = Field::new();
-    git(&field, &["init", "--quiet"]);
-    field.hostile("a.txt", "a\n");
-    git(&field, &["add", "."]);
-    git(&field, &["commit", "--quiet", "-m", "Add a"]);
+    repository_in(&field.path("hostile"), "Add a");
     field
 }
 
-const IMPORT: &[&str] = &["import", "git", "hostile"];
+pub const IMPORT: &[&str] = &["import", "git", "hostile"];
 
 #[test]
 fn nothing_that_a_repository_is_configured_with_is_run() {

@@ -10,3 +10,6 @@ mod field;
 mod files;
 mod folders;
 mod git;
+mod git_bounds;
+mod git_elsewhere;
+mod git_objects;

@@ -43,7 +43,9 @@ impl Sink {
     }
 
     /// The text, unless it was given up.
-    pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
+    pub(crate) fn into_bytes(mut self) -> Option<Vec<u8>> {
+        // A text that grew has room for twice as much.
+        self.text.as_mut().map(Vec::shrink_to_fit);
         self.text
     }
 }

@@ -4,8 +4,9 @@ use annals_domain::{ActorRef, GitOid, Timestamp, cut};
 use chrono::DateTime;
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
-use gix::objs::CommitRef;
+use gix::objs::{CommitRef, Kind};
 
+use super::objects::{Fault, Objects};
 use super::remark::{Remark, Remarks};
 use crate::report::Fields;
 use crate::secrets::{Redactions, Secrets};
@@ -66,6 +67,108 @@ impl Tally {
 /// A commit as reports name it.
 pub(super) fn named(commit: ObjectId) -> String {
     commit.to_hex_with_len(NAME).to_string()
+}
+
+/// A commit as it is stored.
+pub(super) struct Raw {
+    bytes: Vec<u8>,
+    hash: gix::hash::Kind,
+    /// The people whose lines cannot be read, and have an empty one instead.
+    unreadable: Unreadable,
+}
+
+/// Whose lines of a commit cannot be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Unreadable {
+    author: bool,
+    committer: bool,
+}
+
+impl Raw {
+    /// Reads a commit; none where it is not there.
+    pub(super) fn of(objects: &Objects, id: ObjectId) -> Result<Option<Raw>, Fault> {
+        let mut bytes = Vec::new();
+        let hash = objects.hash();
+        let malformed = || Fault::Malformed {
+            id,
+            expected: "a commit",
+        };
+        match objects.get(&id, &mut bytes)? {
+            None => return Ok(None),
+            Some(Kind::Commit) => {}
+            Some(_) => return Err(malformed()),
+        }
+        let mut raw = Raw {
+            bytes,
+            hash,
+            unreadable: Unreadable::default(),
+        };
+        if CommitRef::from_bytes(&raw.bytes, hash).is_err() {
+            (raw.bytes, raw.unreadable) = repaired(&raw.bytes).ok_or_else(malformed)?;
+            CommitRef::from_bytes(&raw.bytes, hash).map_err(|_| malformed())?;
+        }
+        Ok(Some(raw))
+    }
+
+    /// What it says.
+    pub(super) fn commit(&self) -> gix::Result<CommitRef<'_>> {
+        let mut commit = CommitRef::from_bytes(&self.bytes, self.hash)?;
+        if self.unreadable.author {
+            commit.author = b"".as_bstr();
+        }
+        if self.unreadable.committer {
+            commit.committer = b"".as_bstr();
+        }
+        Ok(commit)
+    }
+
+    /// What of it cannot be read.
+    pub(super) fn broken(&self) -> Option<&'static str> {
+        let Unreadable { author, committer } = self.unreadable;
+        match (author, committer) {
+            (true, true) => Some("its author and its committer cannot be read; the rest was imported"),
+            (true, false) => Some("its author cannot be read; the rest was imported"),
+            (false, true) => Some("its committer cannot be read; the rest was imported"),
+            (false, false) => None,
+        }
+    }
+}
+
+/// A commit with lines of people that can be read, in the places where they belong, and whose were not;
+/// none where it is not even a commit's beginning.
+fn repaired(bytes: &[u8]) -> Option<(Vec<u8>, Unreadable)> {
+    /// What the library reads as a person.
+    const NOBODY: &[u8] = b" <> 0 +0000";
+    let end = bytes.find(b"\n\n").map_or(bytes.len(), |end| end + 1);
+    let (header, message) = bytes.split_at(end);
+    let mut lines = header.lines().peekable();
+    let mut made = Vec::with_capacity(bytes.len() + 64);
+    let mut write = |parts: &[&[u8]]| {
+        parts.iter().for_each(|part| made.extend_from_slice(part));
+        made.push(b'\n');
+    };
+    write(&[lines.next().filter(|line| line.starts_with(b"tree "))?]);
+    while let Some(parent) = lines.next_if(|line| line.starts_with(b"parent ")) {
+        write(&[parent]);
+    }
+    let mut person = |name: &[u8]| {
+        let line = lines.next_if(|line| line.starts_with(name));
+        let signature = line.map(|line| line.get(name.len()..).unwrap_or_default());
+        let signature = signature.filter(|raw| {
+            let mut rest = *raw;
+            let read = gix::actor::SignatureRef::from_bytes_consuming(&mut rest);
+            read.is_ok() && rest.is_empty()
+        });
+        write(&[name, signature.unwrap_or(NOBODY)]);
+        signature.is_none()
+    };
+    let unreadable = Unreadable {
+        author: person(b"author "),
+        committer: person(b"committer "),
+    };
+    lines.for_each(|line| write(&[line]));
+    made.extend_from_slice(if message.is_empty() { b"\n" } else { message });
+    Some((made, unreadable))
 }
 
 /// Reads a commit. Whatever is wrong with its texts and dates is mapped and
@@ -264,6 +367,30 @@ mod tests {
             Some("  body\nmore"),
         );
         check("one\n\nfirst\n\nsecond\n", "one", Some("first\n\nsecond"));
+    }
+
+    #[test]
+    fn lines_of_people_that_cannot_be_read_are_replaced() {
+        #[track_caller]
+        fn check(people: &str, message: &str, expected: (bool, bool)) {
+            let tree = "0".repeat(40);
+            let bytes = format!("tree {tree}\nparent {tree}\n{people}encoding x\n{message}");
+            let (made, unreadable) = repaired(bytes.as_bytes()).unwrap();
+            let commit = CommitRef::from_bytes(&made, gix::hash::Kind::Sha1).unwrap();
+            assert_eq!((unreadable.author, unreadable.committer), expected);
+            assert_eq!(commit.encoding, Some("x".into()));
+            assert_eq!(commit.parents.len(), 1);
+            assert_eq!(commit.message, message.get(1..).unwrap_or_default());
+        }
+        let (good, bad) = ("A <a@b> 1 +0000", "nobody at all");
+        let both = |a: &str, c: &str| format!("author {a}\ncommitter {c}\n");
+        check(&both(good, good), "\nm", (false, false));
+        check(&both(bad, good), "\nm\n\nbody\n", (true, false));
+        check(&both(good, bad), "\nm", (false, true));
+        check(&both("", ""), "\nm", (true, true));
+        check(&format!("committer {good}\n"), "\nm", (true, false));
+        check("", "", (true, true));
+        assert!(repaired(b"something else").is_none());
     }
 
     #[test]

@@ -1,39 +1,41 @@
 //! What a commit changed: its tree against its first parent's.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
 
 use annals_domain::run::{ChangeType, TouchedFile};
+use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::diff::blob::{Algorithm, Pipeline, Platform, pipeline, platform};
 use gix::diff::tree_with_rewrites::Change;
-use gix::diff::{Rewrites, tree_with_rewrites};
-use gix::objs::TreeRefIter;
+use gix::objs::Kind;
 use gix::objs::tree::{EntryKind, EntryMode};
-use gix::{ObjectId, Repository};
 use lru::LruCache;
 
+use super::changes::Changes;
 use super::commit::Tally;
-use super::error::Trouble;
+use super::objects::{Fault, Objects};
 use super::patch::{self, Content, Side, Similarity};
 use super::remark::Remark;
 use super::shown::{self, Sides};
 use crate::diff::{Lines, Sink};
 use crate::secrets::{Hit, Secrets};
 
-/// The largest diff that is kept, in bytes: what the log takes as one blob.
-const DIFF_LIMIT: usize = 64 * 1024 * 1024;
+/// The largest diff that is kept, in bytes. The log takes a blob of 64 MiB, but has it in memory several
+/// times until it is written.
+const DIFF_LIMIT: usize = 48 << 20;
 
-/// A blob of this size is binary to git (its `core.bigFileThreshold`).
-const HUGE: u64 = 512 * 1024 * 1024;
+/// Bytes of a file before and after, together, that are compared: they are in memory, several times.
+const TEXTS: u64 = 80 << 20;
+
+/// Lines of a file that is compared: each takes memory, however short it is.
+const LINES: usize = 1_000_000;
+
+/// Bytes of files that are read for one commit: a small folder can have a large file many times.
+const CONTENT: u64 = 1 << 30;
 
 /// The most files that are listed: an event's structure has 64 KiB.
 const FILES: usize = 2_000;
-
-/// Renamed and changed files are looked for among so many, squared. Git looks
-/// among 1,000, but it compares sketches and not whole files.
-const RENAMES: usize = 200;
 
 /// So many files without secrets are remembered: what one commit adds, the next ones
 /// compare with.
@@ -47,71 +49,58 @@ pub(super) struct Patch {
     pub(super) touched: Vec<TouchedFile>,
 }
 
-/// Compares trees of one repository. It depends on the objects alone: neither
-/// the user's git configuration nor attributes change what it gives, and it
-/// runs no programs that they name.
-pub(super) struct Differ<'repo> {
-    repo: &'repo Repository,
+/// Compares trees of one repository.
+pub(super) struct Differ<'o> {
+    objects: &'o Objects,
     secrets: Secrets,
     /// Files that were looked through and have no secret.
     clean: RefCell<LruCache<ObjectId, ()>>,
-    similar: Platform,
-    state: gix::diff::tree::State,
+    changes: Changes,
+    /// Bytes that were read for the commit in hand.
+    read: Cell<u64>,
 }
 
-impl<'repo> Differ<'repo> {
-    pub(super) fn new(repo: &'repo Repository, secrets: Secrets) -> Differ<'repo> {
-        let filters = gix::filter::plumbing::Pipeline::new(
-            gix::command::Context::default(),
-            repo.object_hash(),
-            gix::filter::plumbing::pipeline::Options::default(),
-        );
-        let options = pipeline::Options {
-            large_file_threshold_bytes: HUGE,
-            ..Default::default()
-        };
-        let roots = pipeline::WorktreeRoots::default();
-        let attributes = gix::worktree::stack::State::AttributesStack(Default::default());
-        let case = gix::glob::pattern::Case::Sensitive;
-        let similar = Platform::new(
-            platform::Options {
-                algorithm: Some(Algorithm::Myers),
-                ..Default::default()
-            },
-            Pipeline::new(roots, filters, Vec::new(), options),
-            pipeline::Mode::ToGit,
-            gix::worktree::Stack::new("", attributes, case, Vec::new(), Vec::new()),
-        );
+impl<'o> Differ<'o> {
+    pub(super) fn new(objects: &'o Objects, secrets: Secrets) -> Differ<'o> {
         Differ {
-            repo,
+            objects,
             secrets,
             clean: RefCell::new(LruCache::new(CLEAN)),
-            similar,
-            state: gix::diff::tree::State::default(),
+            changes: Changes::new(objects.hash()),
+            read: Cell::new(0),
         }
     }
 
     /// What leads from one tree to another; without the old one, everything
-    /// is new.
+    /// is new. None where too much changed for that to be said.
     pub(super) fn patch(
         &mut self,
         commit: ObjectId,
         old: Option<ObjectId>,
         new: ObjectId,
         tally: &mut Tally,
-    ) -> Result<Patch, Trouble> {
-        let mut changes = self.changes(commit, old, new, tally)?;
+    ) -> Result<Option<Patch>, Fault> {
+        let changes = self
+            .changes
+            .between(self.objects, old, new, (commit, tally))?;
+        let Some(mut changes) = changes else {
+            return Ok(None);
+        };
         changes.sort_by(|a, b| a.location().cmp(b.location()));
+        self.read.set(0);
         let mut sink = Sink::new(DIFF_LIMIT);
         let mut touched = Vec::new();
         let mut left_out = 0_u64;
         for change in &changes {
-            let lines = self.write(commit, change, &mut sink, tally)?;
-            if touched.len() < FILES {
-                touched.push(self.touched_file(commit, change, lines, tally));
-            } else {
-                left_out += 1;
+            let is_listed = touched.len() < FILES;
+            // Nothing of it would be kept.
+            if is_listed || !sink.is_full() {
+                let lines = self.write(commit, change, &mut sink, tally)?;
+                if is_listed {
+                    touched.push(self.touched_file(commit, change, lines, tally));
+                }
             }
+            left_out += u64::from(!is_listed);
             if is_submodule(change) {
                 tally.remarks.add(Remark::Submodule, commit);
             }
@@ -122,83 +111,68 @@ impl<'repo> Differ<'repo> {
                 .fields
                 .lost("files of the list, beyond 2,000", left_out);
         }
-        Ok(Patch {
+        Ok(Some(Patch {
             diff: sink.into_bytes(),
             touched,
-        })
+        }))
     }
 
-    /// The changed files, renames found, folders left out.
-    fn changes(
-        &mut self,
+    /// Both sides of a change, or the one that there is. Where they are too large to be compared, neither
+    /// is read.
+    fn sides(
+        &self,
         commit: ObjectId,
-        old: Option<ObjectId>,
-        new: ObjectId,
+        old: End<'_>,
+        new: End<'_>,
         tally: &mut Tally,
-    ) -> Result<Vec<Change>, Trouble> {
-        let before = old
-            .map(|id| self.object(id))
-            .transpose()?
-            .unwrap_or_default();
-        let after = self.object(new)?;
-        let hash = self.repo.object_hash();
-        let options = tree_with_rewrites::Options {
-            location: Some(gix::diff::tree::recorder::Location::Path),
-            rewrites: Some(Rewrites {
-                limit: RENAMES,
-                ..Rewrites::default()
-            }),
-        };
-        let mut changes = Vec::new();
-        self.similar.clear_resource_cache_keep_allocation();
-        let outcome = tree_with_rewrites(
-            TreeRefIter::from_bytes(&before, hash),
-            TreeRefIter::from_bytes(&after, hash),
-            &mut self.similar,
-            &mut self.state,
-            &self.repo.objects,
-            |change| {
-                if !change.entry_mode().is_tree() {
-                    changes.push(change.into_owned());
-                }
-                Ok(std::ops::ControlFlow::Continue(()))
-            },
-            options,
-        )
-        .map_err(|error| Trouble::Unreadable(Box::new(error)))?;
-        let skipped = outcome.is_some_and(|outcome| {
-            outcome.num_similarity_checks_skipped_for_rename_tracking_due_to_limit > 0
-        });
-        if skipped {
-            tally.remarks.add(Remark::RenamesNotSearched, commit);
-        }
-        Ok(changes)
-    }
-
-    fn object(&self, id: ObjectId) -> Result<Vec<u8>, Trouble> {
-        let object = self.repo.try_find_object(id)?.ok_or(Trouble::Missing(id))?;
-        Ok(object.detach().data)
-    }
-
-    fn side(&self, path: &BStr, mode: EntryMode, id: ObjectId) -> Result<Side, Trouble> {
-        let content = if mode.is_commit() {
-            Content::Bytes(format!("Subproject commit {id}\n").into_bytes())
-        } else {
-            let header = self.repo.try_find_header(id)?.ok_or(Trouble::Missing(id))?;
-            if header.size() > HUGE {
-                Content::Huge
-            } else {
-                Content::Bytes(self.object(id)?)
+    ) -> Result<(Option<Side>, Option<Side>), Fault> {
+        let mut bytes = 0_u64;
+        for (_, mode, id) in [old, new].into_iter().flatten() {
+            if !mode.is_commit() {
+                let header = self.objects.header(&id)?.ok_or(Fault::Missing(id))?;
+                bytes = bytes.saturating_add(header.size);
             }
+        }
+        let all = self.read.get().saturating_add(bytes);
+        let mut is_huge = bytes > TEXTS || all > CONTENT;
+        let mut contents = [Content::Huge, Content::Huge];
+        if !is_huge {
+            self.read.set(all);
+            for (side, content) in [old, new].into_iter().zip(&mut contents) {
+                if let Some((_, mode, id)) = side {
+                    *content = self.content(mode, id)?;
+                    is_huge |= content.text().is_some_and(has_too_many_lines);
+                }
+            }
+        }
+        if is_huge {
+            tally.remarks.add(Remark::FileTooLarge, commit);
+            contents = [Content::Huge, Content::Huge];
+        }
+        let [before, after] = contents;
+        let side = |side: End<'_>, content| {
+            side.map(|(path, mode, id)| self.side(path, mode, id, content))
         };
+        Ok((side(old, before), side(new, after)))
+    }
+
+    fn content(&self, mode: EntryMode, id: ObjectId) -> Result<Content, Fault> {
+        Ok(Content::Bytes(if mode.is_commit() {
+            format!("Subproject commit {id}\n").into_bytes()
+        } else {
+            self.objects.get_as(id, Kind::Blob)?
+        }))
+    }
+
+    fn side(&self, path: &BStr, mode: EntryMode, id: ObjectId, content: Content) -> Side {
         let (content, hits) = self.without_secrets(id, content);
-        Ok(Side {
+        Side {
             path: self.secrets.redact_bytes(path).content.into_owned().into(),
             kind: mode.kind(),
             id,
             content,
             hits,
-        })
+        }
     }
 
     /// A file's content without its secrets. What is not text is not written.
@@ -225,73 +199,21 @@ impl<'repo> Differ<'repo> {
         change: &Change,
         sink: &mut Sink,
         tally: &mut Tally,
-    ) -> Result<Lines, Trouble> {
+    ) -> Result<Lines, Fault> {
         let begin = sink.len();
-        let (sides, lines) = self.write_sides(change, sink)?;
+        let (from, to, similarity) = ends(change);
+        let (old, new) = self.sides(commit, from, to, tally)?;
+        let lines = match (&old, &new) {
+            (Some(old), Some(new)) if similarity.is_none() => write_modification(old, new, sink),
+            (old, new) => patch::write(old.as_ref(), new.as_ref(), similarity, sink),
+        };
+        let sides = Sides::new(old, new);
         shown::count(commit, &sides, sink.from(begin), &mut tally.redacted);
         // A submodule's line in the patch is no line of the repository's.
         Ok(if is_submodule(change) {
             Lines::default()
         } else {
             lines
-        })
-    }
-
-    fn write_sides(&self, change: &Change, sink: &mut Sink) -> Result<(Sides, Lines), Trouble> {
-        Ok(match change {
-            Change::Addition {
-                location,
-                entry_mode,
-                id,
-                ..
-            } => {
-                let new = self.side(location.as_ref(), *entry_mode, *id)?;
-                let lines = patch::write(None, Some(&new), None, sink);
-                (Sides::new(None, Some(new)), lines)
-            }
-            Change::Deletion {
-                location,
-                entry_mode,
-                id,
-                ..
-            } => {
-                let old = self.side(location.as_ref(), *entry_mode, *id)?;
-                let lines = patch::write(Some(&old), None, None, sink);
-                (Sides::new(Some(old), None), lines)
-            }
-            Change::Modification {
-                location,
-                previous_entry_mode,
-                previous_id,
-                entry_mode,
-                id,
-            } => {
-                let old = self.side(location.as_ref(), *previous_entry_mode, *previous_id)?;
-                let new = self.side(location.as_ref(), *entry_mode, *id)?;
-                let lines = write_modification(&old, &new, sink);
-                (Sides::new(Some(old), Some(new)), lines)
-            }
-            Change::Rewrite {
-                source_location,
-                source_entry_mode,
-                source_id,
-                diff,
-                entry_mode,
-                id,
-                location,
-                copy,
-                ..
-            } => {
-                let old = self.side(source_location.as_ref(), *source_entry_mode, *source_id)?;
-                let new = self.side(location.as_ref(), *entry_mode, *id)?;
-                let percent = diff.map_or(100, |diff| percent(diff.similarity));
-                let similarity = Similarity {
-                    copy: *copy,
-                    percent,
-                };
-                let lines = patch::write(Some(&old), Some(&new), Some(similarity), sink);
-                (Sides::new(Some(old), Some(new)), lines)
-            }
         })
     }
 
@@ -311,6 +233,64 @@ impl<'repo> Differ<'repo> {
             lines_deleted: lines.deleted,
         }
     }
+}
+
+/// A file as it is in a tree.
+type End<'c> = Option<(&'c BStr, EntryMode, ObjectId)>;
+
+/// What a change leads from and to, and how alike they are where it is a rename.
+fn ends(change: &Change) -> (End<'_>, End<'_>, Option<Similarity>) {
+    match change {
+        Change::Addition {
+            location,
+            entry_mode,
+            id,
+            ..
+        } => (None, Some((location.as_ref(), *entry_mode, *id)), None),
+        Change::Deletion {
+            location,
+            entry_mode,
+            id,
+            ..
+        } => (Some((location.as_ref(), *entry_mode, *id)), None, None),
+        Change::Modification {
+            location,
+            previous_entry_mode,
+            previous_id,
+            entry_mode,
+            id,
+        } => (
+            Some((location.as_ref(), *previous_entry_mode, *previous_id)),
+            Some((location.as_ref(), *entry_mode, *id)),
+            None,
+        ),
+        Change::Rewrite {
+            source_location,
+            source_entry_mode,
+            source_id,
+            diff,
+            entry_mode,
+            id,
+            location,
+            copy,
+            ..
+        } => {
+            let similarity = Similarity {
+                copy: *copy,
+                percent: diff.map_or(100, |diff| percent(diff.similarity)),
+            };
+            (
+                Some((source_location.as_ref(), *source_entry_mode, *source_id)),
+                Some((location.as_ref(), *entry_mode, *id)),
+                Some(similarity),
+            )
+        }
+    }
+}
+
+fn has_too_many_lines(text: &[u8]) -> bool {
+    // A quick look first: a line has a byte at least.
+    text.len() > LINES && text.find_iter("\n").nth(LINES).is_some()
 }
 
 /// A file that became something else (a symbolic link, a submodule) is deleted

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use annals::ExecuteError;
 use annals_event_log::ReadError;
-use gix::ObjectId;
+
+use super::objects::Fault;
+use super::own_files::Refusal;
 
 /// Why an import of a repository stopped. Commits that were imported before
 /// stay; repeating the import goes on behind them.
@@ -73,28 +75,35 @@ impl GitImportError {
     }
 }
 
-/// What goes wrong while a repository is read, without its path.
+/// What ends the reading of a repository, without its path.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    Missing(ObjectId),
-    Unreadable(Box<dyn StdError + Send + Sync>),
+    /// Something of its own folder, or of its objects as a whole.
+    Refused(Refusal),
+    /// The commit that it all begins with.
+    Head(Fault),
+    /// There is more of something than memory is bounded for.
+    TooMany(&'static str),
 }
 
 impl Trouble {
     pub(super) fn at(self, path: &std::path::Path) -> GitImportError {
         let path = path.to_owned();
-        match self {
-            Trouble::Missing(object) => GitImportError::MissingObject {
-                path,
-                object: object.to_string(),
-            },
-            Trouble::Unreadable(source) => GitImportError::Unreadable { path, source },
-        }
+        let source: Box<dyn StdError + Send + Sync> = match self {
+            Trouble::Head(Fault::Missing(object)) => {
+                let object = object.to_string();
+                return GitImportError::MissingObject { path, object };
+            }
+            Trouble::Head(fault) => Box::new(fault),
+            Trouble::Refused(refusal) => Box::new(refusal),
+            Trouble::TooMany(what) => what.into(),
+        };
+        GitImportError::Unreadable { path, source }
     }
 }
 
-impl From<gix::Error> for Trouble {
-    fn from(error: gix::Error) -> Trouble {
-        Trouble::Unreadable(Box::new(error))
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Trouble {
+        Trouble::Refused(refusal)
     }
 }

@@ -10,24 +10,37 @@
 //! The diff is against the first parent, with git's default algorithm, three
 //! lines of context and renames from 50 % similarity on; it is what `git diff`
 //! prints, but for the percentage of a rename with changes, which each program
-//! measures its own way. Attributes (`.gitattributes`) and the user's
-//! configuration are not looked at.
+//! measures its own way. Attributes (`.gitattributes`) and configuration, the
+//! user's and the repository's, are not looked at.
+//!
+//! A repository may come from anywhere. Its files are opened without following
+//! links (`place.rs`, `head.rs`), its objects by way of a private folder
+//! (`stand_in.rs`), and each of them is what its id says (`objects.rs`). What
+//! cannot be read of a commit is named in the report, and the rest goes on.
 
+mod changes;
 mod commit;
 mod diff;
 mod error;
+mod head;
 mod map;
-mod odd_files;
+mod objects;
+mod own_files;
 mod patch;
+mod place;
 mod read;
 mod remark;
 mod shown;
+mod stand_in;
+mod under_way;
 mod walk;
 
 use std::path::Path;
 
 use annals::{Annals, ExecuteError};
+use annals_event_log::AppendError;
 use futures::StreamExt;
+use gix::ObjectId;
 
 pub use crate::report::{FieldCount, ImportReport, Progress};
 pub use error::GitImportError;
@@ -68,7 +81,7 @@ pub async fn import(
         ..ImportReport::default()
     };
     let mut tally = Tally::default();
-    let mut total = 0;
+    let (mut total, mut skipped) = (0, 0);
     while let Some(received) = news.next().await {
         match received? {
             News::Found { commits, shallow } => {
@@ -76,14 +89,21 @@ pub async fn import(
                 report.shallow = shallow;
             }
             News::AlreadyThere => report.already_there += 1,
-            News::Commit(prepared) => execute(annals, *prepared, &mut report, &mut tally).await?,
+            News::Broken { commit, reason } => {
+                skipped += 1;
+                report.add_broken(&named(commit), 0, reason);
+            }
+            News::Commit(prepared) => {
+                let is_there = execute(annals, *prepared, &mut report, &mut tally).await?;
+                skipped += u64::from(!is_there);
+            }
             News::End => {
                 report.notes = tally.remarks.sentences();
                 tally.fields.report(&mut report);
                 return Ok(report);
             }
         }
-        report.records_read = report.imported + report.already_there;
+        report.records_read = report.imported + report.already_there + skipped;
         progress(Progress {
             done: report.records_read,
             total,
@@ -94,22 +114,35 @@ pub async fn import(
     })
 }
 
+/// A commit as the report names it.
+fn named(commit: ObjectId) -> String {
+    format!("commit {commit}")
+}
+
+/// Records a commit; whether it is in the log now.
 async fn execute(
     annals: &Annals,
     prepared: Prepared,
     report: &mut ImportReport,
     tally: &mut Tally,
-) -> Result<(), GitImportError> {
+) -> Result<bool, GitImportError> {
     let Prepared {
         commit,
         key,
         requests,
+        broken,
+        share: _share,
         tally: ours,
     } = prepared;
     match annals.execute_batch(Some(key), requests).await {
         // Another import of the same commit came in between.
         Err(ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }) => {
             report.already_there += 1
+        }
+        Err(source) if is_of_commit(&source) => {
+            let reason = format!("it was not imported: {source}");
+            report.add_broken(&named(commit), 0, reason);
+            return Ok(false);
         }
         Err(source) => {
             return Err(GitImportError::Execute {
@@ -128,7 +161,23 @@ async fn execute(
             tally.fields.add(&ours.fields);
             tally.remarks.merge(ours.remarks);
             report.redacted.merge(ours.redacted);
+            if let Some(reason) = broken {
+                report.add_broken(&named(commit), 0, reason);
+            }
         }
     }
-    Ok(())
+    Ok(true)
+}
+
+/// Whether a commit is refused for what it is: the next one may be taken. Its ids may be those of objects
+/// that came into the log another way, as everybody can say which ones a commit will have.
+fn is_of_commit(error: &ExecuteError) -> bool {
+    match error {
+        ExecuteError::Refused { .. } | ExecuteError::Request(_) | ExecuteError::Encode(_) => true,
+        ExecuteError::Append(error) => matches!(
+            error,
+            AppendError::TooLarge { .. } | AppendError::Invalid { .. }
+        ),
+        _ => false,
+    }
 }

@@ -8,17 +8,21 @@ use annals::Request;
 use annals_domain::GitOid;
 use annals_event_log::{BatchStatus, EventLog};
 use futures::executor::block_on;
-use gix::discover::upwards;
-use gix::{ObjectId, Repository};
+use gix::ObjectId;
+use gix::objs::CommitRef;
 use uuid::Uuid;
 
 use super::GitOptions;
-use super::commit::{self, Tally};
+use super::commit::{self, Raw, Tally};
 use super::diff::{Differ, Patch};
 use super::error::{GitImportError, Trouble};
+use super::head::{self, Head};
 use super::map::{self, CommitIds};
-use super::odd_files::{self, OddFile};
+use super::objects::{Fault, Objects};
+use super::own_files::Refusal;
+use super::place::{self, NotFound};
 use super::remark::Remark;
+use super::under_way::{Share, UnderWay};
 use super::walk::{self, Baseline, Step};
 use crate::reading;
 use crate::secrets::Secrets;
@@ -26,15 +30,14 @@ use crate::secrets::Secrets;
 /// Commits that may be ready before they are appended.
 const READY: usize = 4;
 
-/// Bytes of decompressed objects that are kept: trees are read again and again.
-const OBJECT_CACHE: usize = 64 * 1024 * 1024;
-
 /// What the reading thread tells.
 pub(super) enum News {
     /// The walk is done: this is what will come.
     Found { commits: u64, shallow: bool },
     /// A commit that the log has.
     AlreadyThere,
+    /// A commit that is left out.
+    Broken { commit: ObjectId, reason: String },
     /// A commit to be imported.
     Commit(Box<Prepared>),
     /// That was all.
@@ -46,6 +49,10 @@ pub(super) struct Prepared {
     pub(super) commit: ObjectId,
     pub(super) key: Uuid,
     pub(super) requests: Vec<Request>,
+    /// What of it could not be read.
+    pub(super) broken: Option<String>,
+    /// Its diff, as long as it is in memory.
+    pub(super) share: Share,
     pub(super) tally: Tally,
 }
 
@@ -77,126 +84,137 @@ struct Reader {
 
 impl Reader {
     fn run(&self, outlet: &mut Outlet) -> Result<(), Stop> {
-        let mut repo = open(&self.path)?;
-        repo.object_cache_size_if_unset(OBJECT_CACHE);
-        let history =
-            walk::history(&repo, self.options.limit).map_err(|trouble| trouble.at(&self.path))?;
-        let commits = history.steps.len() as u64;
+        let (head, objects) = open(&self.path)?;
+        let history = walk::history(&objects, &head, self.options.limit)
+            .map_err(|trouble| trouble.at(&self.path))?;
+        let commits = (history.steps.len() + history.broken.len()) as u64;
         outlet.send(News::Found {
             commits,
             shallow: history.shallow,
         })?;
+        for (commit, fault) in history.broken {
+            let reason = format!("it was left out: {fault}");
+            outlet.send(News::Broken { commit, reason })?;
+        }
         let secrets = &self.options.secrets;
-        let mut differ = Differ::new(&repo, secrets.clone());
+        let mut differ = Differ::new(&objects, secrets.clone());
+        let under_way = UnderWay::default();
         for step in &history.steps {
-            let oid = git_oid(step.commit).map_err(|trouble| trouble.at(&self.path))?;
-            let key = CommitIds::of(oid).batch;
-            // The request is not known yet; whatever it is, its batch id is the commit's.
-            let news = match block_on(self.log.batch(key, b"")).map_err(GitImportError::from)? {
-                BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => {
-                    News::AlreadyThere
+            let commit = step.commit;
+            under_way.wait();
+            let prepared = match git_oid(commit) {
+                Ok(oid) if self.is_known(oid)? => Ok(None),
+                Ok(oid) => {
+                    prepare(&objects, &mut differ, (secrets, &under_way), step, oid).map(Some)
                 }
-                BatchStatus::Unknown => {
-                    let prepared = prepare(&repo, &mut differ, secrets, step, oid, key);
-                    News::Commit(Box::new(
-                        prepared.map_err(|trouble| trouble.at(&self.path))?,
-                    ))
-                }
+                Err(fault) => Err(fault),
             };
-            outlet.send(news)?;
+            outlet.send(match prepared {
+                Ok(None) => News::AlreadyThere,
+                Ok(Some(prepared)) => News::Commit(Box::new(prepared)),
+                Err(fault) => News::Broken {
+                    commit,
+                    reason: format!("it was left out: {fault}"),
+                },
+            })?;
         }
         Ok(())
+    }
+
+    /// Whether the log has a commit.
+    fn is_known(&self, oid: GitOid) -> Result<bool, GitImportError> {
+        // The request is not known yet; whatever it is, its batch id is the commit's.
+        let status = block_on(self.log.batch(CommitIds::of(oid).batch, b""))?;
+        Ok(match status {
+            BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => true,
+            BatchStatus::Unknown => false,
+        })
     }
 }
 
 /// Opens the repository at the path or in the nearest folder above it.
-fn open(path: &Path) -> Result<Repository, GitImportError> {
-    let unreadable = |source: std::io::Error| GitImportError::Unreadable {
-        path: path.to_owned(),
-        source: Box::new(source),
-    };
-    if let Some(OddFile { path, reason }) = odd_files::find(path).map_err(unreadable)? {
-        let said = format!("{} {reason}", path.display());
-        return Err(unreadable(std::io::Error::new(
-            std::io::ErrorKind::InvalidInput,
-            said,
-        )));
-    }
-    gix::discover(path).map_err(|error| {
-        let path = path.to_owned();
-        let no_repository = matches!(
-            error.downcast_any_ref::<upwards::Error>(),
-            Some(
-                upwards::Error::NoGitRepository { .. }
-                    | upwards::Error::NoGitRepositoryWithinCeiling { .. }
-                    | upwards::Error::NoGitRepositoryWithinFs { .. }
-            )
-        );
-        if no_repository || !path.exists() {
-            return GitImportError::NotARepository { path };
-        }
-        GitImportError::Unreadable {
-            path,
-            source: Box::new(error),
-        }
-    })
+fn open(path: &Path) -> Result<(Head, Objects), GitImportError> {
+    let refused = |refusal: Refusal| Trouble::from(refusal).at(path);
+    let place = place::find(path).map_err(|error| match error {
+        NotFound::Nowhere => GitImportError::NotARepository {
+            path: path.to_owned(),
+        },
+        NotFound::Refused(refusal) => refused(refusal),
+    })?;
+    let head = head::read(&place).map_err(refused)?;
+    let objects = Objects::of(&place.common, head.hash).map_err(refused)?;
+    Ok((head, objects))
 }
 
-fn git_oid(id: ObjectId) -> Result<GitOid, Trouble> {
-    GitOid::from_bytes(id.as_bytes())
-        .ok_or_else(|| Trouble::Unreadable(format!("{id} is neither SHA-1 nor SHA-256").into()))
+fn git_oid(id: ObjectId) -> Result<GitOid, Fault> {
+    let expected = "an id of SHA-1 or SHA-256";
+    GitOid::from_bytes(id.as_bytes()).ok_or(Fault::Malformed { id, expected })
 }
 
+/// The commands that record a commit. What of its files cannot be read is left out, and said.
 fn prepare(
-    repo: &Repository,
+    objects: &Objects,
     differ: &mut Differ<'_>,
-    secrets: &Secrets,
+    (secrets, under_way): (&Secrets, &UnderWay),
     step: &Step,
     oid: GitOid,
-    key: Uuid,
-) -> Result<Prepared, Trouble> {
+) -> Result<Prepared, Fault> {
+    let id = step.commit;
     let mut tally = Tally::default();
-    let object = repo
-        .try_find_object(step.commit)?
-        .ok_or(Trouble::Missing(step.commit))?;
-    let commit = object.try_into_commit()?;
-    let facts = commit::facts(step.commit, oid, &commit.decode()?, secrets, &mut tally);
-    let (parent, patch) = match step.baseline {
-        Baseline::Root => (
-            None,
-            Some(differ.patch(step.commit, None, facts.tree, &mut tally)?),
-        ),
-        Baseline::Present(parent) => {
-            let old = tree_of(repo, parent)?;
-            let patch = differ.patch(step.commit, Some(old), facts.tree, &mut tally)?;
-            (Some(git_oid(parent)?), Some(patch))
-        }
-        Baseline::CutOff(parent) => (Some(git_oid(parent)?), None),
+    let raw = Raw::of(objects, id)?.ok_or(Fault::Missing(id))?;
+    let decoded = decoded(&raw, id)?;
+    let facts = commit::facts(id, oid, &decoded, secrets, &mut tally);
+    let mut reasons: Vec<String> = raw.broken().map(str::to_owned).into_iter().collect();
+    let parent = match step.baseline {
+        Baseline::Root => None,
+        Baseline::Present(parent) | Baseline::CutOff(parent) => Some(git_oid(parent)?),
     };
-    let compared = patch.is_some();
+    let patch = match step.baseline {
+        Baseline::Root => Some(differ.patch(id, None, facts.tree, &mut tally)),
+        Baseline::Present(parent) => Some(
+            tree_of(objects, parent)
+                .and_then(|old| differ.patch(id, Some(old), facts.tree, &mut tally)),
+        ),
+        Baseline::CutOff(_) => None,
+    };
+    let (patch, remark) = match patch {
+        Some(Ok(Some(patch))) => (Some(patch), None),
+        Some(Ok(None)) => (None, Some(Remark::TooManyChanges)),
+        Some(Err(fault)) => {
+            reasons.push(format!("its diff and touched files were left out: {fault}"));
+            (None, Some(Remark::DiffUnreadable))
+        }
+        None => (None, Some(Remark::CutOff)),
+    };
     let patch = patch.unwrap_or(Patch {
         diff: None,
         touched: Vec::new(),
     });
+    let share = under_way.share(patch.diff.as_ref().map_or(0, Vec::len));
     let requests = map::requests(&facts, parent, patch, &mut tally);
-    if compared {
-        map::note_diff(&facts, &requests, &mut tally);
-    } else {
-        tally.remarks.add(Remark::CutOff, step.commit);
-        tally.fields.lost("diff", 1);
+    match remark {
+        None => map::note_diff(&facts, &requests, &mut tally),
+        Some(remark) => {
+            tally.remarks.add(remark, id);
+            tally.fields.lost("diff", 1);
+        }
     }
     Ok(Prepared {
-        commit: step.commit,
-        key,
+        commit: id,
+        key: CommitIds::of(oid).batch,
         requests,
+        share,
+        broken: (!reasons.is_empty()).then(|| reasons.join("; ")),
         tally,
     })
 }
 
-fn tree_of(repo: &Repository, commit: ObjectId) -> Result<ObjectId, Trouble> {
-    let object = repo
-        .try_find_object(commit)?
-        .ok_or(Trouble::Missing(commit))?;
-    let commit = object.try_into_commit()?;
-    Ok(commit.decode()?.tree())
+fn decoded(raw: &Raw, id: ObjectId) -> Result<CommitRef<'_>, Fault> {
+    let expected = "a commit";
+    raw.commit().map_err(|_| Fault::Malformed { id, expected })
+}
+
+fn tree_of(objects: &Objects, commit: ObjectId) -> Result<ObjectId, Fault> {
+    let raw = Raw::of(objects, commit)?.ok_or(Fault::Missing(commit))?;
+    Ok(decoded(&raw, commit)?.tree())
 }

@@ -23,6 +23,9 @@ pub(super) enum Remark {
     DiffTooLarge,
     TooManyFiles,
     RenamesNotSearched,
+    TooManyChanges,
+    FileTooLarge,
+    DiffUnreadable,
 }
 
 impl Remark {
@@ -62,13 +65,22 @@ impl Remark {
                 "changes a submodule: it is listed with 0 lines, its content is not imported"
             }
             Remark::DiffTooLarge => {
-                "has a diff that is too large for one event (64 MiB): it is left out, the touched files are kept"
+                "has a diff that is too large (over 48 MiB, or 64 MiB as JSON): it is left out, the touched files are kept"
             }
             Remark::TooManyFiles => {
                 "touches more than 2,000 files: the first 2,000 are listed, the diff has all"
             }
             Remark::RenamesNotSearched => {
                 "adds and deletes too many files to compare them all: only unchanged files count as renamed"
+            }
+            Remark::TooManyChanges => {
+                "changes more than 100,000 files and folders, or has very long paths: its diff and touched files are left out"
+            }
+            Remark::FileTooLarge => {
+                "changes files that are too large to be compared (80 MiB before and after, 1,000,000 lines, or 1 GiB in one commit): they are listed with 0 lines, the diff has them as binary files"
+            }
+            Remark::DiffUnreadable => {
+                "has files that cannot be read: its diff and touched files are left out"
             }
         }
     }

@@ -17,7 +17,10 @@ pub(super) struct Sides {
 
 impl Sides {
     pub(super) fn new(old: Option<Side>, new: Option<Side>) -> Sides {
-        let known = |side: Side| (side.path, side.hits);
+        let known = |mut side: Side| {
+            side.hits.sort_by_key(|hit| hit.line);
+            (side.path, side.hits)
+        };
         Sides {
             old: old.map(known),
             new: new.map(known),
@@ -75,7 +78,10 @@ fn add(
     let Some((path, hits)) = side else {
         return;
     };
-    for hit in hits.iter().filter(|hit| hit.line == line) {
+    // They are in the order of their lines; a file can be full of them.
+    let first = hits.partition_point(|hit| hit.line < line);
+    let later = hits.get(first..).unwrap_or_default().iter();
+    for hit in later.take_while(|hit| hit.line == line) {
         let place = RedactedPlace {
             file: format!("{}{revision}:{path}", named(commit)),
             line,

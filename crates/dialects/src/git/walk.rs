@@ -3,9 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use gix::{ObjectId, Repository};
+use gix::ObjectId;
 
+use super::commit::Raw;
 use super::error::Trouble;
+use super::head::Head;
+use super::objects::{Fault, Objects};
 
 /// Whether a commit's first parent can be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub(super) struct Step {
 #[derive(Debug, Default)]
 pub(super) struct History {
     pub(super) steps: Vec<Step>,
+    /// Commits that are there and cannot be read.
+    pub(super) broken: Vec<(ObjectId, Fault)>,
     /// Whether the repository says that its history is cut off.
     pub(super) shallow: bool,
 }
@@ -40,104 +45,133 @@ struct Found {
     baseline: Baseline,
 }
 
+/// The most parents of all commits together: they are in memory at once.
+const PARENTS: usize = 5_000_000;
+
 /// Walks from HEAD. With a limit, only the newest commits, as `git log -n`
 /// chooses them. A repository without commits has an empty history.
-pub(super) fn history(repo: &Repository, limit: Option<usize>) -> Result<History, Trouble> {
-    let shallow = repo.is_shallow()?;
-    let head = repo.head()?;
-    if head.is_unborn() {
-        return Ok(History {
-            steps: Vec::new(),
-            shallow,
-        });
-    }
-    let head = match head.id() {
-        Some(id) => id.detach(),
-        // HEAD names a reference that names another one.
-        None => repo.head_id()?.detach(),
+pub(super) fn history(
+    objects: &Objects,
+    head: &Head,
+    limit: Option<usize>,
+) -> Result<History, Trouble> {
+    let mut walk = Walk {
+        objects,
+        boundary: &head.shallow,
+        broken: Vec::new(),
+        absent: HashSet::new(),
+        parents: 0,
     };
-    let boundary: HashSet<ObjectId> = match repo.shallow_commits()? {
-        Some(commits) => commits.iter().copied().collect(),
-        None => HashSet::new(),
+    let steps = match head.commit {
+        None => Vec::new(),
+        Some(commit) => order(walk.collect(commit, limit.unwrap_or(usize::MAX))?),
     };
-    let newest_first = collect(repo, head, &boundary, limit.unwrap_or(usize::MAX))?;
     Ok(History {
-        steps: order(newest_first),
-        shallow,
+        steps,
+        broken: walk.broken,
+        shallow: !head.shallow.is_empty(),
     })
 }
 
-/// The newest commits first, by the committer's clock.
-fn collect(
-    repo: &Repository,
-    head: ObjectId,
-    boundary: &HashSet<ObjectId>,
-    limit: usize,
-) -> Result<Vec<(ObjectId, Found)>, Trouble> {
-    let mut found = Vec::new();
-    let mut seen = HashSet::from([head]);
-    let mut queue = BinaryHeap::new();
-    // The number makes the order of equally old commits that of discovery.
-    let mut number = 0_u64;
-    let first = read(repo, head, boundary)?.ok_or(Trouble::Missing(head))?;
-    queue.push((first.time, Reverse(number), head));
-    let mut waiting = HashMap::from([(head, first)]);
-    while let Some((_, _, id)) = queue.pop() {
-        let Some(mut commit) = waiting.remove(&id) else {
-            continue;
-        };
-        if found.len() == limit {
-            break;
-        }
-        for (place, parent) in commit.parents.clone().into_iter().enumerate() {
-            if boundary.contains(&id) {
-                continue;
-            }
-            if seen.contains(&parent) {
-                continue;
-            }
-            match read(repo, parent, boundary)? {
-                Some(next) => {
-                    seen.insert(parent);
-                    number += 1;
-                    queue.push((next.time, Reverse(number), parent));
-                    waiting.insert(parent, next);
-                }
-                None if place == 0 => commit.baseline = Baseline::CutOff(parent),
-                None => {}
-            }
-        }
-        found.push((id, commit));
-    }
-    Ok(found)
+struct Walk<'a> {
+    objects: &'a Objects,
+    boundary: &'a HashSet<ObjectId>,
+    broken: Vec<(ObjectId, Fault)>,
+    absent: HashSet<ObjectId>,
+    parents: usize,
 }
 
-/// A commit's parents and time, or nothing where the repository lacks it.
-fn read(
-    repo: &Repository,
-    id: ObjectId,
-    boundary: &HashSet<ObjectId>,
-) -> Result<Option<Found>, Trouble> {
-    let Some(object) = repo.try_find_object(id)? else {
-        return Ok(None);
-    };
-    let commit = object.try_into_commit()?;
-    let decoded = commit.decode()?;
-    let parents: Vec<ObjectId> = decoded.parents().collect();
-    let baseline = match parents.first() {
-        None => Baseline::Root,
-        Some(parent) if boundary.contains(&id) => Baseline::CutOff(*parent),
-        Some(parent) => Baseline::Present(*parent),
-    };
-    // Only the order depends on it; a time that cannot be read counts as 1970.
-    let time = decoded
-        .committer()
-        .map_or(0, |committer| committer.seconds());
-    Ok(Some(Found {
-        time,
-        parents,
-        baseline,
-    }))
+impl Walk<'_> {
+    /// The newest commits first, by the committer's clock.
+    fn collect(
+        &mut self,
+        head: ObjectId,
+        limit: usize,
+    ) -> Result<Vec<(ObjectId, Found)>, Trouble> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::from([head]);
+        let mut queue = BinaryHeap::new();
+        // The number makes the order of equally old commits that of discovery.
+        let mut number = 0_u64;
+        let first = self.read(head).map_err(Trouble::Head)?;
+        let first = first.ok_or(Trouble::Head(Fault::Missing(head)))?;
+        queue.push((first.time, Reverse(number), head));
+        let mut waiting = HashMap::from([(head, first)]);
+        while let Some((_, _, id)) = queue.pop() {
+            let Some(mut commit) = waiting.remove(&id) else {
+                continue;
+            };
+            if found.len() == limit {
+                break;
+            }
+            for (place, parent) in commit.parents.clone().into_iter().enumerate() {
+                if self.boundary.contains(&id) || seen.contains(&parent) {
+                    continue;
+                }
+                match self.present(parent) {
+                    Some(next) => {
+                        self.parents += next.parents.len();
+                        if self.parents > PARENTS {
+                            return Err(Trouble::TooMany(
+                                "its commits have more than 5,000,000 parents; import fewer with --limit",
+                            ));
+                        }
+                        seen.insert(parent);
+                        number += 1;
+                        queue.push((next.time, Reverse(number), parent));
+                        waiting.insert(parent, next);
+                    }
+                    None if place == 0 => commit.baseline = Baseline::CutOff(parent),
+                    None => {}
+                }
+            }
+            found.push((id, commit));
+        }
+        Ok(found)
+    }
+
+    /// A commit that can be read; one that cannot, though it is there, is named once.
+    fn present(&mut self, id: ObjectId) -> Option<Found> {
+        if self.absent.contains(&id) {
+            return None;
+        }
+        let found = self.read(id);
+        if !matches!(found, Ok(Some(_))) {
+            self.absent.insert(id);
+        }
+        match found {
+            Ok(found) => found,
+            Err(fault) => {
+                self.broken.push((id, fault));
+                None
+            }
+        }
+    }
+
+    /// A commit's parents and time, or nothing where the repository lacks it.
+    fn read(&self, id: ObjectId) -> Result<Option<Found>, Fault> {
+        let Some(raw) = Raw::of(self.objects, id)? else {
+            return Ok(None);
+        };
+        let expected = "a commit";
+        let decoded = raw.commit();
+        let decoded = decoded.map_err(|_| Fault::Malformed { id, expected })?;
+        let parents: Vec<ObjectId> = decoded.parents().collect();
+        let baseline = match parents.first() {
+            None => Baseline::Root,
+            Some(parent) if self.boundary.contains(&id) => Baseline::CutOff(*parent),
+            Some(parent) => Baseline::Present(*parent),
+        };
+        // Only the order depends on it; a time that cannot be read counts as 1970.
+        let time = decoded
+            .committer()
+            .map_or(0, |committer| committer.seconds());
+        Ok(Some(Found {
+            time,
+            parents,
+            baseline,
+        }))
+    }
 }
 
 /// Oldest first, and parents before children whatever the clocks say.

@@ -63,16 +63,24 @@ fn a_repository_without_commits_has_nothing_to_import() {
 }
 
 #[test]
-fn a_missing_blob_is_named_and_what_came_before_stays() {
+fn a_missing_blob_is_named_and_the_rest_is_imported() {
     let repo = TestRepo::new();
     let first = repo.commit(&files(&[("a", "1\n")]), &[], "first\n");
-    repo.commit(&files(&[("a", "2\n")]), &[first], "second\n");
+    let second = repo.commit(&files(&[("a", "2\n")]), &[first], "second\n");
+    let third = repo.commit(&files(&[("a", "3\n")]), &[second], "third\n");
+    let last = repo.commit(&files(&[("a", "4\n")]), &[third], "last\n");
     let lost: gix::ObjectId = "0cfbf08886fca9a91cb753ec8734c84fcbe52c9f".parse().unwrap();
     repo.delete_object(lost);
-    let annals = memory();
-    let error = import_into(&annals, repo.path()).unwrap_err();
-    assert_missing(&error, lost);
-    assert!(annals.position().0 > 0);
+    let log = import(&repo);
+    assert_eq!((log.report.imported, log.report.broken_count), (4, 2));
+    for (broken, commit) in log.report.broken.iter().zip([second, third]) {
+        assert_eq!((broken.file.as_str(), broken.line), (&*format!("commit {commit}"), 0));
+        assert!(broken.reason.contains(&lost.to_string()), "{broken:?}");
+        assert_eq!((log.diff(commit), log.touched(commit)), (None, Vec::new()));
+    }
+    assert_eq!(log.intent(second).prompt.as_str(), Some("second"));
+    assert_eq!(log.touched(last), ["modify a +1 -1"]);
+    assert!(log.report.to_string().contains(&format!("broken         commit {second}: ")));
 }
 
 #[test]

@@ -1,0 +1,242 @@
+//! A private folder that stands in for a repository's objects: the library that reads git's formats opens
+//! its files by their paths, and here nobody else decides what these lead to.
+//!
+//! Packs are links to files that are held open, their indexes are copied, and loose objects are copied
+//! when they are asked for. There are no other folders of objects in it, no replacements, no graph of
+//! commits, and no configuration.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use annals_files::{Dir, Entry, Kind};
+use tempfile::TempDir;
+
+use super::own_files::{self, Refusal};
+
+/// So many packs are linked to, each of which is a file that stays open; further ones are copied.
+const LINKED: usize = 100;
+
+/// The most packs, and files beside them.
+const PACKS: usize = 10_000;
+
+/// Bytes that are copied for packs, at most: an index has about 30 for an object.
+const COPIED: u64 = 1 << 30;
+
+/// Bytes of a loose object's file, at most. What is cut off here cannot be decompressed; how large it
+/// would be is in its first bytes.
+const LOOSE: u64 = 128 << 20;
+
+/// So often packs are listed again that went while they were opened.
+const LISTINGS: usize = 5;
+
+/// The objects of a repository, and the folder that stands in for them.
+#[derive(Debug)]
+pub(super) struct StandIn {
+    folder: TempDir,
+    objects: Dir,
+    packs: RefCell<Packs>,
+}
+
+#[derive(Debug, Default)]
+struct Packs {
+    /// The names, without their endings, of those that are there.
+    names: HashSet<OsString>,
+    held: Vec<File>,
+    copied: u64,
+}
+
+impl StandIn {
+    /// Makes the folder and puts the packs in it.
+    pub(super) fn of(objects: Dir) -> Result<StandIn, Refusal> {
+        let folder = tempfile::Builder::new()
+            .prefix("annals-git-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()
+            .map_err(Refusal::Private)?;
+        fs::create_dir(folder.path().join("pack")).map_err(Refusal::Private)?;
+        let stand_in = StandIn {
+            folder,
+            objects,
+            packs: RefCell::default(),
+        };
+        stand_in.take_packs()?;
+        Ok(stand_in)
+    }
+
+    /// The folder.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// How many packs are there.
+    pub(super) fn packs(&self) -> usize {
+        self.packs.borrow().names.len()
+    }
+
+    /// Puts those packs into the folder that were not there, as another program may have packed what was
+    /// loose; whether there were some.
+    pub(super) fn take_packs(&self) -> Result<bool, Refusal> {
+        let Some(dir) = own_files::folder(&self.objects, "pack".as_ref())? else {
+            return Ok(false);
+        };
+        let mut packs = self.packs.borrow_mut();
+        let before = packs.names.len();
+        for _ in 0..LISTINGS {
+            let mut all_there = true;
+            for name in listed(&dir, &packs.names)? {
+                all_there &= packs.take(&dir, &self.folder.path().join("pack"), name)?;
+            }
+            if all_there {
+                break;
+            }
+        }
+        Ok(packs.names.len() > before)
+    }
+
+    /// Puts a loose object into the folder; whether there is one.
+    pub(super) fn take_loose(&self, id: &gix::oid) -> Result<bool, Refusal> {
+        let hex = id.to_string();
+        let (folder, name) = hex.split_at(2);
+        let Some(dir) = own_files::folder(&self.objects, folder.as_ref())? else {
+            return Ok(false);
+        };
+        let Some(file) = own_files::open(&dir, name.as_ref())? else {
+            return Ok(false);
+        };
+        let folder = self.folder.path().join(folder);
+        let made = match fs::create_dir(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => File::create(folder.join(name)),
+        };
+        let mut made = made.map_err(Refusal::Private)?;
+        let copied = io::copy(&mut file.take(LOOSE), &mut made);
+        copied.map_err(|source| Refusal::Io {
+            path: dir.path_of(name.as_ref()),
+            source,
+        })?;
+        Ok(true)
+    }
+}
+
+/// The names of packs that have an index, without the ones that are known.
+fn listed(dir: &Dir, known: &HashSet<OsString>) -> Result<Vec<OsString>, Refusal> {
+    let entries = dir.entries_up_to(PACKS).map_err(|source| match source.kind() {
+        io::ErrorKind::FileTooLarge => Refusal::TooMany {
+            path: dir.path().to_owned(),
+            what: "more than 10,000 files",
+        },
+        _ => Refusal::Io {
+            path: dir.path().to_owned(),
+            source,
+        },
+    })?;
+    let with = |ending: &str| {
+        let has = |entry: &&Entry| Path::new(&entry.name).extension() == Some(OsStr::new(ending));
+        let stem = |entry: &Entry| Path::new(&entry.name).file_stem().map(OsStr::to_owned);
+        let found = entries.iter().filter(|entry| entry.kind != Kind::Dir);
+        found.filter(has).filter_map(stem).collect::<HashSet<_>>()
+    };
+    let packs = with("pack");
+    let indexes = with("idx").into_iter();
+    // An index alone is what is left of a pack.
+    let mut names: Vec<OsString> = indexes
+        .filter(|name| packs.contains(name) && !known.contains(name))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+impl Packs {
+    /// Puts a pack into a folder; whether it is still there.
+    fn take(&mut self, dir: &Dir, folder: &Path, name: OsString) -> Result<bool, Refusal> {
+        let file = |ending: &str| own_files::open(dir, &with_ending(&name, ending));
+        let (Some(pack), Some(index)) = (file("pack")?, file("idx")?) else {
+            return Ok(false);
+        };
+        let number = self.names.len();
+        let target = |ending: &str| folder.join(format!("pack-{number}.{ending}"));
+        if self.held.len() < LINKED {
+            let way = way_to(&pack);
+            symlink(way, target("pack")).map_err(Refusal::Private)?;
+            self.held.push(pack);
+        } else {
+            self.copy(dir, pack, &target("pack"))?;
+        }
+        // An index counts where its pack is there.
+        self.copy(dir, index, &target("idx"))?;
+        self.names.insert(name);
+        Ok(true)
+    }
+
+    fn copy(&mut self, dir: &Dir, file: File, target: &Path) -> Result<(), Refusal> {
+        let left = COPIED.saturating_sub(self.copied);
+        let mut made = File::create(target).map_err(Refusal::Private)?;
+        let copied = io::copy(&mut file.take(left + 1), &mut made);
+        let copied = copied.map_err(|source| Refusal::Io {
+            path: dir.path().to_owned(),
+            source,
+        })?;
+        if copied > left {
+            return Err(Refusal::TooMany {
+                path: dir.path().to_owned(),
+                what: "indexes of packs, or packs beyond the first 100, of more than 1 GiB",
+            });
+        }
+        self.copied += copied;
+        Ok(())
+    }
+}
+
+fn with_ending(name: &OsStr, ending: &str) -> OsString {
+    let mut name = name.to_owned();
+    name.push(".");
+    name.push(ending);
+    name
+}
+
+/// A path that leads to an open file, and to nothing else, as long as it is open.
+fn way_to(file: &File) -> PathBuf {
+    let folder = ["/proc/self/fd", "/dev/fd"].map(Path::new);
+    let folder = folder.into_iter().find(|folder| folder.is_dir());
+    let folder = folder.unwrap_or(Path::new("/dev/fd"));
+    folder.join(file.as_raw_fd().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use gix::ObjectId;
+
+    use super::*;
+
+    #[test]
+    fn an_open_file_is_reached_by_its_way_whatever_becomes_of_its_name() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("pack");
+        fs::write(&path, "one").unwrap();
+        let held = File::open(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "two").unwrap();
+        assert_eq!(fs::read(way_to(&held)).unwrap(), b"one");
+    }
+
+    #[test]
+    fn a_stand_in_is_for_its_owner_alone_and_goes_with_its_owner() {
+        let home = tempfile::tempdir().unwrap();
+        let stand_in = StandIn::of(Dir::open(home.path()).unwrap()).unwrap();
+        let path = stand_in.path().to_owned();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let id = ObjectId::null(gix::hash::Kind::Sha1);
+        assert!(!stand_in.take_loose(&id).unwrap());
+        drop(stand_in);
+        assert!(!path.exists());
+    }
+}
