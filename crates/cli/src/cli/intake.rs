@@ -234,6 +234,8 @@ pub(crate) struct Judge {
 autonomy.threshold         up to which judged risk the system approves by itself: none, low,
                            med or high
 autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false
+approval.own_requests      whether people may approve what they asked for: true or false; false,
+                           unless it was set
 review.max_retries         how often a task is tried again after a review rejected it
 
 They are recorded in the log and hold for what is decided from then on.

@@ -60,6 +60,7 @@ fn worked() -> Place {
         "includePaths": ["a", "b"] });
     let mut commit = submit(COMMIT, commit);
     commit["branch"] = json!("topic");
+    commit["files"] = json!(["a", "b"]);
     place.accept(&[
         create(&policy),
         submit(PUSH, push("topic")),

@@ -4,7 +4,7 @@
 
 use annals_domain::session as log;
 use annals_domain::session::{
-    AgentCommand, RejectionRule, StoredRepo, TokenSource, WorkItemSummary,
+    AgentCommand, CommandBody, RejectionRule, StoredRepo, TokenSource, WorkItemSummary,
 };
 use annals_domain::{AnyEvent, Pieces, Refusal};
 
@@ -49,7 +49,11 @@ fn record_command(command: &ContractCommand) -> Result<Recorded, Refusal> {
         ..AgentCommand::new(command.id, command.body.clone())
     };
     let mut pieces = Pieces::new();
-    let event = given.received(correlation, &mut pieces)?;
+    let mut event = given.received(correlation, &mut pieces)?;
+    if let CommandBody::Commit(commit) = &given.body {
+        // What the other system's own gate took for files.
+        event.facts.files = u32::try_from(commit.include_paths.len()).ok();
+    }
     Ok((event.into(), pieces))
 }
 

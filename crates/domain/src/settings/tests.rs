@@ -25,7 +25,7 @@ fn state(given: &Given) -> State {
 fn what_was_never_set_has_its_default() {
     let state = state(&Given::new());
     let values: Vec<String> = Setting::ALL.iter().map(|it| state.value(*it)).collect();
-    assert_eq!(values, ["low", "false", "2"]);
+    assert_eq!(values, ["low", "false", "2", "false"]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::fs;
 
 use annals::{Annals, Request};
 use annals_dialects::forge::{ForgeSelection, export, intent};
-use annals_domain::IntentId;
 use annals_domain::intent::{ApproveIntent, CreateIntent, Source, SubmitIntent};
+use annals_domain::{ActorRef, IntentId};
 use futures::executor::block_on;
 use uuid::Uuid;
 
@@ -28,7 +28,8 @@ fn approve(annals: &Annals, intent: IntentId) {
         intent,
         reason: None,
     };
-    block_on(annals.execute(Request::new(author(), command))).unwrap();
+    let approver = ActorRef::human("approver");
+    block_on(annals.execute(Request::new(approver, command))).unwrap();
 }
 
 #[test]
