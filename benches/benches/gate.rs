@@ -53,6 +53,7 @@ fn policy(shared: bool) -> PolicyProfile {
         protected_branches: (0..50).map(|n| format!("release/{n}")).collect(),
         max_files_per_commit: Some(100),
         require_tests_before_push: true,
+        filtered_tests_count: false,
         require_approval_for_push: true,
         allowed_work_item_transitions: Some(vec!["Open->Done".into()]),
         limits: Some(RateLimits {
@@ -90,6 +91,8 @@ fn commit() -> AgentCommand {
         id: CommandId(Uuid::now_v7()),
         parent: None,
         plan_node: None,
+        branch: Some("topic".into()),
+        files: Some(vec!["src/lib.rs".into(), "src/main.rs".into()]),
         body: Commit {
             repo: repo(),
             message: "x".repeat(120),
