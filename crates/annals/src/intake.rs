@@ -20,6 +20,8 @@ use crate::{Annals, At, LoadError, ViewError};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InboxDetails {
+    /// Why it waits, in words.
+    pub why: String,
     /// The questions that have no answer, with their numbers.
     pub questions: Vec<(usize, Text)>,
     /// Its own tasks that failed, with what reviewers said.
@@ -61,22 +63,37 @@ impl Annals {
         let query = InboxQuery {
             after,
             limit,
-            low_waits: self.settings().await?.threshold.is_none(),
         };
         Ok(self.catalogue.inbox(self.log.as_ref(), &query).await?)
     }
 
-    /// What a person needs to know of an intent in the inbox: the open questions,
-    /// and what failed with what reviewers said of it.
+    /// What a person needs to know of an intent in the inbox: why it waits, the open
+    /// questions, and what failed with what reviewers said of it.
     ///
     /// # Errors
     /// [`ViewError`].
     pub async fn inbox_details(&self, entry: &InboxEntry) -> Result<InboxDetails, ViewError> {
-        let mut details = InboxDetails::default();
+        let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
+        let mut details = InboxDetails {
+            why: match entry.reasons.first() {
+                Some(InboxReason::Approval) => {
+                    let settings = self.settings().await?;
+                    let why = settings.why_waits(view.risk, view.risk_basis);
+                    match view.risk_in_words() {
+                        Some(risk) => format!("{risk}; {why}"),
+                        None => why,
+                    }
+                }
+                Some(InboxReason::Clarification) => "a question has no answer".to_owned(),
+                Some(InboxReason::Blocked) => "some of its parts failed, or all were turned down".to_owned(),
+                Some(InboxReason::Error) => "all of its parts failed".to_owned(),
+                None => String::new(),
+            },
+            ..InboxDetails::default()
+        };
         if entry.reasons == [InboxReason::Approval] {
             return Ok(details);
         }
-        let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
         let questions = view.open_questions();
         details.questions = questions
             .map(|(number, text)| (number, text.clone()))

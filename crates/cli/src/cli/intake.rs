@@ -48,8 +48,8 @@ pub(crate) struct Who {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The title is the text up to its first blank line. The type and the first risk follow by rule
-(`annals classify` shows how), unless you give them. What you call a low risk goes on at once;
-the rest waits in the inbox for `annals approve`.
+(`annals classify` shows how), unless you give them. What is a low risk goes on at once, and what
+decided the risk is recorded as the reason; the rest waits in the inbox for `annals approve`.
 
 Examples:
   annals submit \"Fix the crash at login\"
@@ -94,9 +94,9 @@ pub(crate) struct Submit {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-In the inbox is what waits for a person: an approval (a risk that is med, high or not known), an
-answer, or somebody who looks at what failed. The oldest stands first, with why it is there, what
-is asked, what reviewers said of the tasks that failed, and the command that resolves it.
+In the inbox is what waits for a person: an approval (what is proposed and the system did not
+approve), an answer, or somebody who looks at what failed. The oldest stands first, with why it is
+there, what is asked, what reviewers said of the tasks that failed, and the command that resolves it.
 
 Examples:
   annals inbox
@@ -233,7 +233,8 @@ pub(crate) struct Judge {
 #[command(after_help = "\
 autonomy.threshold         up to which judged risk the system approves by itself: none, low,
                            med or high
-autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false
+autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false;
+                           true, unless it was set
 review.max_retries         how often a task is tried again after a review rejected it
 
 They are recorded in the log and hold for what is decided from then on.

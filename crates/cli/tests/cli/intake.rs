@@ -86,19 +86,23 @@ fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
         "{inbox}"
     );
     assert_eq!(
-        lines[1..3],
+        lines[1..4],
         [
             "  Add a link to the login page",
+            "  why: risk med by rule (type feature); the system approves up to low \
+             (autonomy.threshold)",
             "  -> annals approve first"
         ]
     );
     assert!(
-        lines[4].starts_with("second  approval  risk high"),
+        lines[5].starts_with("second  approval  risk high"),
         "{inbox}"
     );
-    assert_eq!(lines.len(), 8, "what is low went on by itself: {inbox}");
+    assert_eq!(lines.len(), 10, "what is low went on by itself: {inbox}");
     let json = place.run(&["inbox", "--json"]).ok().lines();
     assert_eq!(json[1]["reasons"], json!(["approval"]));
+    let why = json[1]["why"].as_str().unwrap();
+    assert!(why.starts_with("risk high by rule (word \"設計変更\")"), "{why}");
     assert_eq!(json[1]["resolve"][0], "annals approve second");
 
     place.run(&["approve", "first", "second"]).ok();
@@ -288,25 +292,20 @@ fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
 fn settings_are_recorded_and_hold_from_then_on() {
     let place = Place::with_log();
     submit(&place, "before", &[], "Fix a typo");
-    let note = place.run(&["inbox"]);
-    assert!(
-        note.stderr.contains("1 intent is proposed with a low risk"),
-        "{note:?}"
-    );
-    let args = ["settings", "autonomy.trust_classifier", "true"];
+    let args = ["settings", "autonomy.trust_classifier", "false"];
     assert_eq!(
         place.run(&args).ok().stdout,
-        "autonomy.trust_classifier  true\n"
+        "autonomy.trust_classifier  false\n"
     );
     submit(&place, "after", &[], "Fix a typo");
     assert_eq!(
         (status(&place, "before"), status(&place, "after")),
-        ("proposed".into(), "approved".into())
+        ("approved".into(), "proposed".into())
     );
     let args = ["settings", "--at", "3", "--json"];
     assert_eq!(
         place.run(&args).ok().json()["autonomy.trust_classifier"],
-        "false"
+        "true"
     );
     place
         .run(&["settings", "autonomy.threshold", "medium"])
@@ -314,6 +313,48 @@ fn settings_are_recorded_and_hold_from_then_on() {
     place
         .run(&["settings", "autonomy.treshold"])
         .fails(2, &["autonomy.threshold"]);
+}
+
+#[test]
+fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
+    let place = Place::with_log();
+    submit(&place, "typo", &[], "Fix a typo");
+    let shown = |alias: &str| {
+        let shown = place.run(&["show", alias, "--as", "forge", "--json"]).ok();
+        let shown = shown.json();
+        (shown["approved_by"].clone(), shown["approval"].clone())
+    };
+    let rule = json!("risk low by rule (type fix)");
+    assert_eq!(shown("typo"), (json!("system"), rule.clone()));
+    let history = place.run(&["history", "typo"]).ok().stdout;
+    assert!(history.contains("risk low by rule (type fix)"), "{history}");
+    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
+
+    // With the rules not trusted it waits, and the inbox says why and what resolves it.
+    place
+        .run(&["settings", "autonomy.trust_classifier", "false"])
+        .ok();
+    submit(&place, "waits", &[], "Fix a typo");
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    for line in [
+        "waits  approval  risk low",
+        "why: risk low by rule (type fix); only the rules gave that risk \
+         (autonomy.trust_classifier false)",
+        "-> annals approve waits",
+    ] {
+        assert!(inbox.contains(line), "{line:?} is not in {inbox}");
+    }
+    let json = place.run(&["inbox", "--json"]).ok().json();
+    assert_eq!(json["resolve"][0], "annals approve waits");
+    // What waits since then goes on at a person's word: a setting is for what comes.
+    place
+        .run(&["settings", "autonomy.trust_classifier", "true"])
+        .ok();
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    assert!(inbox.contains("it was proposed where the system did not approve"), "{inbox}");
+    place.run(&["judge", "waits", "--risk", "low"]).ok();
+    assert_eq!(shown("waits"), (json!("system"), json!("risk low (judged)")));
+    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
 }
 
 #[test]

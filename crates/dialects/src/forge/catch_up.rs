@@ -63,6 +63,7 @@ pub(super) fn of_intent(
     logged: &ForgeIntent,
     file: &ForgeIntent,
     has_parts: bool,
+    goes_on: bool,
     course: Course,
 ) -> (Vec<Emitted>, Vec<&'static str>) {
     let mut stuck = difference::of_intents(logged, file);
@@ -86,7 +87,7 @@ pub(super) fn of_intent(
         }
         Err(()) => stuck.push("clarifications"),
     }
-    match staged(id, now, logged.status, file.status, has_parts) {
+    match staged(id, now, logged.status, (file, goes_on), has_parts) {
         Some(more) => events.extend(more),
         None => stuck.push("status"),
     }
@@ -153,9 +154,10 @@ fn staged(
     id: IntentId,
     now: Stage,
     logged: IntentStatus,
-    file: IntentStatus,
+    (intent, goes_on): (&ForgeIntent, bool),
     has_parts: bool,
 ) -> Option<Vec<Emitted>> {
+    let file = intent.status;
     if stage(logged) == Stage::Over {
         return (logged == file).then(Vec::new);
     }
@@ -172,7 +174,7 @@ fn staged(
         }
         _ => {
             if now == Stage::Proposed && stage(file) > Stage::Proposed {
-                events.push(facts::approved(id));
+                events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
             }
             if now < Stage::Begun && stage(file) == Stage::Begun {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));

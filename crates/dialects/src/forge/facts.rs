@@ -3,7 +3,7 @@
 use annals::domain::intent::{
     self, AdoptedStatus, Approved, Approver, ClarificationAnswered, ClarificationRequested,
     Classified, Decomposed, ExecutionStarted, Rejected, Risk, RiskBasis, TakenIn, TaskAdded,
-    TypeBasis, WorkType,
+    TypeBasis, WorkType, risk_in_words,
 };
 use annals::domain::task::{self, AdoptedTask, Planned, ReviewRecorded};
 use annals::domain::{
@@ -58,6 +58,8 @@ pub(super) struct IntentFacts<'a> {
     pub(super) depends_on: Vec<IntentId>,
     /// Whether it has tasks or children that say whether it is done.
     pub(super) has_parts: bool,
+    /// Whether the system approved it, since its author declared a low risk.
+    pub(super) goes_on: bool,
 }
 
 pub(super) fn emitted(id: IntentId, event: impl Into<intent::Event>, pieces: Pieces) -> Emitted {
@@ -87,7 +89,14 @@ impl IntentFacts<'_> {
             IntentStatus::Done if !self.has_parts => Some(intent::IntentStatus::Completed),
             _ => None,
         };
-        let header = taking.header(self.created_at, &render::intent(self.intent), &mut pieces);
+        let text = match self.goes_on {
+            true => render::intent(&ForgeIntent {
+                status: IntentStatus::Proposed,
+                ..self.intent.clone()
+            }),
+            false => render::intent(self.intent),
+        };
+        let header = taking.header(self.created_at, &text, &mut pieces);
         let adopted = intent::Adopted {
             header,
             prompt: pieces.text(prompt(&self.intent.title, &self.intent.body)),
@@ -125,7 +134,7 @@ impl IntentFacts<'_> {
         let id = self.id;
         match self.intent.status {
             IntentStatus::Proposed | IntentStatus::Cancelled => Vec::new(),
-            IntentStatus::Approved => vec![approved(id)],
+            IntentStatus::Approved => vec![self.approved()],
             IntentStatus::Rejected => {
                 vec![emitted(id, Rejected { reason: None }, Pieces::new())]
             }
@@ -134,19 +143,29 @@ impl IntentFacts<'_> {
             | IntentStatus::Blocked
             | IntentStatus::Error => {
                 let started = emitted(id, ExecutionStarted {}, Pieces::new());
-                vec![approved(id), started]
+                vec![self.approved(), started]
             }
         }
     }
+
+    fn approved(&self) -> Emitted {
+        approved(self.id, self.intent.risk.filter(|_| self.goes_on))
+    }
 }
 
-/// That somebody let an intent go on.
-pub(super) fn approved(id: IntentId) -> Emitted {
+/// That somebody let an intent go on: the system, where a risk that its author
+/// declared is given.
+pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Emitted {
+    let mut pieces = Pieces::new();
+    let reason = declared.map(|risk| risk_in_words(risk, RiskBasis::Declared, None, None));
     let approved = Approved {
-        by: Approver::Actor,
-        reason: None,
+        by: match declared {
+            Some(_) => Approver::System,
+            None => Approver::Actor,
+        },
+        reason: pieces.optional_text(reason.as_deref()),
     };
-    emitted(id, approved, Pieces::new())
+    emitted(id, approved, pieces)
 }
 
 /// That a file says a type or a risk.

@@ -73,7 +73,8 @@ pub async fn import(
         ..ImportReport::default()
     };
     let mut others = Others::default();
-    let source = Source::read(&folder, &options.secrets, &mut others, &mut report);
+    let mut source = Source::read(&folder, &options.secrets, &mut others, &mut report);
+    source.let_go(&annals.settings().await?);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();
         report.add_broken(&part, 1, error.to_string());
@@ -152,6 +153,8 @@ struct Counts {
     tasks: u64,
     reviews: u64,
     drafts: u64,
+    /// Intents that agents proposed with a risk that waits for no person.
+    let_go: u64,
     /// Intents and tasks that were there and went on.
     brought_on: u64,
 }
@@ -274,6 +277,11 @@ impl Import<'_> {
             .collect();
         if !said.is_empty() {
             let note = format!("imported {}", said.join(", "));
+            self.report.notes.push(note);
+        }
+        if self.counts.let_go > 0 {
+            let go = counted(self.counts.let_go, "intent goes on", "intents go on");
+            let note = format!("{go} by the system's approval: the risk was declared");
             self.report.notes.push(note);
         }
         self.report

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use annals::domain::intent::{RiskBasis, Source as IntentSource};
+use annals::domain::settings;
+
 use super::error::{ForgeError, Read};
 use super::folder::{Folder, Named, Part, files};
 use super::intent::{self, ForgeIntent};
@@ -9,6 +12,7 @@ use super::review::{self, ForgeReview};
 use super::sieve::Sieve;
 use super::task::{self, TaskFile};
 use super::text::decode;
+use super::words::IntentStatus;
 use crate::others::Others;
 use crate::report::ImportReport;
 use crate::secrets::Secrets;
@@ -17,6 +21,9 @@ use crate::secrets::Secrets;
 pub(super) struct IntentFile {
     pub(super) file: Named,
     pub(super) intent: ForgeIntent,
+    /// Whether its file says that it is proposed and it goes on all the same: an agent
+    /// declared a risk that waits for no person. Its status here is approved then.
+    pub(super) goes_on: bool,
     /// The lines of what it names.
     pub(super) parent_line: u64,
     pub(super) depends_on_line: u64,
@@ -138,6 +145,7 @@ impl Source {
                 Some((intent, (parent_line, depends_on_line))) => source.intents.push(IntentFile {
                     file,
                     intent,
+                    goes_on: false,
                     parent_line,
                     depends_on_line,
                 }),
@@ -156,6 +164,21 @@ impl Source {
             }
         }
         source
+    }
+
+    /// Lets go on what agents themselves proposed with a risk that asks for no person.
+    /// A person's file goes on as its status says.
+    pub(super) fn let_go(&mut self, settings: &settings::State) {
+        for file in &mut self.intents {
+            let intent = &mut file.intent;
+            let is_an_agents = intent.source != IntentSource::Human;
+            let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
+            let is_proposed = intent.status == IntentStatus::Proposed;
+            if is_an_agents && is_proposed && intent.risk.is_some_and(is_low) {
+                intent.status = IntentStatus::Approved;
+                file.goes_on = true;
+            }
+        }
     }
 
     /// How many files could be read.

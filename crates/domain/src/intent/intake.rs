@@ -10,7 +10,7 @@ use super::{
     ClarificationAnswered, ClarificationRequested, Classification, Classified, Decomposed,
     ExecutionStarted, InstructIntent, Instructed, JudgeIntent, Life, Proposal, RejectIntent,
     Rejected, RequestClarification, Risk, RiskBasis, RiskRule, Stage, StartExecution, State,
-    SubmitIntent, Submitted, TakenIn, TypeBasis, TypeRule, classify, title_and_body,
+    SubmitIntent, Submitted, TakenIn, TypeBasis, TypeRule, classify, risk_in_words, title_and_body,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -122,12 +122,9 @@ pub(super) fn propose(
         source: command.source,
     });
     let (classified, pieces) = by_rule(&found, command.risk);
-    let (risk, basis) = match command.risk {
-        Some(risk) => (risk, RiskBasis::Declared),
-        None => (found.risk, risk_basis(&found.risk_rule)),
-    };
     events.push(emit(id, classified, pieces));
-    events.extend(let_go(world, id, Life::Absent, risk, basis)?);
+    let given = GivenRisk::of(&found, command.risk);
+    events.extend(let_go(world, id, Life::Absent, &given)?);
     Ok(events)
 }
 
@@ -168,18 +165,54 @@ fn risk_basis(rule: &RiskRule) -> RiskBasis {
     }
 }
 
-/// The system's own approval, where the log's settings allow it at this risk.
+/// A risk, and what decided it.
+struct GivenRisk {
+    risk: Risk,
+    basis: RiskBasis,
+    /// In words.
+    why: String,
+}
+
+impl GivenRisk {
+    /// The risk that the author gave, or else that of the rules.
+    fn of(found: &Classification, declared: Option<Risk>) -> GivenRisk {
+        match (declared, &found.risk_rule) {
+            (Some(risk), _) => GivenRisk::said(risk, RiskBasis::Declared),
+            (None, RiskRule::HighWord(word)) => GivenRisk {
+                risk: found.risk,
+                basis: RiskBasis::HighWord,
+                why: risk_in_words(found.risk, RiskBasis::HighWord, None, Some(word)),
+            },
+            (None, RiskRule::Type) => GivenRisk {
+                risk: found.risk,
+                basis: RiskBasis::Type,
+                why: risk_in_words(found.risk, RiskBasis::Type, Some(found.work_type), None),
+            },
+        }
+    }
+
+    /// One that an agent or a person gave.
+    fn said(risk: Risk, basis: RiskBasis) -> GivenRisk {
+        GivenRisk {
+            risk,
+            basis,
+            why: risk_in_words(risk, basis, None, None),
+        }
+    }
+}
+
+/// The system's own approval, where the log's settings allow it at this risk. Its
+/// reason is what decided the risk.
 fn let_go(
     world: &mut World,
     id: IntentId,
     life: Life,
-    risk: Risk,
-    basis: RiskBasis,
+    given: &GivenRisk,
 ) -> Result<Vec<Emitted>, DecideError> {
-    if !world.settings()?.approves(risk, basis) {
+    if !world.settings()?.approves(given.risk, given.basis) {
         return Ok(Vec::new());
     }
-    Ok(approved(id, life, Approver::System, None))
+    Ok(approved(id, life, Approver::System, Some(&given.why)))
 }
 
 /// That an intent was approved. A Draft becomes Active by it.
@@ -275,7 +308,8 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decid
     };
     let mut events = vec![emit(id, classified, pieces)];
     if let Some(risk) = command.risk.filter(|_| state.stage == Stage::Proposed) {
-        events.extend(let_go(world, id, state.life, risk, RiskBasis::Judged)?);
+        let given = GivenRisk::said(risk, RiskBasis::Judged);
+        events.extend(let_go(world, id, state.life, &given)?);
     }
     Ok(events)
 }

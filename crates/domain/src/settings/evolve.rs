@@ -9,18 +9,18 @@ pub struct State {
     /// The highest risk that asks for nobody's approval, if there is one.
     pub threshold: Option<Risk>,
     /// Whether that also counts for a risk that nobody judged, which Quick
-    /// Classification gave.
+    /// Classification gave: what the rules call low goes on by itself.
     pub trust_classifier: bool,
     /// How often a task is tried anew after a review rejected it.
     pub max_review_retries: u32,
 }
 
 impl Default for State {
-    /// What dialects.md C has where nothing was set.
+    /// Where nothing was set: what is low goes on, whoever says that it is low.
     fn default() -> State {
         State {
             threshold: Some(Risk::Low),
-            trust_classifier: false,
+            trust_classifier: true,
             max_review_retries: 2,
         }
     }
@@ -36,6 +36,23 @@ impl State {
     pub fn approves(&self, risk: Risk, basis: RiskBasis) -> bool {
         let is_low_enough = self.threshold.is_some_and(|highest| risk <= highest);
         is_low_enough && (self.trust_classifier || basis.is_judgement())
+    }
+
+    /// Why an intent of this risk waits for a person's approval.
+    pub fn why_waits(&self, risk: Option<Risk>, basis: Option<RiskBasis>) -> String {
+        let Some(risk) = risk else {
+            return "nothing says how risky it is".to_owned();
+        };
+        let Some(highest) = self.threshold else {
+            return "the system approves nothing (autonomy.threshold none)".to_owned();
+        };
+        if risk > highest {
+            return format!("the system approves up to {highest} (autonomy.threshold)");
+        }
+        if self.trust_classifier || basis.is_some_and(RiskBasis::is_judgement) {
+            return "it was proposed where the system did not approve such a risk".to_owned();
+        }
+        "only the rules gave that risk (autonomy.trust_classifier false)".to_owned()
     }
 
     /// The number that stands for a setting's value in events.

@@ -84,6 +84,7 @@ impl Import<'_> {
             Became::Recorded(events) if *is_new => {
                 self.recorded(*events);
                 self.counts.intents += 1;
+                self.counts.let_go += u64::from(file.goes_on);
             }
             Became::Recorded(events) => {
                 self.recorded(*events);
@@ -145,7 +146,7 @@ impl Import<'_> {
         }
         let has_parts = has_parts || !logged.tasks.is_empty() || logged.has_children;
         let (events, stuck) =
-            catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, course);
+            catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, file.goes_on, course);
         if !stuck.is_empty() {
             self.left.insert(name.clone());
             self.passed_over(file.file.path(), in_log(&stuck, NO_EVENT));
@@ -209,6 +210,7 @@ impl Import<'_> {
             child_of,
             depends_on,
             has_parts,
+            goes_on: file.goes_on,
         };
         let mut events = facts.events(self.taking);
         if alias {

@@ -18,7 +18,7 @@ use annals::{Annals, At};
 use annals_dialects::ImportReport;
 use annals_dialects::forge::{ForgeExportReport, ForgeOptions, ForgeSelection, export, import};
 use annals_dialects::secrets::Secrets;
-use annals_domain::intent::{ApprovalStatus, Risk};
+use annals_domain::intent::ApprovalStatus;
 use annals_domain::{ActorRef, IntentId, Kind};
 use futures::executor::block_on;
 use tempfile::TempDir;
@@ -115,7 +115,7 @@ fn check_rows(annals: &Annals) {
         let waits = match computed {
             ApprovalStatus::Blocked | ApprovalStatus::Error => true,
             ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
-            ApprovalStatus::Proposed if row.risk != Some(Risk::Low) => true,
+            ApprovalStatus::Proposed => true,
             _ => view.needs_clarification,
         };
         let is_there = inbox.iter().any(|entry| entry.id() == row.id);

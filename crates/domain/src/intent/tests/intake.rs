@@ -150,8 +150,17 @@ fn names(emitted: &[Emitted]) -> Vec<&'static str> {
     emitted.iter().map(|one| one.event.event_type()).collect()
 }
 
+/// An approval; the system's has a reason.
 fn approved_by(by: Approver) -> AnyEvent {
-    intent_event(Approved { by, reason: None })
+    let reason = (by == Approver::System).then_some(crate::Slot(0));
+    intent_event(Approved { by, reason })
+}
+
+/// Why the system approved something.
+fn reason_of_approval(emitted: &[Emitted]) -> String {
+    let approved = |one: &Emitted| one.event.event_type() == "intent.approved";
+    let place = emitted.iter().position(approved).expect("an approval");
+    texts(emitted).swap_remove(place).swap_remove(0)
 }
 
 fn classified(emitted: &[Emitted]) -> (&Classified, Vec<String>) {
@@ -213,8 +222,8 @@ fn an_intent_without_a_risk_waits() {
 }
 
 #[test]
-fn a_risk_that_the_rules_gave_approves_nothing_by_default() {
-    let mut given = Given::new();
+fn a_risk_that_the_rules_gave_approves_nothing_where_the_log_does_not_trust_it() {
+    let mut given = Given::new().command(set(Setting::TrustClassifier, "false"));
     let emitted = given.execute(submit(1, "Fix the crash at login"));
     let (event, _) = classified(&emitted);
     assert_eq!(event.risk, Some(Risk::Low));
@@ -223,16 +232,29 @@ fn a_risk_that_the_rules_gave_approves_nothing_by_default() {
 }
 
 #[test]
-fn a_risk_that_the_rules_gave_approves_where_the_log_trusts_it() {
-    let mut given = Given::new().command(set(Setting::TrustClassifier, "true"));
+fn what_the_rules_call_low_goes_on_with_the_rule_as_its_reason() {
+    let mut given = Given::new();
     let emitted = given.execute(submit(1, "Fix the crash at login"));
     assert_eq!(emitted[3].event, approved_by(Approver::System));
+    assert_eq!(reason_of_approval(&emitted), "risk low by rule (type fix)");
     // It trusts the rules as far as it trusts anybody.
     given.execute(submit(2, "Fix the crash of the payment"));
     given.execute(submit(3, "Paginate the list"));
     for waits in [2, 3] {
         assert_eq!(status(&given, waits), ApprovalStatus::Proposed);
     }
+}
+
+#[test]
+fn the_systems_approval_says_who_or_what_gave_the_risk() {
+    let all = Given::new().command(set(Setting::AutonomyThreshold, "high"));
+    let why = |command: SubmitIntent| reason_of_approval(&all.decide(command).expect("accepted"));
+    assert_eq!(why(risky(1, Risk::Low)), "risk low (declared)");
+    let high = why(submit(1, "Fix the auth migration"));
+    assert_eq!(high, "risk high by rule (word \"migration\")");
+    let mut given = Given::new().command(risky(1, Risk::High));
+    let judged = given.execute(judge(1, Risk::Low));
+    assert_eq!(reason_of_approval(&judged), "risk low (judged)");
 }
 
 #[test]

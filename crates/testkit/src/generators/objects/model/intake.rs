@@ -25,7 +25,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             threshold: 1,
-            trust: false,
+            trust: true,
             retries: 2,
         }
     }
@@ -143,20 +143,19 @@ impl Model {
         }
     }
 
-    /// Why an intent is in the inbox, if it is (dialects.md C, Inbox).
+    /// Why an intent is in the inbox, if it is (docs/spec/forge.md, Inbox).
     pub fn inbox_reason(&self, id: Uuid) -> Option<&'static str> {
         let intent = &self.intents[&id];
         if !intent.taken_in {
             return None;
         }
-        let low_waits = self.settings.threshold == 0;
         match self.approval(id) {
             "blocked" => Some("blocked"),
             "error" => Some("error"),
             "proposed" | "approved" | "executing" if !intent.unanswered.is_empty() => {
                 Some("clarification")
             }
-            "proposed" if intent.risk != Some(Risk::Low) || low_waits => Some("approval"),
+            "proposed" => Some("approval"),
             _ => None,
         }
     }
