@@ -1,6 +1,6 @@
 //! The arguments of intake.
 
-use annals::domain::intent::{Risk, Source, WorkType};
+use annals::domain::intent::{ListedType, Risk, Source, WorkType};
 use annals::domain::settings::Setting;
 use clap::Args;
 
@@ -23,7 +23,7 @@ pub(crate) struct Classify {
     /// The text; none, or -, is standard input
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// The type that its author gave it: feature, refactor, fix, test or audit
+    /// The type that its author gave it: feature, refactor, fix, test, audit or any other word
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) declared: Option<WorkType>,
     /// A label of it; give it again for more
@@ -32,6 +32,9 @@ pub(crate) struct Classify {
     /// Where it comes from: human, audit, epiphany or reflection
     #[arg(long, value_name = "SOURCE", default_value = "human")]
     pub(crate) source: Source,
+    /// By which type's flow and risk one goes that is not listed; a log has a setting for it
+    #[arg(long, value_name = "TYPE", default_value = "feature")]
+    pub(crate) unknown_type: ListedType,
     /// Say which rules decided
     #[arg(long)]
     pub(crate) explain: bool,
@@ -67,7 +70,7 @@ pub(crate) struct Submit {
     /// The open observation that led to it, which is processed then
     #[arg(long, value_name = "ID")]
     pub(crate) observation: Option<String>,
-    /// Its type: feature, refactor, fix, test or audit
+    /// Its type: feature, refactor, fix, test, audit or any other word
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) work_type: Option<WorkType>,
     /// Its risk, as you judge: low, med or high
@@ -216,7 +219,7 @@ pub(crate) struct Judge {
     /// Intents
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
-    /// The type: feature, refactor, fix, test or audit
+    /// The type: feature, refactor, fix, test, audit or any other word
     #[arg(long = "type", value_name = "TYPE", required_unless_present = "risk")]
     pub(crate) work_type: Option<WorkType>,
     /// The risk: low, med or high
@@ -236,6 +239,9 @@ autonomy.threshold         up to which judged risk the system approves by itself
 autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false;
                            true, unless it was set
 review.max_retries         how often a task is tried again after a review rejected it
+classification.unknown_type
+                           by which type's flow and risk one goes that is not listed: feature,
+                           refactor, fix, test or audit
 
 They are recorded in the log and hold for what is decided from then on.
 

@@ -4,7 +4,7 @@
 use annals::domain::alias::ReserveAlias;
 use annals::domain::intent::{
     AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
-    RerunIntent, Source, SubmitIntent,
+    RerunIntent, Source, SubmitIntent, WorkType,
 };
 use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind, ObservationId};
 use annals::{Annals, At, Outcome, Request};
@@ -51,6 +51,7 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
         (_, words) => Some(classify::text(words, &context.output)?),
     };
     let annals = context.writer()?;
+    note_type(&annals, args.work_type.as_ref(), &context.output).await?;
     let done = submitted(&annals, args, prompt).await;
     let shown = match done {
         Ok((id, outcome)) => show(&annals, id.0, &outcome, &mut context.output).await,
@@ -58,6 +59,19 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
     };
     annals.close().await;
     shown
+}
+
+/// Says of a type that is not listed by what it goes: it may be a slip.
+async fn note_type(
+    annals: &Annals,
+    work_type: Option<&WorkType>,
+    output: &Output,
+) -> Result<(), CliError> {
+    if let Some(own) = work_type.filter(|it| it.listed().is_none()) {
+        let settings = annals.settings().await?;
+        classify::note_type(own, settings.unknown_type, output);
+    }
+    Ok(())
 }
 
 async fn submitted(
@@ -81,7 +95,7 @@ async fn submitted(
     let id = IntentId(Uuid::now_v7());
     let command = SubmitIntent {
         id: Some(id),
-        work_type: args.work_type,
+        work_type: args.work_type.clone(),
         risk: args.risk,
         labels: args.labels.clone(),
         refines,
@@ -246,7 +260,7 @@ pub(crate) async fn judge(args: &Judge, context: &mut Context) -> Result<(), Cli
     let command = |intent| {
         let judge = JudgeIntent {
             intent,
-            work_type: args.work_type,
+            work_type: args.work_type.clone(),
             risk: args.risk,
             reason: args.reason.clone(),
         };

@@ -181,7 +181,7 @@ fn drafts_are_taken_as_they_come_while_others_work_on_the_log() {
     put(
         &place,
         "intent-drafts/bad.md",
-        "---\ntype: bug\n---\n\nx\n\ny\n",
+        "---\ntype: Fix\n---\n\nx\n\ny\n",
     );
     let second = watching.next();
     assert_eq!(

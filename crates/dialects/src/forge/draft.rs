@@ -129,7 +129,7 @@ fn said(fence: u64, text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft> {
     };
     let mut fields = Fields::of(place, node)?;
     Ok(ForgeDraft {
-        work_type: fields.optional_word("type")?,
+        work_type: fields.optional_type("type")?,
         labels: fields.labels("labels")?,
         risk: fields.optional_word("risk")?,
         ..nothing_said()

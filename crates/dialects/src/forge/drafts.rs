@@ -330,7 +330,7 @@ async fn propose(
     };
     let command = SubmitIntent {
         id: Some(intent),
-        work_type: draft.work_type,
+        work_type: draft.work_type.clone(),
         risk: draft.risk,
         labels: draft.labels.clone(),
         extra: remains.to_json(),

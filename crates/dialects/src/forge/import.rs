@@ -9,9 +9,11 @@ mod intents;
 mod reviews;
 mod tasks;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+use annals::domain::intent::ListedType;
+use annals::domain::settings::Setting;
 use annals::domain::{ActorKind, ActorRef, IntentId, Kind, TaskId};
 use annals::{Annals, ExecuteError};
 use chrono::Utc;
@@ -74,7 +76,9 @@ pub async fn import(
     };
     let mut others = Others::default();
     let mut source = Source::read(&folder, &options.secrets, &mut others, &mut report);
-    source.let_go(&annals.settings().await?);
+    let settings = annals.settings().await?;
+    source.let_go(&settings);
+    note_types(&source, settings.unknown_type, &mut report);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();
         report.add_broken(&part, 1, error.to_string());
@@ -91,6 +95,7 @@ pub async fn import(
         },
         report,
         counts: Counts::default(),
+        unknown_type: settings.unknown_type,
         known: HashMap::new(),
         left: HashSet::new(),
         claimed: HashSet::new(),
@@ -119,6 +124,27 @@ pub async fn import(
         }
     }
     Ok(import.finish())
+}
+
+/// Names the types that are not listed: one may be a slip.
+fn note_types(source: &Source, unknown: ListedType, report: &mut ImportReport) {
+    let types = source.intents.iter();
+    let types = types.filter_map(|file| file.intent.work_type.as_ref());
+    let own = types.filter(|it| it.listed().is_none());
+    let own: BTreeSet<&str> = own.map(|it| it.as_str()).collect();
+    if own.is_empty() {
+        return;
+    }
+    let mut named: Vec<&str> = own.iter().take(NAMED).copied().collect();
+    if own.len() > NAMED {
+        named.push("...");
+    }
+    report.notes.push(format!(
+        "kept {} not listed: {}; they go by {unknown} ({})",
+        counted(own.len() as u64, "type that is", "types that are"),
+        named.join(", "),
+        Setting::UnknownType,
+    ));
 }
 
 /// An intent that a file of the folder is about.
@@ -181,6 +207,8 @@ struct Import<'a> {
     taking: Taking<'a>,
     report: ImportReport,
     counts: Counts,
+    /// By which type's flow one goes that is not listed.
+    unknown_type: ListedType,
     known: HashMap<String, Known>,
     /// The names of intents that were left as they are in the log.
     left: HashSet<String>,

@@ -26,6 +26,9 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     for label in &command.labels {
         not_blank("labels", label)?;
     }
+    if let Some(work_type) = &command.work_type {
+        work_type.check("type")?;
+    }
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
     }
@@ -118,8 +121,9 @@ pub(super) fn propose(
         title,
         body,
         labels: &command.labels,
-        declared: command.work_type,
+        declared: command.work_type.as_ref(),
         source: command.source,
+        unknown_type: world.settings()?.unknown_type,
     });
     let (classified, pieces) = by_rule(&found, command.risk);
     events.push(emit(id, classified, pieces));
@@ -143,7 +147,7 @@ fn by_rule(found: &Classification, declared: Option<Risk>) -> (Classified, Piece
         RiskRule::HighWord(_) | RiskRule::Type => None,
     };
     let classified = Classified {
-        work_type: Some(found.work_type),
+        work_type: Some(found.work_type.clone()),
         type_basis: Some(type_basis),
         type_word,
         flow: found.flow.clone(),
@@ -186,7 +190,7 @@ impl GivenRisk {
             (None, RiskRule::Type) => GivenRisk {
                 risk: found.risk,
                 basis: RiskBasis::Type,
-                why: risk_in_words(found.risk, RiskBasis::Type, Some(found.work_type), None),
+                why: risk_in_words(found.risk, RiskBasis::Type, Some(&found.work_type), None),
             },
         }
     }
@@ -292,15 +296,17 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decid
     }
     let id = command.intent;
     let state = open_intent(world, id, "judge_intent")?;
+    let mut flow = Vec::new();
+    if let Some(work_type) = &command.work_type {
+        work_type.check("type")?;
+        flow = work_type.flow(world.settings()?.unknown_type).to_vec();
+    }
     let mut pieces = Pieces::new();
     let classified = Classified {
-        work_type: command.work_type,
-        type_basis: command.work_type.map(|_| TypeBasis::Judged),
+        work_type: command.work_type.clone(),
+        type_basis: command.work_type.as_ref().map(|_| TypeBasis::Judged),
         type_word: None,
-        flow: command
-            .work_type
-            .map(|it| it.flow().to_vec())
-            .unwrap_or_default(),
+        flow,
         risk: command.risk,
         risk_basis: command.risk.map(|_| RiskBasis::Judged),
         risk_word: None,

@@ -13,6 +13,7 @@ pub struct SetSetting {
     /// Which one.
     pub setting: Setting,
     /// Its value: of `autonomy.threshold` none, low, med or high; of
-    /// `autonomy.trust_classifier` true or false; of `review.max_retries` 0 to 100.
+    /// `autonomy.trust_classifier` true or false; of `review.max_retries` 0 to 100; of
+    /// `classification.unknown_type` feature, refactor, fix, test or audit.
     pub value: String,
 }

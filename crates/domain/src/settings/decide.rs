@@ -1,7 +1,7 @@
 //! What is accepted of the settings, and what happens then.
 
 use super::{Set, SetSetting, Setting};
-use crate::intent::Risk;
+use crate::intent::{ListedType, Risk};
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, Meta, Refusal};
@@ -47,5 +47,9 @@ fn read(setting: Setting, value: &str) -> Result<u32, Refusal> {
             .ok()
             .filter(|retries| *retries <= MOST_RETRIES)
             .ok_or_else(|| wrong("a number from 0 to 100")),
+        Setting::UnknownType => value
+            .parse()
+            .map(|listed: ListedType| u32::from(listed.code()))
+            .map_err(|_| wrong("feature, refactor, fix, test or audit")),
     }
 }

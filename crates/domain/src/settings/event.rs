@@ -18,6 +18,8 @@ coded_enum! {
         TrustClassifier = 2 => "autonomy.trust_classifier",
         /// How often a task is tried anew after a review rejected it.
         MaxReviewRetries = 3 => "review.max_retries",
+        /// By which listed type's flow and risk a type goes that is not listed.
+        UnknownType = 4 => "classification.unknown_type",
     }
 }
 
@@ -37,7 +39,7 @@ pub struct Set {
     /// Which one.
     pub setting: Setting,
     /// Its value: of a threshold 0 for none, 1 low, 2 med, 3 high; of a switch 0
-    /// or 1; of a count the count.
+    /// or 1; of a count the count; of a type its number.
     pub value: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The settings as they are: what deciders go by.
 
 use super::{Event, Setting};
-use crate::intent::{Risk, RiskBasis};
+use crate::intent::{ListedType, Risk, RiskBasis};
 
 /// The settings of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct State {
     pub trust_classifier: bool,
     /// How often a task is tried anew after a review rejected it.
     pub max_review_retries: u32,
+    /// By which type's flow and risk one goes that is not listed.
+    pub unknown_type: ListedType,
 }
 
 impl Default for State {
@@ -22,6 +24,7 @@ impl Default for State {
             threshold: Some(Risk::Low),
             trust_classifier: true,
             max_review_retries: 2,
+            unknown_type: ListedType::Feature,
         }
     }
 }
@@ -61,6 +64,7 @@ impl State {
             Setting::AutonomyThreshold => self.threshold.map_or(0, |risk| u32::from(risk.code())),
             Setting::TrustClassifier => u32::from(self.trust_classifier),
             Setting::MaxReviewRetries => self.max_review_retries,
+            Setting::UnknownType => u32::from(self.unknown_type.code()),
         }
     }
 
@@ -72,6 +76,7 @@ impl State {
                 .map_or_else(|| "none".to_owned(), |risk| risk.to_string()),
             Setting::TrustClassifier => self.trust_classifier.to_string(),
             Setting::MaxReviewRetries => self.max_review_retries.to_string(),
+            Setting::UnknownType => self.unknown_type.to_string(),
         }
     }
 }
@@ -89,5 +94,10 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Setting::TrustClassifier => state.trust_classifier = set.value != 0,
         Setting::MaxReviewRetries => state.max_review_retries = set.value,
+        Setting::UnknownType => {
+            let with_code = |it: &&ListedType| u32::from(it.code()) == set.value;
+            let named = ListedType::ALL.iter().find(with_code).copied();
+            state.unknown_type = named.unwrap_or(ListedType::Feature);
+        }
     }
 }

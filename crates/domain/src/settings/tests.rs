@@ -25,7 +25,7 @@ fn state(given: &Given) -> State {
 fn what_was_never_set_has_its_default() {
     let state = state(&Given::new());
     let values: Vec<String> = Setting::ALL.iter().map(|it| state.value(*it)).collect();
-    assert_eq!(values, ["low", "true", "2"]);
+    assert_eq!(values, ["low", "true", "2", "feature"]);
 }
 
 #[test]
@@ -37,7 +37,9 @@ fn a_setting_is_what_it_was_set_to_last() {
     }
     given.execute(set(Setting::TrustClassifier, "false"));
     given.execute(set(Setting::MaxReviewRetries, "0"));
+    given.execute(set(Setting::UnknownType, "test"));
     let state = state(&given);
+    assert_eq!(state.value(Setting::UnknownType), "test");
     assert!(!state.trust_classifier);
     assert_eq!(state.max_review_retries, 0);
 }
@@ -64,6 +66,7 @@ fn a_value_that_no_setting_has_is_refused() {
         (Setting::TrustClassifier, "yes"),
         (Setting::MaxReviewRetries, "101"),
         (Setting::MaxReviewRetries, "-1"),
+        (Setting::UnknownType, "docs"),
     ] {
         let refusal = Given::new().decide(set(setting, value)).unwrap_err();
         assert!(matches!(refusal, Refusal::Invalid { field: "value", .. }));

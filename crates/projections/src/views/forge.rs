@@ -231,7 +231,7 @@ impl ForgeIntentView {
 
     fn classify(&mut self, event: &intent::Classified, entry: &Entry) {
         if event.work_type.is_some() {
-            self.work_type = event.work_type;
+            self.work_type.clone_from(&event.work_type);
             self.type_basis = event.type_basis;
             self.flow.clone_from(&event.flow);
         }
@@ -246,7 +246,7 @@ impl ForgeIntentView {
     pub fn risk_in_words(&self) -> Option<String> {
         let word = self.risk_word.as_ref().and_then(Text::as_str);
         let (risk, basis) = (self.risk?, self.risk_basis?);
-        Some(intent::risk_in_words(risk, basis, self.work_type, word))
+        Some(intent::risk_in_words(risk, basis, self.work_type.as_ref(), word))
     }
 
     /// The questions that have no answer, with their numbers.

@@ -126,9 +126,9 @@ fn invalid_frontmatter_is_refused() {
 }
 
 #[test]
-fn an_unknown_type_and_a_risk_spelled_wrong_are_refused_with_their_lines() {
-    let error = refused("---\nlabels: [a]\ntype: bugfix\n---\na\n\nb\n");
-    assert!(matches!(&error, ForgeError::Word { word, .. } if word == "bugfix"));
+fn a_type_in_other_letters_and_a_risk_spelled_wrong_are_refused_with_their_lines() {
+    let error = refused("---\nlabels: [a]\ntype: FIX\n---\na\n\nb\n");
+    assert!(matches!(&error, ForgeError::Word { word, .. } if word == "FIX"));
     assert_eq!(error.line(), Some(3));
     let error = refused("\r\n---\r\nrisk: hgih\r\n---\r\na\r\n\r\nb\r\n");
     assert_eq!(error.line(), Some(3));

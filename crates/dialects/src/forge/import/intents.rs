@@ -10,7 +10,7 @@ use annals::wire::stream_name;
 use chrono::Utc;
 
 use super::{CHANGED_HERE, Import, Known, NO_EVENT, in_log};
-use crate::forge::facts::{self, IntentFacts};
+use crate::forge::facts::{self, FileRules, IntentFacts};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
@@ -77,6 +77,13 @@ impl Import<'_> {
             self.intent_became(&of, &became);
         }
         Ok(())
+    }
+
+    fn rules(&self, file: &IntentFile) -> FileRules {
+        FileRules {
+            goes_on: file.goes_on,
+            unknown_type: self.unknown_type,
+        }
     }
 
     fn intent_became(&mut self, OfIntent { file, is_new }: &OfIntent<'_>, became: &Became) {
@@ -146,7 +153,7 @@ impl Import<'_> {
         }
         let has_parts = has_parts || !logged.tasks.is_empty() || logged.has_children;
         let (events, stuck) =
-            catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, file.goes_on, course);
+            catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, self.rules(file), course);
         if !stuck.is_empty() {
             self.left.insert(name.clone());
             self.passed_over(file.file.path(), in_log(&stuck, NO_EVENT));
@@ -210,7 +217,7 @@ impl Import<'_> {
             child_of,
             depends_on,
             has_parts,
-            goes_on: file.goes_on,
+            rules: self.rules(file),
         };
         let mut events = facts.events(self.taking);
         if alias {

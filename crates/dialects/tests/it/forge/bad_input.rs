@@ -78,18 +78,18 @@ fn a_draft_without_a_body_and_an_intent_without_one() {
 }
 
 #[test]
-fn a_type_that_is_not_known() {
+fn a_type_in_other_letters_than_the_listed_one() {
     names(
         "intents/a.yaml",
-        format!("{GOOD}type: bug\n"),
+        format!("{GOOD}type: Fix\n"),
         "4",
-        "\"bug\" is none of feature",
+        "did you mean \"fix\"?",
     );
     names(
         "intent-drafts/a.md",
-        "---\ntype: bug\n---\nx\n\ny\n",
+        "---\ntype: AUDIT\n---\nx\n\ny\n",
         "2",
-        "\"bug\" is none of",
+        "\"AUDIT\" is none of",
     );
 }
 

@@ -1,7 +1,7 @@
 //! Document 004's tables, row by row, as a folder's files say them.
 
 use annals::projections::{ForgeIntentView, ForgeTaskView, ReviewView};
-use annals::{Annals, At};
+use annals::{Annals, At, Request};
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use annals_domain::settings::{SetSetting, Setting};
 use annals_domain::task::{Complexity, ReviewVerdict};
@@ -40,9 +40,41 @@ fn intent_type_feature_refactor_fix_test_audit() {
     }
     let annals = log();
     forge.import(&annals);
-    for (word, work_type) in words.iter().zip(WorkType::ALL) {
-        assert_eq!(intent(&annals, word).work_type, Some(*work_type));
+    for (word, work_type) in words.iter().zip(WorkType::LISTED) {
+        assert_eq!(intent(&annals, word).work_type.as_ref(), Some(work_type));
     }
+}
+
+#[test]
+fn intent_type_any_other_word_is_kept_and_comes_back() {
+    let forge = Forge::of(&[
+        ("intents/a.yaml", &with("type: docs\n")),
+        ("intents/b.yaml", &with("type: 文書 2\n")),
+        ("intents/slip.yaml", &with("type: Audit\n")),
+        ("intent-drafts/c.md", "---\ntype: feture\n---\nx\n\ny\n"),
+    ]);
+    let annals = log();
+    let report = forge.import(&annals);
+    let slips = broken(&report);
+    assert_eq!(slips.len(), 1, "{slips:?}");
+    assert!(slips[0].starts_with("intents/slip.yaml:4: "), "{slips:?}");
+    assert!(slips[0].contains("did you mean \"audit\"?"), "{slips:?}");
+    let note = "kept 2 types that are not listed: docs, 文書 2; they go by feature \
+                (classification.unknown_type)";
+    assert!(report.notes.iter().any(|it| it == note), "{report}");
+    for (name, word) in [("a", "docs"), ("b", "文書 2"), ("c", "feture")] {
+        let view = intent(&annals, name);
+        assert_eq!(view.work_type, Some(WorkType::Other(word.into())));
+        assert_eq!(view.flow.len(), 3);
+    }
+    let exported = Forge::new();
+    exported.export(&annals);
+    assert!(exported.get("intents/a.yaml").contains("\ntype: docs\n"));
+    assert!(exported.get("intents/c.yaml").contains("\ntype: feture\n"));
+    let other = log();
+    exported.import(&other);
+    let again = intent(&other, "b").work_type;
+    assert_eq!(again, Some(WorkType::Other("文書 2".into())));
 }
 
 #[test]
@@ -131,7 +163,7 @@ fn an_agents_file_waits_where_the_log_lets_nothing_go() {
         setting: Setting::AutonomyThreshold,
         value: "none".to_owned(),
     };
-    block_on(annals.execute(super::author(), none)).unwrap();
+    block_on(annals.execute(Request::new(super::author(), none))).unwrap();
     forge.import(&annals);
     assert_eq!(intent(&annals, "a").status, ApprovalStatus::Proposed);
     let entry = block_on(annals.inbox(None, 10)).unwrap().entries.remove(0);

@@ -103,10 +103,15 @@ fn of_words<T: Copy + std::fmt::Debug + 'static>(words: &'static [T]) -> impl St
     prop::sample::select(words)
 }
 
+fn work_type() -> impl Strategy<Value = WorkType> {
+    let words = ["feature", "fix", "audit", "docs", "文書", "012", "null", "a: b"];
+    prop::sample::select(words.to_vec()).prop_map(WorkType::from_word)
+}
+
 fn an_intent() -> impl Strategy<Value = ForgeIntent> {
     let words = (
         of_words(Source::ALL),
-        prop::option::of(of_words(WorkType::ALL)),
+        prop::option::of(work_type()),
         prop::option::of(of_words(Risk::ALL)),
         of_words(IntentStatus::ALL),
     );

@@ -284,11 +284,12 @@ fn bases(command: SubmitIntent) -> [String; 2] {
         slot.map(|slot| format!(" {}", pieces[usize::from(slot.0)]))
             .unwrap_or_default()
     };
-    assert_eq!(event.flow, event.work_type.expect("a type").flow());
+    let work_type = event.work_type.as_ref().expect("a type");
+    assert_eq!(event.flow, work_type.flow(ListedType::Feature));
     [
         format!(
             "{} by {}{}",
-            event.work_type.expect("a type"),
+            work_type,
             event.type_basis.expect("a basis"),
             word(event.type_word)
         ),
@@ -403,6 +404,52 @@ fn a_risk_judged_low_lets_a_proposed_intent_go_on() {
     // Once: what is approved is only classified anew.
     let emitted = given.execute(judge(1, Risk::Low));
     assert_eq!(names(&emitted), ["intent.classified"]);
+}
+
+#[test]
+fn a_type_that_is_not_listed_goes_by_the_setting_for_those() {
+    let docs = || WorkType::Other("docs".into());
+    let of_docs = |number: u128| SubmitIntent {
+        work_type: Some(docs()),
+        ..submit(number, "Describe the cache")
+    };
+    let mut given = Given::new();
+    let emitted = given.execute(of_docs(1));
+    let (event, _) = classified(&emitted);
+    assert_eq!(event.work_type, Some(docs()));
+    assert_eq!((event.risk, event.flow.len()), (Some(Risk::Med), 3));
+    assert_eq!(status(&given, 1), ApprovalStatus::Proposed);
+
+    given.execute(set(Setting::UnknownType, "test"));
+    let emitted = given.execute(of_docs(2));
+    let why = "risk low by rule (type docs, as classification.unknown_type)";
+    assert_eq!(reason_of_approval(&emitted), why);
+    given.execute(set(Setting::UnknownType, "audit"));
+    let emitted = given.execute(JudgeIntent {
+        work_type: Some(docs()),
+        risk: None,
+        ..judge(1, Risk::Low)
+    });
+    let (event, _) = classified(&emitted);
+    assert_eq!(event.flow, [FlowStep::Audit, FlowStep::Report]);
+    // What was decided stays.
+    assert_eq!(state(&given, 1).risk, Some(Risk::Med));
+}
+
+#[test]
+fn a_listed_type_in_other_letters_is_refused_with_the_word() {
+    let slip = SubmitIntent {
+        work_type: Some(WorkType::Other("Fix".into())),
+        ..submit(1, "Describe the cache")
+    };
+    let refusal = Given::new().decide(slip).expect_err("a slip").to_string();
+    assert!(refusal.contains("write \"fix\""), "{refusal}");
+    let given = Given::new().command(risky(1, Risk::High));
+    let slip = JudgeIntent {
+        work_type: Some(WorkType::Other("AUDIT".into())),
+        ..judge(1, Risk::Low)
+    };
+    assert!(given.decide(slip).is_err());
 }
 
 #[test]

@@ -21,11 +21,12 @@ impl Draw<'_> {
     }
 
     fn work_type(&mut self) -> Option<WorkType> {
-        let all = WorkType::ALL;
-        if self.dice.once_in(2) {
-            self.dice.pick(all)
-        } else {
-            None
+        // Some of nobody's list, and a slip.
+        let own = ["docs", "文書", "Fix"].map(|word| WorkType::Other(word.to_owned()));
+        match self.dice.roll(8) {
+            0..4 => None,
+            4 => own.get(self.dice.roll(3)).cloned(),
+            _ => self.dice.pick(WorkType::LISTED),
         }
     }
 
@@ -108,12 +109,13 @@ impl Draw<'_> {
     }
 
     fn setting(&mut self) -> SetSetting {
-        let (setting, values): (_, &[&str]) = match self.dice.roll(3) {
+        let (setting, values): (_, &[&str]) = match self.dice.roll(4) {
             0 => (
                 Setting::AutonomyThreshold,
                 &["low", "none", "med", "high", "all"],
             ),
             1 => (Setting::TrustClassifier, &["false", "true", "maybe"]),
+            2 => (Setting::UnknownType, &["feature", "test", "audit", "docs"]),
             _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
         };
         SetSetting {

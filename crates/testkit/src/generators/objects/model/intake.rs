@@ -13,12 +13,14 @@ use uuid::Uuid;
 use super::{Intent, Judged, Model, Task, demand, text};
 
 /// The log's settings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// 0 for none, then the risks.
     threshold: usize,
     trust: bool,
     retries: u32,
+    /// By which type one goes that is not listed.
+    unknown: String,
 }
 
 impl Default for Settings {
@@ -27,6 +29,7 @@ impl Default for Settings {
             threshold: 1,
             trust: true,
             retries: 2,
+            unknown: "feature".to_owned(),
         }
     }
 }
@@ -187,11 +190,7 @@ impl Model {
             }
         }
         self.because(c)?;
-        // No text of the generator has a word that says more.
-        let by_rule = match c.work_type {
-            Some(WorkType::Fix | WorkType::Refactor | WorkType::Test) => Risk::Low,
-            Some(WorkType::Feature | WorkType::Audit) | None => Risk::Med,
-        };
+        let by_rule = self.risk_by_rule(c.work_type.as_ref())?;
         let id = c.id?.0;
         self.new_intent(id, c.risk, by_rule);
         self.intents.get_mut(&id)?.child_of = c.child_of.map(Uuid::from);
@@ -200,6 +199,20 @@ impl Model {
             self.intents.get_mut(&parent.0)?.children.push(id);
         }
         self.place(Some(id), Kind::Intent)
+    }
+
+    /// No text of the generator has a word that says more than the type.
+    fn risk_by_rule(&self, work_type: Option<&WorkType>) -> Option<Risk> {
+        let word = match work_type {
+            None => "feature",
+            Some(WorkType::Other(word)) if word == "Fix" => return None,
+            Some(WorkType::Other(_)) => &self.settings.unknown,
+            Some(listed) => listed.as_str(),
+        };
+        match word {
+            "fix" | "refactor" | "test" => Some(Risk::Low),
+            _ => Some(Risk::Med),
+        }
     }
 
     fn new_intent(&mut self, id: Uuid, judged: Option<Risk>, by_rule: Risk) {
@@ -220,6 +233,7 @@ impl Model {
 
     fn judge_intent(&mut self, c: &intent::JudgeIntent) -> Judged {
         demand(c.work_type.is_some() || c.risk.is_some())?;
+        self.risk_by_rule(c.work_type.as_ref())?;
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
         let intent = self.open_intent(c.intent.0)?;
         intent.risk = c.risk.or(intent.risk);
@@ -415,10 +429,14 @@ impl Model {
                 settings.retries = c.value.parse().ok()?;
                 demand(settings.retries <= 100)?;
             }
+            Setting::UnknownType => {
+                let words = ["feature", "refactor", "fix", "test", "audit"];
+                demand(words.contains(&c.value.as_str()))?;
+                settings.unknown.clone_from(&c.value);
+            }
         }
         let before = &self.settings;
-        let same = (before.threshold, before.trust, before.retries)
-            == (settings.threshold, settings.trust, settings.retries);
+        let same = *before == settings;
         self.settings = settings;
         Some(!same)
     }
