@@ -10,7 +10,7 @@ use annals_domain::{
 };
 use annals_event_log::Position;
 use annals_projections::{
-    ForgeIntentView, ForgeTaskView, ForgeView, Inbox, InboxEntry, InboxQuery, InboxReason, Text,
+    ForgeChildView, ForgeIntentView, ForgeTaskView, ForgeView, Inbox, InboxEntry, InboxQuery, InboxReason, Text,
 };
 use uuid::Uuid;
 
@@ -188,7 +188,7 @@ impl Annals {
         Ok(loaded)
     }
 
-    /// An intent in document 004's words, as it was, with its tasks.
+    /// An intent in document 004's words, as it was, with its tasks and children.
     ///
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
@@ -202,7 +202,16 @@ impl Annals {
             .into_iter()
             .filter(|task| task.superseded_by.is_none());
         let tasks = tasks.collect();
-        Ok(ForgeView::new(view, tasks))
+        let mut children = Vec::new();
+        for child in &view.children {
+            match self.forge_intent(*child, at).await {
+                Ok(child) => children.push(ForgeChildView::from(child)),
+                // A folder may name a part that is not imported yet.
+                Err(ViewError::NotFound { .. } | ViewError::NotYet { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ForgeView::new(view, tasks, children))
     }
 
     /// An intent in document 004's words, as it was.

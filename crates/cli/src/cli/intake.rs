@@ -282,7 +282,8 @@ pub(crate) struct Ready {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The answer is an agent's: JSON, alone or in prose or in a fence. Its \"outcome\" says what it is:
-child_intents, a list of {title, body}; needs_clarification, with a list of clarifications; anything
+child_intents, a list of {title, body, id, type, labels, depends_on}, where depends_on names others
+of the list or intents of the log; needs_clarification, with a list of clarifications; anything
 else, or nothing, is tasks, a list of {id, title, plan, complexity, relevant_files,
 implementation_steps, context, depends_on}, or one of them alone. The intent is executing then.
 

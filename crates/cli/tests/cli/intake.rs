@@ -463,6 +463,58 @@ fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
 }
 
 #[test]
+fn a_child_of_an_analysis_keeps_its_type_labels_and_dependencies_and_its_parent_lists_it() {
+    let place = Place::with_log();
+    submit(&place, "whole", &["--risk", "low"], "Rework the login");
+    submit(&place, "before", &[], "Fix a typo");
+    let answer = r#"{"outcome":"child_intents","child_intents":[
+        {"id":"page","title":"Describe the page","body":"","type":"docs","labels":["ui","login"]},
+        {"title":"Mend the form","body":"all of it","type":"fix","labels":["ui"],
+         "depends_on":["page","before"]}]}"#;
+    place.run(&["analyze", "whole", answer]).ok();
+    let forge = |id: &str| {
+        let args = ["show", id, "--as", "forge", "--json"];
+        place.run(&args).ok().json()
+    };
+    let whole = forge("whole");
+    let children = whole["children"].as_array().unwrap();
+    let of = |name: &str| -> Vec<&Value> { children.iter().map(|child| &child[name]).collect() };
+    assert_eq!(of("title"), ["Describe the page", "Mend the form"]);
+    assert_eq!(of("type"), ["docs", "fix"]);
+    assert_eq!(of("status"), ["proposed", "approved"]);
+    let (page, form) = (of("id")[0].as_str().unwrap(), of("id")[1].as_str().unwrap());
+    let page_view = forge(page);
+    assert_eq!(page_view["labels"], json!(["ui", "login"]));
+    assert_eq!(page_view["parent"], "whole");
+    let form_view = forge(form);
+    assert_eq!(form_view["depends_on"], json!([page, "before"]));
+    assert_eq!(form_view["risk"], "low");
+    let listed = place.run(&["list", "intents", "--label", "login", "--json"]).ok().json();
+    assert_eq!(listed["id"], page);
+    // What waits in a circle, or for nothing that is there, is refused.
+    for (answer, says) in [
+        (
+            r#"{"outcome":"child_intents","child_intents":[
+                {"id":"a","title":"a","body":"","depends_on":["b"]},
+                {"id":"b","title":"b","body":"","depends_on":["a"]}]}"#,
+            "children wait for each other: a -> b -> a",
+        ),
+        (
+            r#"{"outcome":"child_intents","child_intents":[
+                {"title":"a","body":"","depends_on":["nobody"]}]}"#,
+            "\"nobody\" is no child of this analysis",
+        ),
+        (
+            r#"{"outcome":"child_intents","child_intents":[
+                {"title":"a","body":"","depends_on":["whole"]}]}"#,
+            "it would be a part of",
+        ),
+    ] {
+        place.run(&["analyze", "whole", answer]).fails(1, &[says]);
+    }
+}
+
+#[test]
 fn an_analysis_that_cannot_be_read_or_done_is_refused_and_nothing_is_stored() {
     let place = Place::with_log();
     submit(&place, "it", &["--risk", "low"], "Do it");

@@ -7,6 +7,7 @@
 mod families;
 mod intents;
 mod reviews;
+mod rings;
 mod tasks;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -54,7 +54,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     if let Some(parent) = command.child_of {
         let state = world.intent(parent)?;
         require_open(parent, &state, "submit_intent with it as child_of")?;
-        refuse_ancestors(world, parent, &command.depends_on)?;
+        refuse_ancestors(world, parent, "depends_on", &command.depends_on)?;
         if state.stage == Stage::Approved {
             events.push(started(parent));
         }
@@ -72,16 +72,17 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
 }
 
 /// An intent that waits for one that it is a part of would wait for ever.
-fn refuse_ancestors(
+pub(super) fn refuse_ancestors(
     world: &mut World,
     parent: IntentId,
+    field: &'static str,
     depends_on: &[IntentId],
 ) -> Result<(), DecideError> {
     let (mut next, mut seen) = (Some(parent), HashSet::new());
     while let Some(id) = next.filter(|id| seen.insert(*id)) {
         if depends_on.contains(&id) {
             let reason = format!("it would be a part of {id}, which waits for its parts");
-            return Err(Refusal::invalid("depends_on", reason).into());
+            return Err(Refusal::invalid(field, reason).into());
         }
         next = world.intent_if_any(id)?.and_then(|state| state.child_of);
     }

@@ -451,7 +451,7 @@ impl ForgeTaskView {
     }
 }
 
-/// An intent in document 004's words, with its tasks.
+/// An intent in document 004's words, with its tasks and children.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ForgeView {
@@ -461,11 +461,52 @@ pub struct ForgeView {
     /// Its tasks, in the order in which they were added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<ForgeTaskView>,
+    /// The intents that it was split into.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ForgeChildView>,
+}
+
+/// An intent that another one was split into, in short.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ForgeChildView {
+    /// What it is called: its alias, or else its id.
+    pub id: String,
+    /// Its title.
+    pub title: Text,
+    /// What kind of work it is.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub work_type: Option<WorkType>,
+    /// Where it is.
+    pub status: ApprovalStatus,
+    /// What the intents are called that must be done first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+impl From<ForgeIntentView> for ForgeChildView {
+    fn from(intent: ForgeIntentView) -> ForgeChildView {
+        ForgeChildView {
+            id: intent.id,
+            title: intent.title,
+            work_type: intent.work_type,
+            status: intent.status,
+            depends_on: intent.depends_on,
+        }
+    }
 }
 
 impl ForgeView {
-    /// An intent with its tasks.
-    pub fn new(intent: ForgeIntentView, tasks: Vec<ForgeTaskView>) -> ForgeView {
-        ForgeView { intent, tasks }
+    /// An intent with its tasks and children.
+    pub fn new(
+        intent: ForgeIntentView,
+        tasks: Vec<ForgeTaskView>,
+        children: Vec<ForgeChildView>,
+    ) -> ForgeView {
+        ForgeView {
+            intent,
+            tasks,
+            children,
+        }
     }
 }

@@ -15,7 +15,6 @@ use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
 use crate::forge::names::{known_as, reserved};
-use crate::forge::order::tangles;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::remains::{Remains, Spelling};
 use crate::forge::source::{IntentFile, Source};
@@ -30,7 +29,7 @@ struct OfIntent<'f> {
 impl Import<'_> {
     /// Records the intents that are not in the log, and brings on those that are.
     pub(super) async fn intents(&mut self, source: &Source) -> Result<(), ForgeFolderError> {
-        let in_ring = self.refuse_rings(&source.intents);
+        let in_ring = self.refuse_rings(&source.intents).await?;
         let with_parts = with_parts(source);
         let (mut new, mut again) = (Vec::new(), Vec::new());
         for file in &source.intents {
@@ -104,28 +103,6 @@ impl Import<'_> {
                 self.unfit(file.file.path(), 1, error);
             }
         }
-    }
-
-    /// Names intents that wait for each other, as parts or as dependencies, and
-    /// says which they are.
-    fn refuse_rings(&mut self, files: &[IntentFile]) -> HashSet<String> {
-        let mut names = HashSet::new();
-        for (tangle, around) in tangles(&needs(files)) {
-            let tangle: Vec<&IntentFile> = tangle.iter().filter_map(|at| files.get(*at)).collect();
-            let path = tangle.iter().take(around).chain(tangle.first());
-            let path: Vec<&str> = path.map(|file| file.file.name.as_str()).collect();
-            let reason = format!(
-                "the intents wait for each other, as parts or as dependencies: {}; take one of \
-                 these out",
-                path.join(" -> ")
-            );
-            for file in tangle {
-                let line = file.depends_on_line.max(file.parent_line);
-                self.broken(file.file.path(), line, reason.clone());
-                names.insert(file.file.name.clone());
-            }
-        }
-        names
     }
 
     /// An intent that is in the log already: what happened to it since.
@@ -262,34 +239,6 @@ impl Import<'_> {
         self.against(file.file.path(), line, id, violation);
         Ok((self.ids.intent(name), false))
     }
-}
-
-/// For each intent the others of the folder that it waits for: what it depends on,
-/// and its parts.
-fn needs(files: &[IntentFile]) -> Vec<Vec<usize>> {
-    let index: HashMap<&str, usize> = files
-        .iter()
-        .enumerate()
-        .map(|(index, file)| (file.file.name.as_str(), index))
-        .collect();
-    let mut needs: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
-    for (place, file) in files.iter().enumerate() {
-        let others = file.intent.depends_on.iter();
-        let others = others.filter_map(|name| index.get(name.as_str()));
-        if let Some(list) = needs.get_mut(place) {
-            list.extend(others);
-        }
-        let parent = file.intent.parent.as_deref();
-        let parent = parent.and_then(|name| index.get(name));
-        if let Some(list) = parent.and_then(|parent| needs.get_mut(*parent)) {
-            list.push(place);
-        }
-    }
-    for list in &mut needs {
-        list.sort_unstable();
-        list.dedup();
-    }
-    needs
 }
 
 /// The names of the intents that have tasks or parts in the folder, or may have: a

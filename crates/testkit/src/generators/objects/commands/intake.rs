@@ -150,7 +150,7 @@ impl Draw<'_> {
                     });
                 }
             }
-            3 => analysis.child_intents = (0..=self.dice.roll(2)).map(|_| self.child()).collect(),
+            3 => analysis.child_intents = (0..=self.dice.roll(2)).map(|number| self.child(number)).collect(),
             _ => analysis.clarifications = vec![self.text()],
         }
         if self.dice.once_in(16) {
@@ -159,12 +159,22 @@ impl Draw<'_> {
         analysis
     }
 
-    fn child(&mut self) -> ChildIntent {
+    fn child(&mut self, number: usize) -> ChildIntent {
+        let mut depends_on = Vec::new();
+        if self.dice.once_in(3) {
+            depends_on.push(format!("c{}", self.dice.roll(number + 2)));
+        }
+        if self.dice.once_in(6) {
+            depends_on.push(self.id::<IntentId>(Kind::Intent).to_string());
+        }
         ChildIntent {
-            title: self.text(),
             body: self.words(),
+            id: (!self.dice.once_in(4)).then(|| format!("c{number}")),
+            work_type: self.work_type(),
             risk: self.risk(),
-            extra: None,
+            labels: (0..self.dice.roll(2)).map(|_| self.text()).collect(),
+            depends_on,
+            ..ChildIntent::new(self.text())
         }
     }
 

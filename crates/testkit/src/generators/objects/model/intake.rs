@@ -295,17 +295,55 @@ impl Model {
         let intent = self.open_intent(id)?;
         (intent.stage, intent.analyzed) = ("executing", true);
         self.analyzed_tasks(id, &c.tasks)?;
-        for child in &c.child_intents {
-            text(&child.title)?;
-            let own = self.own_id();
-            self.new_intent(own, child.risk, Risk::Med);
-            self.intents.get_mut(&own)?.child_of = Some(id);
-            self.intents.get_mut(&id)?.children.push(own);
-        }
+        self.analyzed_children(id, &c.child_intents)?;
         match c.clarifications.is_empty() {
             true => Some(true),
             false => self.ask(id, &c.clarifications),
         }
+    }
+
+    fn analyzed_children(&mut self, parent: Uuid, children: &[intent::ChildIntent]) -> Option<()> {
+        let mut ids = BTreeMap::new();
+        let mut own = Vec::new();
+        for child in children {
+            own.push(self.own_id());
+            if let Some(name) = &child.id {
+                let id = *own.last()?;
+                demand(ids.insert(name.as_str(), id).is_none())?;
+            }
+        }
+        let mut above = vec![parent];
+        while let Some(next) = self.intents[above.last()?].child_of {
+            above.push(next);
+        }
+        let mut needs: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+        for (child, id) in children.iter().zip(&own) {
+            text(&child.title)?;
+            child.labels.iter().try_for_each(|label| text(label))?;
+            let of = |name: &String| match ids.get(name.as_str()) {
+                Some(id) => Some(*id),
+                None => name.parse().ok().filter(|id| self.intents.contains_key(id)),
+            };
+            let waits: Option<BTreeSet<Uuid>> = child.depends_on.iter().map(of).collect();
+            let waits = waits?;
+            demand(above.iter().all(|above| !waits.contains(above)))?;
+            needs.insert(*id, waits);
+        }
+        // What cannot be done last can never be done.
+        let mut left: BTreeSet<Uuid> = own.iter().copied().collect();
+        while let Some(next) = left.iter().copied().find(|id| needs[id].is_disjoint(&left)) {
+            left.remove(&next);
+        }
+        demand(left.is_empty())?;
+        for (child, id) in children.iter().zip(own) {
+            let by_rule = self.risk_by_rule(child.work_type.as_ref())?;
+            self.new_intent(id, child.risk, by_rule);
+            let new = self.intents.get_mut(&id)?;
+            new.child_of = Some(parent);
+            new.depends_on = needs.remove(&id)?.into_iter().collect();
+            self.intents.get_mut(&parent)?.children.push(id);
+        }
+        Some(())
     }
 
     fn analyzed_tasks(&mut self, intent: Uuid, tasks: &[intent::AnalyzedTask]) -> Option<()> {
