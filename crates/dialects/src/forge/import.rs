@@ -4,6 +4,7 @@
 //! are proposals, and are judged like all others. What is in the log already goes
 //! on as its file says, as long as nobody else did anything to it.
 
+mod as_they_come;
 mod families;
 mod intents;
 mod reviews;
@@ -14,7 +15,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use annals::domain::intent::ListedType;
-use annals::domain::settings::Setting;
+use annals::domain::settings::{self, Setting};
 use annals::domain::{ActorKind, ActorRef, IntentId, Kind, TaskId};
 use annals::{Annals, ExecuteError};
 use chrono::Utc;
@@ -28,6 +29,8 @@ use super::source::Source;
 use crate::others::Others;
 use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations, counted};
 use crate::secrets::Secrets;
+
+pub use as_they_come::{IntentBecame, IntentEntry, IntentsTaken, take_intents};
 
 /// Who records what a folder says.
 pub(super) const IMPORTER: &str = "forge";
@@ -87,25 +90,13 @@ pub async fn import(
     });
     others.report(&mut report);
     let actor = ActorRef::new(ActorKind::System, IMPORTER);
-    let mut import = Import {
-        annals,
-        ids: Ids::of(annals).await?,
-        taking: Taking {
-            actor: &actor,
-            at: Utc::now().into(),
-        },
-        report,
-        counts: Counts::default(),
-        unknown_type: settings.unknown_type,
-        known: HashMap::new(),
-        left: HashSet::new(),
-        claimed: HashSet::new(),
-        shown: Shown {
-            progress,
-            done: 0,
-            total: source.len() + drafts.len() as u64,
-        },
+    let total = source.len() + drafts.len() as u64;
+    let shown = Shown {
+        progress,
+        done: 0,
+        total,
     };
+    let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
     import.intents(&source).await?;
     import.tasks(&source).await?;
     import.reviews(&source.reviews).await?;
@@ -215,10 +206,45 @@ struct Import<'a> {
     left: HashSet<String>,
     /// Ids that tasks of this folder are called by and have.
     claimed: HashSet<TaskId>,
+    /// What was recorded of intents, by their names.
+    became: HashMap<String, Recorded>,
     shown: Shown<'a>,
 }
 
-impl Import<'_> {
+/// That something was recorded of an intent.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    is_new: bool,
+    events: u64,
+}
+
+impl<'a> Import<'a> {
+    /// An import that has not begun.
+    async fn new(
+        annals: &'a Annals,
+        actor: &'a ActorRef,
+        settings: &settings::State,
+        report: ImportReport,
+        shown: Shown<'a>,
+    ) -> Result<Import<'a>, ForgeFolderError> {
+        Ok(Import {
+            annals,
+            ids: Ids::of(annals).await?,
+            taking: Taking {
+                actor,
+                at: Utc::now().into(),
+            },
+            report,
+            counts: Counts::default(),
+            unknown_type: settings.unknown_type,
+            known: HashMap::new(),
+            left: HashSet::new(),
+            claimed: HashSet::new(),
+            became: HashMap::new(),
+            shown,
+        })
+    }
+
     fn broken(&mut self, path: &Path, line: u64, reason: String) {
         let file = path.display().to_string();
         self.report.add_broken(&file, line, reason);

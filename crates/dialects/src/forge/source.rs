@@ -136,22 +136,8 @@ impl Source {
         report: &mut ImportReport,
     ) -> Source {
         let mut source = Source::default();
-        for file in listed(folder, Part::Intents, secrets, others, report) {
-            let found = read(&file, secrets, report, |text, _, sieve| {
-                let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
-                Ok((intent::read_through(text, sieve)?, lines))
-            });
-            match found {
-                Some((intent, (parent_line, depends_on_line))) => source.intents.push(IntentFile {
-                    file,
-                    intent,
-                    goes_on: false,
-                    parent_line,
-                    depends_on_line,
-                }),
-                None => source.bad_intents.push(file.name),
-            }
-        }
+        let intents = listed(folder, Part::Intents, secrets, others, report);
+        source.read_intents(intents, secrets, report);
         for file in listed(folder, Part::Tasks, secrets, others, report) {
             match read(&file, secrets, report, task::read_through) {
                 Some(tasks) => source.tasks.push(TasksFile { file, tasks }),
@@ -164,6 +150,31 @@ impl Source {
             }
         }
         source
+    }
+
+    /// Reads the files of intents. One that is bad is named.
+    pub(super) fn read_intents(
+        &mut self,
+        files: impl IntoIterator<Item = Named>,
+        secrets: &Secrets,
+        report: &mut ImportReport,
+    ) {
+        for file in files {
+            let found = read(&file, secrets, report, |text, _, sieve| {
+                let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
+                Ok((intent::read_through(text, sieve)?, lines))
+            });
+            match found {
+                Some((intent, (parent_line, depends_on_line))) => self.intents.push(IntentFile {
+                    file,
+                    intent,
+                    goes_on: false,
+                    parent_line,
+                    depends_on_line,
+                }),
+                None => self.bad_intents.push(file.name),
+            }
+        }
     }
 
     /// Lets go on what agents themselves proposed with a risk that asks for no person.

@@ -6,10 +6,11 @@ use annals::LoadError;
 use annals::domain::intent::title_and_body;
 use annals::domain::{IntentId, Kind, Timestamp, alias};
 use annals::event_log::Version;
+use annals::projections::Relation;
 use annals::wire::stream_name;
 use chrono::Utc;
 
-use super::{CHANGED_HERE, Import, Known, NO_EVENT, in_log};
+use super::{CHANGED_HERE, Import, Known, NO_EVENT, Recorded, in_log};
 use crate::forge::facts::{self, FileRules, IntentFacts};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
@@ -58,6 +59,9 @@ impl Import<'_> {
                         child_of: None,
                         tasks: HashMap::new(),
                     };
+                    // It may have parts that came before.
+                    let parts = self.annals.naming(known.id, Relation::IntentChildOf, 1);
+                    let has_parts = has_parts || !parts.await?.is_empty();
                     self.known.insert(file.file.name.clone(), known);
                     new.push((file, has_parts));
                 }
@@ -86,6 +90,11 @@ impl Import<'_> {
     }
 
     fn intent_became(&mut self, OfIntent { file, is_new }: &OfIntent<'_>, became: &Became) {
+        if let Became::Recorded(events) = became {
+            let (is_new, events) = (*is_new, *events);
+            let recorded = Recorded { is_new, events };
+            self.became.insert(file.file.name.clone(), recorded);
+        }
         match became {
             Became::Recorded(events) if *is_new => {
                 self.recorded(*events);

@@ -26,7 +26,12 @@ use uuid::Uuid;
 
 /// A log in memory.
 fn log() -> Annals {
-    Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(1))))
+    log_of(1)
+}
+
+/// The same of another id.
+fn log_of(id: u128) -> Annals {
+    Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(id))))
 }
 
 fn author() -> ActorRef {
