@@ -43,7 +43,9 @@ pub(crate) struct Classify {
 /// Who gives a command.
 #[derive(Debug, Args)]
 pub(crate) struct Who {
-    /// Who does it: KIND:ID, or the id of a person; left out, the user's login name
+    /// Who does it: KIND:ID, or the id of a person; left out, git's user.name or user.email
+    /// (GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL or the user's own configuration), or else the user's
+    /// login name
     #[arg(long, env = "ANNALS_ACTOR", value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
 }

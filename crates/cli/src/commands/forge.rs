@@ -87,7 +87,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     context.reader()?.close().await;
     let mut watch = DraftWatch::start(&args.dir).map_err(Box::new)?;
     let options = DraftOptions {
-        author: args.who.actor(),
+        author: args.who.actor(&context.output),
         keep: args.keep_drafts,
         secrets: args.redaction.secrets()?,
     };

@@ -19,19 +19,13 @@ use crate::commands::{classify, of_kind};
 use crate::context::Context;
 use crate::error::{ApplyError, CliError};
 use crate::output::{Output, short};
-
-/// The actor of somebody of whom nothing is known.
-const NOBODY: &str = "unknown";
+use crate::user::user;
 
 impl Who {
-    /// The actor that was given, or the user.
-    pub(crate) fn actor(&self) -> ActorRef {
+    /// The actor that was given, or the person who runs the program.
+    pub(crate) fn actor(&self, output: &Output) -> ActorRef {
         let Some(actor) = &self.actor else {
-            let name = ["USER", "LOGNAME", "USERNAME"]
-                .iter()
-                .find_map(|name| std::env::var(name).ok());
-            let name = name.filter(|name| !name.trim().is_empty());
-            return ActorRef::human(name.unwrap_or_else(|| NOBODY.to_owned()));
+            return user(output);
         };
         let (kind, id) = split_actor(actor);
         let human = ActorRef::human(id.unwrap_or_default());
@@ -52,7 +46,8 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
     };
     let annals = context.writer()?;
     note_type(&annals, args.work_type.as_ref(), &context.output).await?;
-    let done = submitted(&annals, args, prompt).await;
+    let actor = args.who.actor(&context.output);
+    let done = submitted(&annals, args, prompt, actor).await;
     let shown = match done {
         Ok((id, outcome)) => show(&annals, id.0, &outcome, &mut context.output).await,
         Err(error) => Err(error),
@@ -78,6 +73,7 @@ async fn submitted(
     annals: &Annals,
     args: &Submit,
     prompt: Option<String>,
+    actor: ActorRef,
 ) -> Result<(IntentId, Outcome), CliError> {
     let proposal = proposal(annals, args, prompt).await?;
     let mut depends_on = Vec::new();
@@ -103,7 +99,7 @@ async fn submitted(
         depends_on,
         ..proposal
     };
-    let outcome = named(annals, id.0, command, args.alias.as_deref(), &args.who).await?;
+    let outcome = named(annals, id.0, command, args.alias.as_deref(), actor).await?;
     Ok((id, outcome))
 }
 
@@ -132,9 +128,8 @@ pub(super) async fn named(
     id: Uuid,
     command: impl Into<Command>,
     alias: Option<&str>,
-    who: &Who,
+    actor: ActorRef,
 ) -> Result<Outcome, CliError> {
-    let actor = who.actor();
     let mut requests = vec![Request::new(actor.clone(), command)];
     if let Some(alias) = alias {
         let reserve = ReserveAlias {
@@ -199,7 +194,7 @@ async fn analysis_of(
         ..RecordAnalysis::new(id)
     };
     let command = analyzed(annals, &asked).await?;
-    let request = Request::new(args.who.actor(), command);
+    let request = Request::new(args.who.actor(output), command);
     let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
     show(annals, id.0, &outcome, output).await
 }
@@ -290,7 +285,7 @@ pub(super) async fn each_of(
     context: &mut Context,
 ) -> Result<(), CliError> {
     let annals = context.writer()?;
-    let actor = who.actor();
+    let actor = who.actor(&context.output);
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
         let done = match of(&annals, kind, id).await {

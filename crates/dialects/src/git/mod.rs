@@ -19,6 +19,7 @@ mod error;
 mod map;
 mod odd_files;
 mod patch;
+mod person;
 mod read;
 mod remark;
 mod shown;
@@ -32,6 +33,7 @@ use futures::StreamExt;
 pub use crate::report::{FieldCount, ImportReport, Progress};
 pub use error::GitImportError;
 pub use map::CommitIds;
+pub use person::person;
 
 use crate::secrets::Secrets;
 use commit::Tally;
