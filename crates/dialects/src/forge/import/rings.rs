@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 
 use annals::At;
-use annals::LoadError;
 use annals::domain::{IntentId, Kind};
 use annals::projections::Relation;
 
@@ -149,7 +148,7 @@ impl Import<'_> {
     }
 
     /// The id of the intent of this name, which it has or would get.
-    async fn id_of(&self, name: &str) -> Result<IntentId, LoadError> {
+    async fn id_of(&self, name: &str) -> Result<IntentId, ForgeFolderError> {
         let known = known_as(self.annals, &self.ids, name).await?;
         let known = known.filter(|object| object.kind == Kind::Intent);
         Ok(known.map_or_else(|| self.ids.intent(name), |object| IntentId(object.id)))
