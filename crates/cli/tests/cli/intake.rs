@@ -80,7 +80,7 @@ fn a_type_that_is_not_listed_is_kept_and_said() {
     place.run(&["verify"]).ok();
 }
 
-fn agent() -> Value {
+pub(super) fn agent() -> Value {
     json!({ "kind": "agent", "id": "coder" })
 }
 
@@ -96,7 +96,7 @@ fn status(place: &Place, alias: &str) -> String {
     shown.json()["status"].as_str().unwrap().to_owned()
 }
 
-fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
+pub(super) fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
     let mut args = vec!["submit", "--alias", alias];
     args.extend(more);
     args.push(text);
@@ -345,128 +345,6 @@ fn settings_are_recorded_and_hold_from_then_on() {
         .fails(2, &["autonomy.threshold"]);
 }
 
-/// Who proposed an intent that was submitted with these variables.
-fn proposed_by(place: &Place, variables: &[(&str, &str)], args: &[&str]) -> (String, String) {
-    let mut all = vec!["submit", "Add a page", "--json"];
-    all.extend(args);
-    let mut command = place.command(&all);
-    for name in ["USER", "LOGNAME", "USERNAME", "GIT_CONFIG_GLOBAL"] {
-        command.env_remove(name);
-    }
-    command
-        .env("HOME", place.path("home"))
-        .env("XDG_CONFIG_HOME", place.path("home"))
-        .envs(variables.iter().copied());
-    let ran = command.output().unwrap();
-    assert!(ran.status.success(), "{ran:?}");
-    let row = place.run(&["list", "intents", "--limit", "1", "--json"]).ok().json();
-    assert_eq!(row["created_by"]["kind"], "human");
-    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    (row["created_by"]["id"].as_str().unwrap().to_owned(), said)
-}
-
-#[test]
-fn the_default_actor_is_the_person_as_git_knows_them() {
-    let place = Place::with_log();
-    std::fs::create_dir(place.path("home")).unwrap();
-    let login = [("USER", "kei")];
-    assert_eq!(proposed_by(&place, &login, &[]).0, "kei");
-    // Without a login name the system's list of users has one, or else it is said how to set it.
-    let (name, said) = proposed_by(&place, &[], &[]);
-    match name.as_str() {
-        "unknown" => assert!(said.contains("ANNALS_ACTOR") && said.contains("--actor"), "{said}"),
-        _ => assert!(!said.contains("unknown"), "{said}"),
-    }
-    let config = "[user]\n\tname = Kei Tanaka\n\temail = kei@example.org\n";
-    std::fs::write(place.path("home/.gitconfig"), config).unwrap();
-    assert_eq!(proposed_by(&place, &login, &[]).0, "Kei Tanaka");
-    // A repository's configuration is somebody else's.
-    std::fs::create_dir_all(place.path(".git")).unwrap();
-    std::fs::write(place.path(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    std::fs::write(place.path(".git/config"), "[user]\n\tname = Mallory\n").unwrap();
-    assert_eq!(proposed_by(&place, &login, &[]).0, "Kei Tanaka");
-    let author = [("USER", "kei"), ("GIT_AUTHOR_NAME", "Zoë")];
-    assert_eq!(proposed_by(&place, &author, &[]).0, "Zoë");
-    let given = [("GIT_AUTHOR_NAME", "Zoë"), ("ANNALS_ACTOR", "bob")];
-    assert_eq!(proposed_by(&place, &given, &[]).0, "bob");
-    assert_eq!(proposed_by(&place, &given, &["--actor", "alice"]).0, "alice");
-}
-
-/// The aliases of the intents that filters leave, the oldest first.
-fn listed(place: &Place, filters: &[&str]) -> Vec<String> {
-    let mut args = vec!["list", "intents", "--oldest", "--json"];
-    args.extend(filters);
-    let rows = place.run(&args).ok().lines();
-    let alias = |row: &Value| row["aliases"][0].as_str().unwrap().to_owned();
-    rows.iter().map(alias).collect()
-}
-
-#[test]
-fn intents_are_listed_by_approval_type_risk_source_and_label_and_filters_combine() {
-    let place = Place::with_log();
-    submit(&place, "a", &["--label", "ui", "--label", "login"], "Add a link");
-    submit(&place, "b", &["--label", "ui", "--type", "docs"], "Add a page");
-    submit(&place, "c", &["--source", "audit"], "認証の監査");
-    submit(&place, "d", &[], "Fix a typo");
-    for (filters, expected) in [
-        (&["--approval", "proposed"][..], &["a", "b", "c"][..]),
-        (&["--approval", "approved"], &["d"]),
-        (&["--approval", "done"], &[]),
-        (&["--type", "docs"], &["b"]),
-        (&["--type", "feature"], &["a"]),
-        (&["--risk", "med"], &["a", "b"]),
-        (&["--risk", "high"], &["c"]),
-        (&["--source", "audit"], &["c"]),
-        (&["--source", "human"], &["a", "b", "d"]),
-        (&["--label", "ui"], &["a", "b"]),
-        (&["--label", "ui", "--label", "login"], &["a"]),
-        (&["--label", "UI"], &[]),
-        (&["--label", "ui", "--risk", "med", "--type", "docs"], &["b"]),
-        (&["--source", "human", "--status", "active"], &["d"]),
-    ] {
-        assert_eq!(listed(&place, filters), expected, "{filters:?}");
-    }
-    // What changes moves between the lists.
-    place.run(&["approve", "a"]).ok();
-    place.run(&["reject", "b"]).ok();
-    place
-        .run(&["judge", "c", "--type", "fix", "--risk", "low"])
-        .ok();
-    assert_eq!(listed(&place, &["--approval", "approved"]), ["a", "c", "d"]);
-    assert_eq!(listed(&place, &["--approval", "rejected"]), ["b"]);
-    assert_eq!(listed(&place, &["--approval", "proposed"]), [""; 0]);
-    assert_eq!(listed(&place, &["--type", "fix"]), ["c", "d"]);
-    assert_eq!(listed(&place, &["--type", "audit"]), [""; 0]);
-    assert_eq!(listed(&place, &["--risk", "low"]), ["c", "d"]);
-    let one = ["--risk", "low", "--limit", "1"];
-    assert_eq!(listed(&place, &one), ["c"]);
-
-    let args = ["list", "tasks", "--approval", "done"];
-    place.run(&args).fails(1, &["only intents are listed by approval"]);
-    let args = ["list", "intents", "--status", "proposed"];
-    place.run(&args).fails(1, &["`--approval` lists: proposed, approved"]);
-    let args = ["list", "intents", "--approval", "open"];
-    place.run(&args).fails(2, &["proposed, approved"]);
-    place.run(&["verify"]).ok();
-}
-
-#[test]
-fn runs_are_listed_with_their_tasks_title_and_then_counts() {
-    let place = Place::with_log();
-    let task = json!({ "command": "create_task", "actor": agent(), "title": "Send the mail" });
-    let task = place.accept(&[task]).remove(0);
-    let run = json!({ "command": "create_run", "actor": agent(), "task": task });
-    let run = place.accept(&[run]).remove(0);
-    let used = json!({ "command": "record_usage", "actor": agent(), "run": run,
-        "uncached_input_tokens": 0, "cache_read_tokens": 14_400_000, "output_tokens": 1 });
-    place.accept(&[used]);
-    let text = place.run(&["list", "runs"]).ok().stdout;
-    assert!(text.contains("Send the mail (14.4 M tokens)"), "{text}");
-    let json = place.run(&["list", "runs", "--json"]).ok().json();
-    assert_eq!(json["task_title"], "Send the mail");
-    assert_eq!(json["tokens"]["total_tokens"], 14_400_001);
-}
-
 #[test]
 fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
     let place = Place::with_log();
@@ -631,7 +509,6 @@ fn a_tree_shows_all_that_an_intent_led_to_with_statuses_and_commits() {
     place.run(&["analyze", "whole", answer]).ok();
     let child = place.run(&["list", "intents", "--json"]).ok().lines()[0]["id"].clone();
     let child = child.as_str().unwrap();
-    place.run(&["approve", child]).ok();
     place
         .run(&["analyze", child, r#"{"plan":"one line"}"#])
         .ok();
