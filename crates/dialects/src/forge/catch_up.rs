@@ -7,7 +7,7 @@ use annals::{Annals, ViewError};
 use uuid::Uuid;
 
 use super::difference;
-use super::facts::{self, emitted};
+use super::facts::{self, FileRules, emitted};
 use super::import::IMPORTER;
 use super::intent::ForgeIntent;
 use super::words::IntentStatus;
@@ -63,12 +63,13 @@ pub(super) fn of_intent(
     logged: &ForgeIntent,
     file: &ForgeIntent,
     has_parts: bool,
+    rules: FileRules,
     course: Course,
 ) -> (Vec<Emitted>, Vec<&'static str>) {
     let mut stuck = difference::of_intents(logged, file);
     stuck.retain(|field| !["status", "type", "risk", "clarifications"].contains(field));
     let mut events = Vec::new();
-    match classified(id, logged, file) {
+    match classified(id, logged, file, rules) {
         Ok(more) => events.extend(more),
         Err(field) => stuck.push(field),
     }
@@ -86,7 +87,7 @@ pub(super) fn of_intent(
         }
         Err(()) => stuck.push("clarifications"),
     }
-    match staged(id, now, logged.status, file.status, has_parts) {
+    match staged(id, now, logged.status, (file, rules.goes_on), has_parts) {
         Some(more) => events.extend(more),
         None => stuck.push("status"),
     }
@@ -97,6 +98,7 @@ fn classified(
     id: IntentId,
     logged: &ForgeIntent,
     file: &ForgeIntent,
+    rules: FileRules,
 ) -> Result<Option<Emitted>, &'static str> {
     if logged.work_type.is_some() && file.work_type.is_none() {
         return Err("type");
@@ -104,11 +106,10 @@ fn classified(
     if logged.risk.is_some() && file.risk.is_none() {
         return Err("risk");
     }
-    let work_type = file
-        .work_type
-        .filter(|_| file.work_type != logged.work_type);
+    let work_type = file.work_type.clone();
+    let work_type = work_type.filter(|_| file.work_type != logged.work_type);
     let risk = file.risk.filter(|_| file.risk != logged.risk);
-    Ok(facts::classified(id, work_type, risk))
+    Ok(facts::classified(id, work_type, risk, rules))
 }
 
 struct Asked {
@@ -153,9 +154,10 @@ fn staged(
     id: IntentId,
     now: Stage,
     logged: IntentStatus,
-    file: IntentStatus,
+    (intent, goes_on): (&ForgeIntent, bool),
     has_parts: bool,
 ) -> Option<Vec<Emitted>> {
+    let file = intent.status;
     if stage(logged) == Stage::Over {
         return (logged == file).then(Vec::new);
     }
@@ -172,7 +174,7 @@ fn staged(
         }
         _ => {
             if now == Stage::Proposed && stage(file) > Stage::Proposed {
-                events.push(facts::approved(id));
+                events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
             }
             if now < Stage::Begun && stage(file) == Stage::Begun {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));

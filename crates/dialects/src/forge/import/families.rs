@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use annals::At;
 use annals::domain::{IntentId, Kind};
+use annals::projections::Relation;
 
 use super::Import;
 use crate::forge::facts;
@@ -14,6 +15,8 @@ use crate::forge::source::IntentFile;
 
 /// Children that are named in one event; each takes room in it.
 const CHILDREN: usize = 500;
+/// Parts that came before the whole are looked for up to this many.
+const MOST_PARTS: usize = 100_000;
 
 impl Import<'_> {
     /// Says on the streams of parents which parts they have.
@@ -22,6 +25,14 @@ impl Import<'_> {
         for known in self.known.values() {
             if let Some(parent) = known.child_of {
                 children.entry(parent).or_default().push(known.id);
+            }
+            // Parts that came before the whole.
+            if known.is_new {
+                let parts = self
+                    .annals
+                    .naming(known.id, Relation::IntentChildOf, MOST_PARTS);
+                let parts = parts.await?.into_iter().map(IntentId);
+                children.entry(known.id).or_default().extend(parts);
             }
         }
         let mut queue = Queue::new(self.annals, self.taking);
@@ -32,6 +43,7 @@ impl Import<'_> {
             let view = self.annals.forge_intent(parent, At::Now).await?;
             named.retain(|child| !view.children.contains(child));
             named.sort_unstable();
+            named.dedup();
             let parts = named.chunks(CHILDREN);
             let events = parts.map(|part| facts::decomposed(parent, part.to_vec()));
             let unit = Unit {
@@ -68,7 +80,8 @@ impl Import<'_> {
             }
             let computed = self.annals.approval_status(id, At::Now).await?;
             let (said, computed) = (file.intent.status, logged::status(computed));
-            if said != computed {
+            // One that goes on though its file says proposed stands as its parts do.
+            if said != computed && !file.goes_on {
                 let violation = format!(
                     "its file says {}, and its tasks and parts come to {}, which counts",
                     said.as_str(),

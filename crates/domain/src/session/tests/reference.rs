@@ -188,7 +188,24 @@ impl Reference {
         asks.iter().map(|ask| ask.request).collect()
     }
 
+    /// What is refused changes nothing.
     pub(super) fn submit(
+        &mut self,
+        session: usize,
+        number: u128,
+        body: &CommandBody,
+        told: Told,
+        now: i64,
+    ) -> Lines {
+        let before = self.clone();
+        let lines = self.try_submit(session, number, body, told, now);
+        if lines.is_err() {
+            *self = before;
+        }
+        lines
+    }
+
+    fn try_submit(
         &mut self,
         session: usize,
         number: u128,
