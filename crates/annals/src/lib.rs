@@ -39,6 +39,7 @@ use std::sync::Arc;
 use annals_event_log::{EventLog, Position, ReadError, Stats};
 use annals_projections::Catalogue;
 use annals_store_rocks::RocksLog;
+use futures::lock::Mutex;
 
 pub use adopt::{AdoptRefusal, Adopted, Adoptee};
 pub use annals_domain as domain;
@@ -55,7 +56,7 @@ pub use open::{LogUrl, OpenError, OpenOptions};
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
 pub use redaction::{
-    Found, RedactReport, RedactRequest, RedactionError, RedactionNote, Stays, Target,
+    Found, RedactReport, RedactRequest, RedactionError, RedactionNote, SealOf, Stays, Target,
 };
 pub use request::{BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;
@@ -73,6 +74,9 @@ pub struct Annals {
     windows: Arc<states::Windows>,
     lanes: Arc<lanes::Lanes>,
     recent: Arc<states::Recent>,
+    /// Held while an object is sealed, and while content is removed: no seal is made of content
+    /// that is just going.
+    sealing: Arc<Mutex<()>>,
 }
 
 impl Annals {
@@ -100,6 +104,7 @@ impl Annals {
             windows: Arc::new(states::Windows::new()),
             lanes: Arc::new(lanes::Lanes::default()),
             recent: Arc::new(states::Recent::new()),
+            sealing: Arc::new(Mutex::new(())),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod notes;
 mod plan;
+mod seals;
 mod search;
 mod stays;
 #[cfg(test)]
@@ -17,8 +18,10 @@ use uuid::Uuid;
 
 use crate::{Annals, LoadError};
 use plan::{Plan, Step};
+use seals::Lost;
 
 pub use notes::RedactionNote;
+pub use seals::SealOf;
 pub use stays::Stays;
 
 /// Records that are looked through at once.
@@ -58,6 +61,12 @@ pub struct Found {
     pub stays: Vec<Stays>,
     /// How often it is.
     pub stays_count: u64,
+    /// The seals of the same streams. Their checksums are among what is removed, so that no
+    /// content can be tried against them: these seals cannot be checked any more.
+    pub seals: Vec<SealOf>,
+    /// Seals that an older version made behind what is removed. Their checksums stay, and content
+    /// of few possibilities can be tried against them.
+    pub old_seals: Vec<SealOf>,
 }
 
 /// What a redaction came to.
@@ -194,7 +203,8 @@ impl Annals {
         targets: &[Target],
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Found, RedactionError> {
-        let plan = Plan::make(self, targets, Stretch::All, progress).await?;
+        let mut plan = Plan::make(self, targets, Stretch::All, progress).await?;
+        plan.add_seals(self, &Lost::new()).await?;
         Ok(plan.found())
     }
 
@@ -224,12 +234,15 @@ impl Annals {
         let is_pattern = |target: &&Target| matches!(target, Target::Pattern(_));
         let patterns: Vec<Target> = request.targets.iter().filter(is_pattern).cloned().collect();
         let mut report = RedactReport::default();
+        let mut lost = Lost::new();
         let (mut targets, mut stretch) = (&request.targets, Stretch::All);
         for _ in 0..ROUNDS {
-            let removed = self.remove(request, targets, stretch, &mut report, progress);
+            let removed = self.remove(request, targets, stretch, &mut lost, &mut report, progress);
             let came = removed.await.map_err(|error| report.partly(error))?;
-            report.unsearched = came.filter(|(from, to)| from <= to && !patterns.is_empty());
-            let Some((from, to)) = report.unsearched else {
+            let came = came.filter(|(from, to)| from <= to);
+            report.unsearched = came.filter(|_| !patterns.is_empty());
+            // Without a pattern, only seals of what lost content are looked for.
+            let Some((from, to)) = came else {
                 break;
             };
             (targets, stretch) = (&patterns, Stretch::Between(from, to));
@@ -246,12 +259,17 @@ impl Annals {
         request: &RedactRequest,
         targets: &[Target],
         mut stretch: Stretch,
+        lost: &mut Lost,
         report: &mut RedactReport,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Option<(Position, Position)>, RedactionError> {
         let before = report.recorded.map(|(_, last)| last);
         for _ in 0..ATTEMPTS {
-            let plan = Plan::make(self, targets, stretch, progress).await?;
+            let mut plan = Plan::make(self, targets, stretch, progress).await?;
+            // From here on no seal is made of what goes.
+            let _sealing = self.sealing.lock().await;
+            let losing = plan.losing();
+            plan.add_seals(self, lost).await?;
             let (found, seen) = (plan.found(), plan.seen);
             let mut came = None;
             for Step { redaction, objects } in plan.steps(request)? {
@@ -278,9 +296,11 @@ impl Annals {
                 }
             }
             if came.is_some() || found.removed.is_empty() {
+                report.found.add_seals(&found);
                 report.found.shared.extend(found.shared);
                 report.found.stays.extend(found.stays);
                 report.found.stays_count += found.stays_count;
+                seals::merge(lost, losing);
                 return Ok(came);
             }
             stretch = stretch.up_to(self.log.watermark());
@@ -337,6 +357,14 @@ impl Found {
         let mut known: HashSet<(Kind, Uuid)> = self.objects.iter().copied().collect();
         let new = more.objects.into_iter().filter(|it| known.insert(*it));
         self.objects.extend(new);
+    }
+
+    /// Takes in the seals that another search found. Those that stay are found each time.
+    fn add_seals(&mut self, more: &Found) {
+        self.seals.extend(&more.seals);
+        self.old_seals.extend(&more.old_seals);
+        self.old_seals.sort_unstable();
+        self.old_seals.dedup();
     }
 }
 

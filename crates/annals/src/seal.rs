@@ -37,7 +37,8 @@ impl SealError {
 impl Annals {
     /// Seals an object: computes the canonical hash of its JSON as it stands
     /// after this very event, and records it. Any later event on the object
-    /// breaks the seal.
+    /// breaks the seal. A redaction of content in the same stream removes the checksum, too.
+    /// While one is under way this waits for its end.
     ///
     /// Give `request` a command that is a [`Seal`]; a checksum that it carries is
     /// replaced by the right one.
@@ -54,6 +55,7 @@ impl Annals {
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
         // The key stands for what was asked, not for the checksum that it led to.
         let canonical = canonical_request(std::slice::from_ref(&request))?;
+        let _sealing = self.sealing.lock().await;
         for _ in 0..ATTEMPTS {
             let (view, seen) = self.view_and_place(object, At::Now).await?;
             let hashed = seal_hash(&view, at);

@@ -46,8 +46,36 @@ pub struct Sealed {
     pub kind: u8,
     /// The object.
     pub object: Uuid,
-    /// The canonical hash of the object as it stood at this event.
-    pub checksum: IntegrityHash,
+    /// The canonical hash of the object as it stood at this event, in hex. It is content: texts
+    /// that the object had can be tried against it, so a redaction of them removes it, too.
+    pub checksum: Option<Slot>,
+    /// The same, where an older version of the event has it: it is structure, and stays.
+    pub old_checksum: Option<IntegrityHash>,
+}
+
+impl Sealed {
+    /// The event, if it is one of these.
+    pub fn of(event: &AnyEvent) -> Option<&Sealed> {
+        match event {
+            AnyEvent::Intent(intent::Event::Sealed(event))
+            | AnyEvent::Plan(plan::Event::Sealed(event))
+            | AnyEvent::Task(task::Event::Sealed(event))
+            | AnyEvent::Run(run::Event::Sealed(event))
+            | AnyEvent::Snapshot(snapshot::Event::Sealed(event))
+            | AnyEvent::Pipeline(pipeline::Event::Sealed(event)) => Some(event),
+            AnyEvent::Intent(_)
+            | AnyEvent::Plan(_)
+            | AnyEvent::Task(_)
+            | AnyEvent::Run(_)
+            | AnyEvent::Snapshot(_)
+            | AnyEvent::Pipeline(_)
+            | AnyEvent::Alias(_)
+            | AnyEvent::Session(_)
+            | AnyEvent::Bucket(_)
+            | AnyEvent::Settings(_)
+            | AnyEvent::Observation(_) => None,
+        }
+    }
 }
 
 /// Command: sets visibility, tags or external ids of any object.
@@ -162,15 +190,17 @@ pub(crate) fn seal(world: &mut World, command: &Seal, _: &Meta) -> Decided {
     let checksum = command
         .checksum
         .ok_or_else(|| Refusal::invalid("checksum", "it is needed to seal an object"))?;
+    let mut pieces = Pieces::new();
     let event = Sealed {
         kind: kind.number(),
         object: command.object,
-        checksum,
+        checksum: Some(pieces.text(checksum.to_string())),
+        old_checksum: None,
     };
     Ok(vec![Emitted {
         stream,
         event: in_stream(stream, event)?,
-        pieces: Pieces::new(),
+        pieces,
     }])
 }
 

@@ -19,6 +19,7 @@ mod error;
 mod facet;
 mod fold;
 mod generation;
+mod going;
 mod inbox;
 mod keys;
 mod layer;
@@ -58,6 +59,7 @@ use self::step::Step;
 
 pub use self::error::CatalogueError;
 pub use self::facet::IntentFilter;
+pub use self::going::Going;
 pub use self::inbox::{Inbox, InboxEntry, InboxQuery, InboxReason};
 pub use self::links::{LinkRow, Links, LinksQuery};
 pub use self::list::{ListQuery, Listed};

@@ -9,6 +9,7 @@ use annals_domain::{
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
+use crate::seal::recorded_checksum;
 use crate::{Entry, Labels, Text};
 
 /// The version of the header's format.
@@ -42,6 +43,10 @@ pub struct HeaderView {
     pub external_ids: Labels,
     /// The seal, unless there was an event on the object after it.
     pub checksum: Option<IntegrityHash>,
+    /// Whether there is a seal that nothing came after, and its checksum was removed together with
+    /// content; not part of the JSON.
+    #[serde(skip)]
+    pub seal_removed: bool,
     /// What is known of an object that was taken over; not part of the JSON.
     #[serde(skip)]
     pub adopted: Option<AdoptedView>,
@@ -82,6 +87,7 @@ impl HeaderView {
             tags: Labels::default(),
             external_ids: Labels::default(),
             checksum: None,
+            seal_removed: false,
             adopted: None,
         }
     }
@@ -100,6 +106,7 @@ impl HeaderView {
             tags: Labels::read(&header.tags, entry),
             external_ids: Labels::read(&header.external_ids, entry),
             checksum: header.checksum,
+            seal_removed: false,
             adopted: Some(AdoptedView {
                 dialect: header.dialect,
                 digest: header.digest,
@@ -113,6 +120,7 @@ impl HeaderView {
     pub(crate) fn touch(&mut self, entry: &Entry) {
         self.updated_at = entry.occurred_at;
         self.checksum = None;
+        self.seal_removed = false;
         self.header_version = HEADER_VERSION;
         self.schema_version = SCHEMA_VERSION;
         if let Some(adopted) = &mut self.adopted {
@@ -120,7 +128,10 @@ impl HeaderView {
         }
         match common(&entry.event) {
             Some(Common::MetadataSet(event)) => self.set_metadata(event, entry),
-            Some(Common::Sealed(event)) => self.checksum = Some(event.checksum),
+            Some(Common::Sealed(event)) => {
+                self.checksum = recorded_checksum(event, entry);
+                self.seal_removed = self.checksum.is_none();
+            }
             None => {}
         }
     }
@@ -160,22 +171,6 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         | AnyEvent::Observation(observation::Event::MetadataSet(event)) => {
             Some(Common::MetadataSet(event))
         }
-        AnyEvent::Intent(intent::Event::Sealed(event))
-        | AnyEvent::Plan(plan::Event::Sealed(event))
-        | AnyEvent::Task(task::Event::Sealed(event))
-        | AnyEvent::Run(run::Event::Sealed(event))
-        | AnyEvent::Snapshot(snapshot::Event::Sealed(event))
-        | AnyEvent::Pipeline(pipeline::Event::Sealed(event)) => Some(Common::Sealed(event)),
-        AnyEvent::Intent(_)
-        | AnyEvent::Plan(_)
-        | AnyEvent::Task(_)
-        | AnyEvent::Run(_)
-        | AnyEvent::Snapshot(_)
-        | AnyEvent::Pipeline(_)
-        | AnyEvent::Alias(_)
-        | AnyEvent::Session(_)
-        | AnyEvent::Bucket(_)
-        | AnyEvent::Settings(_)
-        | AnyEvent::Observation(_) => None,
+        event => Sealed::of(event).map(Common::Sealed),
     }
 }

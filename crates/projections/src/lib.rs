@@ -9,7 +9,7 @@
 //! - The [`Catalogue`] has a small row for every object, and answers lists and
 //!   look-ups: by id, by kind, by what belongs to what. It knows the tickets
 //!   that sessions read, too.
-//! - [`seal_hash`] is the checksum of an object.
+//! - [`seal_hash`] is the checksum of an object, [`check_seal`] whether its seal holds.
 //!
 //! One more event costs the same however large its object has grown: no view
 //! is rewritten as a whole.
@@ -36,7 +36,7 @@ mod work_item;
 
 pub use adoption::adopted_view;
 pub use catalogue::{
-    ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Inbox,
+    ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going, Inbox,
     InboxEntry, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery, ListQuery,
     Listed, Rebuilt, Relation, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems,
     WorkItemsQuery,
@@ -49,7 +49,7 @@ pub use merged::Merged;
 pub use named_stream::{bucket_stream, new_alias_stream};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
-pub use seal::seal_hash;
+pub use seal::{SealCheck, check_seal, seal_hash};
 pub use text::{JsonText, Removable, Text};
 pub use views::*;
 pub use work_item::{WorkItemDetailsView, WorkItemView};

@@ -1,9 +1,62 @@
-//! The checksum of an object.
+//! The checksum of an object, and whether a seal still holds.
 
+use annals_domain::metadata::Sealed;
 use annals_domain::{IntegrityHash, Timestamp};
 use serde_json::Value;
 
-use crate::ObjectView;
+use crate::{Entry, ObjectView};
+
+/// What checking the seal of an object comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SealCheck {
+    /// It has none, or something happened to it since.
+    NotSealed,
+    /// The checksum is that of the object.
+    Holds,
+    /// It is not. Another one was given with the command, or content was removed from an object
+    /// whose seal an older version made.
+    Differs {
+        /// The checksum that was recorded.
+        recorded: IntegrityHash,
+        /// That of the object as it is shown.
+        found: IntegrityHash,
+    },
+    /// The checksum was removed together with content: it cannot be checked any more.
+    Removed,
+    /// The seal is another system's, which has rules of its own for what it is made of.
+    Foreign,
+}
+
+/// Checks the seal of an object, as it is or as it was.
+///
+/// # Errors
+/// serde_json's; for a view that came out of a fold there are none.
+pub fn check_seal(view: &ObjectView) -> Result<SealCheck, serde_json::Error> {
+    let header = view.header();
+    let Some(recorded) = header.checksum else {
+        return Ok(match header.seal_removed {
+            true => SealCheck::Removed,
+            false => SealCheck::NotSealed,
+        });
+    };
+    if header.adopted.as_ref().is_some_and(|it| it.untouched) {
+        return Ok(SealCheck::Foreign);
+    }
+    let found = IntegrityHash::seal(&serde_json::to_value(view)?);
+    Ok(match found == recorded {
+        true => SealCheck::Holds,
+        false => SealCheck::Differs { recorded, found },
+    })
+}
+
+/// The checksum that an event recorded; nothing, if it was removed.
+pub(crate) fn recorded_checksum(event: &Sealed, entry: &Entry) -> Option<IntegrityHash> {
+    let text = event.checksum.map(|slot| entry.text(slot));
+    let is_content = text.is_some();
+    let read = text.and_then(|text| text.as_str()?.parse().ok());
+    read.or(event.old_checksum.filter(|_| !is_content))
+}
 
 /// The checksum of an object as it will stand once it is sealed at `at`:
 /// SHA-256 of its JSON with the keys sorted at every level, `updated_at` being

@@ -8,6 +8,7 @@ use annals_event_log::{Digest, PiecesOf, Position, Redaction};
 use chrono::Utc;
 use uuid::Uuid;
 
+use super::seals::SealOf;
 use super::search::Search;
 use super::stays::Stays;
 use super::{Found, RedactRequest, RedactionError, Stretch, Target};
@@ -41,13 +42,17 @@ pub(super) struct Lossy {
 /// What a redaction does, as the log stood at `seen`.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// By stream, in the order of positions.
+    /// By stream: its seals, and what else loses content in the order of positions.
     pub(super) events: BTreeMap<StreamRef, Vec<Lossy>>,
     pub(super) blobs: BTreeSet<Digest>,
     pub(super) shared: BTreeSet<Digest>,
     /// What a pattern finds and no redaction removes: the first of them, and how many there are.
     pub(super) stays: Vec<Stays>,
     pub(super) stays_count: u64,
+    /// The seals whose checksums go with it.
+    pub(super) seals: Vec<SealOf>,
+    /// Those of an older version, whose checksums stay.
+    pub(super) old_seals: Vec<SealOf>,
     pub(super) seen: Position,
 }
 
@@ -94,6 +99,8 @@ impl Plan {
             objects: objects.filter(|object| known.insert(*object)).collect(),
             stays: self.stays.clone(),
             stays_count: self.stays_count,
+            seals: self.seals.clone(),
+            old_seals: self.old_seals.clone(),
         }
     }
 
@@ -165,7 +172,8 @@ fn step(
 ) -> Result<Step, RedactionError> {
     let (mut removed, mut objects) = (Vec::new(), Vec::new());
     let mut prepared = Prepared::default();
-    for (stream, part) in units {
+    for (stream, mut part) in units {
+        part.removed.sort_by_key(|of| of.position);
         removed.extend(part.removed.iter().map(pieces_of));
         objects.extend(part.objects.iter().copied());
         let mut pieces = Pieces::new();

@@ -2,6 +2,7 @@
 
 mod beside;
 mod many;
+mod seals;
 
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use annals::domain::ActorRef;
 use annals::event_log::{PiecesOf, Position};
 use annals::store_rocks::PurgeError;
-use annals::{Annals, Found, RedactReport, RedactRequest, RedactionError, Target};
+use annals::{Annals, Found, RedactReport, RedactRequest, RedactionError, SealOf, Target};
 use serde_json::json;
 
 use crate::cli::{Named, Redact};
@@ -233,6 +233,7 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
             "  the blob {digest} stays: other events refer to it, too. `annals redact {digest}` removes it from all"
         ))?;
     }
+    show_seals(output, found, done)?;
     show_stays(output, found)?;
     output.line("other events may say the same in other pieces: --pattern finds every one")?;
     match done {
@@ -258,6 +259,40 @@ fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError>
             say_bytes(output, *bytes)
         }
     }
+}
+
+/// Names the seals that went with it, and those that stay.
+fn show_seals(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError> {
+    let each = |output: &mut Output, seals: &[SealOf]| -> Result<(), CliError> {
+        for SealOf {
+            position, kind, id, ..
+        } in seals.iter().take(SHOWN)
+        {
+            let id = short(*id);
+            output.line(&format!("  event {position}: of {kind} {id}"))?;
+        }
+        more(output, seals.len(), "seals")
+    };
+    if !found.seals.is_empty() {
+        let seals = counted(found.seals.len() as u64, "seal", "seals");
+        let can = match done {
+            Done::Nothing => "could not be checked any more, as checksums would go",
+            Done::Recorded { .. } => "cannot be checked any more, as checksums went",
+        };
+        output.line(&format!(
+            "{seals} {can} with the content that they were made of:"
+        ))?;
+        each(output, &found.seals)?;
+    }
+    if !found.old_seals.is_empty() {
+        output.line(&format!(
+            "{} of an older version: the checksum stays, and short content can be tried against it \
+             (docs/redaction.md, \"What follows from what is left\"):",
+            counted(found.old_seals.len() as u64, "seal is", "seals are"),
+        ))?;
+        each(output, &found.old_seals)?;
+    }
+    Ok(())
 }
 
 /// Names what stays though it was looked for.
@@ -326,6 +361,10 @@ fn to_json(found: &Found, done: &Done) -> serde_json::Value {
             bytes,
         } => (false, *recorded, *unsearched, Some(*bytes)),
     };
+    let seals = |seals: &[SealOf]| -> Vec<serde_json::Value> {
+        let seal = |it: &SealOf| json!({ "position": it.position.0, "kind": it.kind.to_string(), "id": it.id });
+        seals.iter().map(seal).collect()
+    };
     let stays = found.stays.iter();
     let stays = stays.map(|it| json!({ "position": it.position.0, "field": it.field }));
     let range = |(first, last): (Position, Position)| json!({ "first": first.0, "last": last.0 });
@@ -335,6 +374,8 @@ fn to_json(found: &Found, done: &Done) -> serde_json::Value {
         "blobs": digests(&found.blobs),
         "shared_blobs": digests(&found.shared),
         "objects": objects.collect::<Vec<_>>(),
+        "seals": seals(&found.seals),
+        "old_seals": seals(&found.old_seals),
         "stays": stays.collect::<Vec<_>>(),
         "stays_count": found.stays_count,
         "recorded": recorded.map(range),

@@ -4,7 +4,9 @@ use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, TaskId};
 use annals::event_log::ReadError;
-use annals::projections::{ContextPipelineView, ObjectView, PatchSetView, PieceValue};
+use annals::projections::{
+    ContextPipelineView, ObjectView, PatchSetView, PieceValue, SealCheck, check_seal,
+};
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde_json::json;
 
@@ -47,10 +49,10 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     }
     let json = view.to_json().map_err(LoadError::Render)?;
     let redactions = annals.redactions(object.id).await?;
+    let seal = check_seal(&view).map_err(LoadError::Render)?;
     if context.output.is_json() {
-        return context
-            .output
-            .json_line(&with_redactions(json, &redactions)?);
+        let json = with_redactions(with_seal(json, seal), &redactions)?;
+        return context.output.json_line(&json);
     }
     let mut remark = match args.moment.position() {
         Some(position) => format!(" (after event {position})"),
@@ -83,10 +85,38 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         let line = format!("  violation: {violation}");
         context.output.line(&line)?;
     }
+    if let Some(line) = sealed(seal) {
+        context.output.line(line)?;
+    }
     for note in &redactions {
         context.output.line(&redacted(note))?;
     }
     Ok(())
+}
+
+/// The JSON of an object whose seal cannot be relied on says so in a field more.
+fn with_seal(json: String, seal: SealCheck) -> String {
+    let word = match seal {
+        SealCheck::Removed => "removed",
+        SealCheck::Differs { .. } => "differs",
+        _ => return json,
+    };
+    match json.strip_suffix('}') {
+        Some(open) => format!("{open},\"seal\":\"{word}\"}}"),
+        None => json,
+    }
+}
+
+fn sealed(seal: SealCheck) -> Option<&'static str> {
+    match seal {
+        SealCheck::Removed => Some(
+            "  sealed; the checksum was removed together with content, so that the seal cannot be checked any more",
+        ),
+        SealCheck::Differs { .. } => {
+            Some("  sealed with a checksum that is not that of the object as it is shown here")
+        }
+        _ => None,
+    }
 }
 
 /// The JSON of an object that lost content says so in a field more.

@@ -29,5 +29,6 @@ mod secrets;
 mod sessions;
 mod support;
 mod terminal;
+mod unfinished;
 mod what_if;
 mod who;

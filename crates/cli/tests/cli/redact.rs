@@ -227,6 +227,70 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
 }
 
 #[test]
+fn a_seal_goes_with_the_content_that_it_was_made_of_and_says_so() {
+    let place = Place::with_log();
+    let ids = place.accept(&[intent(&format!("the password is {SECRET}"))]);
+    place.accept(&[human("seal", json!({ "object": ids[0] }))]);
+    let show = |more: &[&str]| place.run(&[&["show", &ids[0]], more].concat()).ok();
+    let sealed = show(&["--json"]).json();
+    let checksum = sealed["checksum"].as_str().unwrap().to_owned();
+    assert_eq!(sealed.get("seal"), None, "it holds");
+    assert!(!files_with(&place.log_dir(), &checksum).is_empty());
+    let args = ["redact", "--pattern", SECRET, "--reason", "leaked"];
+    let dry = place.run(&[&args[..], &["--dry-run"]].concat()).ok().stdout;
+    assert!(
+        dry.contains("1 seal could not be checked any more"),
+        "{dry}"
+    );
+    let report = place.run(&args).ok().stdout;
+    for says in [
+        "removed 2 pieces of content of 2 events",
+        "1 seal cannot be checked any more",
+        "  event 2: of intent ",
+    ] {
+        assert!(report.contains(says), "{report}");
+    }
+    assert_eq!(files_with(&place.log_dir(), &checksum), [""; 0]);
+    // As it was sealed, and as it is now.
+    let was = show(&["--at", "2"]).stdout;
+    assert!(was.contains("the seal cannot be checked any more"), "{was}");
+    let was = show(&["--at", "2", "--json"]).json();
+    assert_eq!(
+        (&was["checksum"], &was["seal"]),
+        (&Value::Null, &json!("removed"))
+    );
+    let now = show(&["--json"]).json();
+    assert_eq!((&now["checksum"], now.get("seal")), (&Value::Null, None));
+    let history = place.run(&["history", &ids[0]]).ok().stdout;
+    assert!(
+        history.contains("sealed; the checksum was removed"),
+        "{history}"
+    );
+    place.run(&["verify"]).ok();
+}
+
+#[test]
+fn a_checksum_that_the_caller_gives_is_recorded_as_it_is() {
+    let place = Place::with_log();
+    let ids = place.accept(&[intent("p")]);
+    let given = "c3".repeat(32);
+    place.accept(&[human(
+        "seal",
+        json!({ "object": ids[0], "checksum": given }),
+    )]);
+    let shown = place.run(&["show", &ids[0], "--json"]).ok().json();
+    assert_eq!(
+        (&shown["checksum"], &shown["seal"]),
+        (&json!(given), &json!("differs"))
+    );
+    let shown = place.run(&["show", &ids[0]]).ok().stdout;
+    assert!(
+        shown.contains("a checksum that is not that of the object"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn an_export_says_that_content_was_removed() {
     let place = Place::with_log();
     let fields = json!({ "title": "t", "constraints": ["first", "second"] });

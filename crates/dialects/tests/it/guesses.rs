@@ -7,13 +7,15 @@ use std::path::Path;
 
 use annals::domain::alias::{self, ReserveAlias};
 use annals::domain::intent::CreateIntent;
-use annals::domain::{ActorRef, Command};
+use annals::domain::metadata::Seal;
+use annals::domain::{ActorRef, Command, IntegrityHash};
 use annals::event_log::{Digest, IdSecret};
 use annals::{Annals, RedactRequest, Request, Target};
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::contracts;
 use annals_dialects::forge::{ForgeOptions, import};
 use annals_dialects::secrets::Secrets;
+use chrono::DateTime;
 use futures::executor::block_on;
 use regex::bytes::Regex;
 use serde_json::json;
@@ -32,6 +34,56 @@ struct Texts {
     draft: String,
     line: String,
     object: String,
+}
+
+/// An intent that is sealed, and when.
+const SEALED: Uuid = Uuid::from_u128(0x0198_c0de_0000_7000_8000_0000_0000_0001);
+const SEALED_AT: &str = "2026-01-02T03:04:05Z";
+
+/// The checksum of the sealed intent: all of it but the PIN is known.
+fn checksum(pin: u32) -> IntegrityHash {
+    IntegrityHash::seal(&json!({
+        "object_id": SEALED, "object_type": "intent", "header_version": 1, "schema_version": 1,
+        "created_at": SEALED_AT, "updated_at": SEALED_AT,
+        "created_by": { "kind": "human", "id": "ada", "display_name": null, "auth_context": null },
+        "visibility": "private", "tags": {}, "external_ids": {}, "checksum": null,
+        "prompt": format!("its pin is {pin:05}"),
+        "statuses": [{ "status": "draft", "changed_at": SEALED_AT }],
+    }))
+}
+
+/// Makes the sealed intent.
+fn seal(annals: &Annals) {
+    let at = |command: Command| {
+        let request = Request::new(ActorRef::human("ada"), command);
+        let at = DateTime::parse_from_rfc3339(SEALED_AT).unwrap().to_utc();
+        request.at(at.into())
+    };
+    let intent = CreateIntent {
+        id: Some(SEALED.into()),
+        prompt: format!("its pin is {PIN:05}"),
+        parent: None,
+    };
+    block_on(annals.execute(at(intent.into()))).unwrap();
+    let seal = Seal {
+        object: SEALED,
+        checksum: None,
+    };
+    block_on(annals.seal(SEALED, at(seal.into()))).unwrap();
+}
+
+/// The PINs that a seal in what is left confirms.
+fn confirmed(left: &HashSet<Uuid>) -> Vec<u32> {
+    let fits = |pin: &u32| {
+        let IntegrityHash(hash) = checksum(*pin);
+        left.contains(&half(&hash))
+    };
+    (0..100_000).filter(fits).collect()
+}
+
+/// A digest is looked for by its first half.
+fn half(digest: &[u8; 32]) -> Uuid {
+    Uuid::from_bytes(digest[..16].try_into().unwrap())
 }
 
 impl Texts {
@@ -83,7 +135,6 @@ impl Texts {
             forge_id(&format!("intent {}", self.intent)),
             secret.map_or(object, |secret| secret.id("contracts", object.as_bytes())),
         ];
-        // A digest is looked for by its first half.
         let texts = [
             &self.draft,
             &self.line,
@@ -93,7 +144,7 @@ impl Texts {
         ];
         ids.extend(texts.map(|text| {
             let Digest(digest) = Digest::of(text.as_bytes());
-            Uuid::from_bytes(digest[..16].try_into().unwrap())
+            half(&digest)
         }));
         ids
     }
@@ -115,6 +166,7 @@ fn fill(home: &Path) -> Annals {
         alias: texts.alias.clone(),
     };
     block_on(annals.execute(Request::new(by, Command::from(reserve)))).unwrap();
+    seal(&annals);
 
     let forge = home.join("project/.forge");
     for part in ["intents", "intent-drafts"] {
@@ -161,14 +213,18 @@ fn left(annals: &Annals, folder: &Path) -> Vec<u8> {
     [through_port(annals), files(folder)].concat()
 }
 
-/// Every id in bytes, as bytes or as text.
+/// Every id in bytes, as bytes or as text, and the first half of every digest in hex.
 fn ids_in(bytes: &[u8]) -> HashSet<Uuid> {
     let raw = bytes.windows(16).filter_map(|it| Uuid::from_slice(it).ok());
     let written = bytes
         .windows(36)
         .filter(|it| it[8] == b'-' && it[13] == b'-');
     let written = written.filter_map(|it| Uuid::try_parse_ascii(it).ok());
-    raw.chain(written).collect()
+    let hex = bytes
+        .windows(64)
+        .filter(|it| it.iter().all(u8::is_ascii_hexdigit));
+    let hex = hex.filter_map(|it| Uuid::try_parse_ascii(&it[..32]).ok());
+    raw.chain(written).chain(hex).collect()
 }
 
 /// The PINs of which something is in what is left.
@@ -204,6 +260,7 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
     // And without it none of them do.
     assert_eq!(guessed(&known, None), [0_u32; 0]);
     assert!(block_on(annals.resolve(&texts.alias)).is_ok());
+    assert_eq!(confirmed(&known), [PIN], "by the seal");
 
     let request = RedactRequest {
         targets: vec![Target::Pattern(Regex::new(&PIN.to_string()).unwrap())],
@@ -213,6 +270,7 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
     };
     let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
     assert_eq!(report.found.stays_count, 0, "{:?}", report.found.stays);
+    assert_eq!(report.found.seals.len(), 1);
     annals.rocks().unwrap().purge().unwrap();
     assert!(
         block_on(annals.resolve(&texts.alias)).is_err(),
@@ -233,7 +291,9 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
         !has(before.as_bytes()),
         "the secret that its ids followed from"
     );
-    assert_eq!(guessed(&ids_in(&bytes), Some(&after)), [0_u32; 0]);
+    let known = ids_in(&bytes);
+    assert_eq!(guessed(&known, Some(&after)), [0_u32; 0]);
+    assert_eq!(confirmed(&known), [0_u32; 0], "the seal confirms nothing");
     // Another object can have the name, and the log is whole.
     let verified = annals.rocks().unwrap().verify(&mut |_| {}).unwrap();
     assert!(verified.findings.is_empty(), "{:?}", verified.findings);

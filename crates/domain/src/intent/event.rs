@@ -62,7 +62,7 @@ events! {
         /// Visibility, tags or external ids were set.
         MetadataSet = "intent.metadata_set" v 1,
         /// It was sealed.
-        Sealed = "intent.sealed" v 1,
+        Sealed = "intent.sealed" v 2,
         /// It was taken over from another system.
         Adopted = "intent.adopted" v 1,
         /// It was put on document 004's axis.

@@ -192,8 +192,11 @@ fn every_kind_of_object_of_document_000_can_be_sealed() {
         let sealed = Sealed {
             kind: number,
             object,
-            checksum,
+            checksum: Some(Slot(0)),
+            old_checksum: None,
         };
+        assert_eq!(texts(&emitted), [[checksum.to_string()]], "it is content");
+        assert_eq!(Sealed::of(&emitted[0].event), Some(&sealed));
         assert_eq!(emitted[0].stream, holder, "{kind}");
         assert_eq!(events(&emitted), [in_stream(holder, sealed).unwrap()]);
         assert_eq!(emitted[0].event.touches(holder.id), [(kind, object)]);

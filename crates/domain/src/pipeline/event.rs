@@ -79,7 +79,7 @@ events! {
         /// Visibility, tags or external ids were set.
         MetadataSet = "pipeline.metadata_set" v 1,
         /// It was sealed.
-        Sealed = "pipeline.sealed" v 1,
+        Sealed = "pipeline.sealed" v 2,
         /// It was taken over from another system.
         Adopted = "pipeline.adopted" v 1,
         /// Content of events in this stream was removed.

@@ -60,7 +60,7 @@ events! {
         /// Visibility, tags or external ids were set.
         MetadataSet = "plan.metadata_set" v 1,
         /// It was sealed.
-        Sealed = "plan.sealed" v 1,
+        Sealed = "plan.sealed" v 2,
         /// It was taken over from another system.
         Adopted = "plan.adopted" v 1,
         /// Another plan took its place.

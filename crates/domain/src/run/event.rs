@@ -56,7 +56,7 @@ events! {
         /// Visibility, tags or external ids were set.
         MetadataSet = "run.metadata_set" v 1,
         /// An object of the run was sealed.
-        Sealed = "run.sealed" v 1,
+        Sealed = "run.sealed" v 2,
         /// The run was taken over from another system.
         Adopted = "run.adopted" v 1,
         /// A patch set was taken over from another system.

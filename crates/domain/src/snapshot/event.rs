@@ -50,7 +50,7 @@ events! {
         /// Visibility, tags or external ids were set.
         MetadataSet = "snapshot.metadata_set" v 1,
         /// It was sealed.
-        Sealed = "snapshot.sealed" v 1,
+        Sealed = "snapshot.sealed" v 2,
         /// It was taken over from another system.
         Adopted = "snapshot.adopted" v 1,
         /// Content of events in this stream was removed.

@@ -111,7 +111,7 @@ events! {
         /// Visibility, tags or external ids were set.
         MetadataSet = "task.metadata_set" v 1,
         /// It was sealed.
-        Sealed = "task.sealed" v 1,
+        Sealed = "task.sealed" v 2,
         /// It was taken over from another system.
         Adopted = "task.adopted" v 1,
         /// It was said how to do the work.

@@ -150,12 +150,14 @@ fn the_header_follows_the_events_of_its_object() {
         })
     });
     let checksum = IntegrityHash::of(b"x");
-    let sealed = Sealed {
-        kind: Kind::Intent.number(),
-        object: id(1),
-        checksum,
-    };
-    story.push(own, |_| intent::Event::from(sealed));
+    story.push(own, |pieces| {
+        intent::Event::from(Sealed {
+            kind: Kind::Intent.number(),
+            object: id(1),
+            checksum: Some(pieces.text(checksum.to_string())),
+            old_checksum: None,
+        })
+    });
     let view = story.view(Kind::Intent, id(1)).unwrap();
     let header = view.header();
     assert_eq!((header.created_at, header.updated_at), (time(1), time(3)));

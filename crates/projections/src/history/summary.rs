@@ -12,6 +12,7 @@ use annals_domain::{
 };
 use uuid::Uuid;
 
+use crate::seal::recorded_checksum;
 use crate::views::TokenUsageView;
 use crate::{Entry, Text};
 
@@ -128,8 +129,11 @@ fn metadata(event: &MetadataSet) -> String {
     format!("set {}", parts.join(", "))
 }
 
-fn sealed(event: &Sealed) -> String {
-    format!("sealed, checksum {}", event.checksum)
+fn sealed(event: &Sealed, entry: &Entry) -> String {
+    match recorded_checksum(event, entry) {
+        Some(checksum) => format!("sealed, checksum {checksum}"),
+        None => "sealed; the checksum was removed, and cannot be checked any more".to_owned(),
+    }
 }
 
 /// What was taken over, and what is wrong with it.
@@ -199,7 +203,7 @@ fn intent(event: &intent::Event, entry: &Entry) -> String {
         Event::Adopted(_) => adopted(entry, "intent"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
-        Event::Sealed(event) => sealed(event),
+        Event::Sealed(event) => sealed(event, entry),
     }
 }
 
@@ -240,7 +244,7 @@ fn plan(event: &plan::Event, entry: &Entry) -> String {
         Event::Adopted(_) => adopted(entry, "plan"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
-        Event::Sealed(event) => sealed(event),
+        Event::Sealed(event) => sealed(event, entry),
     }
 }
 
@@ -273,7 +277,7 @@ fn task(event: &task::Event, entry: &Entry) -> String {
         Event::Adopted(_) => adopted(entry, "task"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
-        Event::Sealed(event) => sealed(event),
+        Event::Sealed(event) => sealed(event, entry),
     }
 }
 
@@ -341,7 +345,7 @@ fn run(event: &run::Event, entry: &Entry) -> String {
         Event::ToolInvocationAdopted(_) => adopted(entry, "tool invocation"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
-        Event::Sealed(event) => sealed(event),
+        Event::Sealed(event) => sealed(event, entry),
     }
 }
 
@@ -411,7 +415,7 @@ fn snapshot(event: &snapshot::Event, entry: &Entry) -> String {
         Event::Adopted(_) => adopted(entry, "snapshot"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
-        Event::Sealed(event) => sealed(event),
+        Event::Sealed(event) => sealed(event, entry),
     }
 }
 
@@ -440,7 +444,7 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
         Event::Adopted(_) => adopted(entry, "pipeline"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
-        Event::Sealed(event) => sealed(event),
+        Event::Sealed(event) => sealed(event, entry),
     }
 }
 

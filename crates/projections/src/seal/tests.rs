@@ -4,33 +4,71 @@
 
 use annals_domain::metadata::Sealed;
 use annals_domain::run::MetricsRecorded;
-use annals_domain::{IntegrityHash, Kind, StreamKind, intent, pipeline, plan, run, snapshot, task};
+use annals_domain::{
+    AnyEvent, Emitted, IntegrityHash, Kind, Pieces, StreamKind, intent, pipeline, plan, run,
+    snapshot, task,
+};
 
 use crate::fold::tests::sampled;
-use crate::seal_hash;
-use crate::testing::{Story, id, stream, time};
+use crate::testing::{Story, fold, id, redacted, stream, time};
+use crate::{ObjectView, SealCheck, check_seal, history_entry, seal_hash};
+
+/// How a seal has its checksum.
+#[derive(Clone, Copy)]
+enum As {
+    Content,
+    /// As an older version stored it.
+    Structure,
+}
 
 /// Seals an object of the story one second after its last event.
 fn seal(story: &mut Story, kind: Kind) -> IntegrityHash {
     let view = story.view(kind, sampled(kind)).unwrap();
     let at = time(i64::try_from(story.records().len()).unwrap() + 1);
     let checksum = seal_hash(&view, at).unwrap();
+    seal_with(story, kind, checksum, As::Content);
+    checksum
+}
+
+fn seal_with(story: &mut Story, kind: Kind, checksum: IntegrityHash, how: As) {
+    let mut pieces = Pieces::new();
+    let (content, structure) = match how {
+        As::Content => (Some(pieces.text(checksum.to_string())), None),
+        As::Structure => (None, Some(checksum)),
+    };
     let sealed = Sealed {
         kind: kind.number(),
         object: sampled(kind),
-        checksum,
+        checksum: content,
+        old_checksum: structure,
     };
-    let own = stream(kind.stream_kind(), id(1));
-    match kind.stream_kind() {
-        StreamKind::Intent => story.push(own, |_| intent::Event::from(sealed)),
-        StreamKind::Plan => story.push(own, |_| plan::Event::from(sealed)),
-        StreamKind::Task => story.push(own, |_| task::Event::from(sealed)),
-        StreamKind::Run => story.push(own, |_| run::Event::from(sealed)),
-        StreamKind::Snapshot => story.push(own, |_| snapshot::Event::from(sealed)),
-        StreamKind::Pipeline => story.push(own, |_| pipeline::Event::from(sealed)),
+    let event = match kind.stream_kind() {
+        StreamKind::Intent => AnyEvent::Intent(intent::Event::from(sealed)),
+        StreamKind::Plan => AnyEvent::Plan(plan::Event::from(sealed)),
+        StreamKind::Task => AnyEvent::Task(task::Event::from(sealed)),
+        StreamKind::Run => AnyEvent::Run(run::Event::from(sealed)),
+        StreamKind::Snapshot => AnyEvent::Snapshot(snapshot::Event::from(sealed)),
+        StreamKind::Pipeline => AnyEvent::Pipeline(pipeline::Event::from(sealed)),
         kind => panic!("git-internal has no {kind}"),
     };
-    checksum
+    story.append(&Emitted {
+        stream: stream(kind.stream_kind(), id(1)),
+        event,
+        pieces,
+    });
+}
+
+/// An object of the story, as it is once content of some records is removed.
+fn without(story: &Story, kind: Kind, removes: impl Fn(usize) -> bool) -> ObjectView {
+    let records = story.records();
+    let entries: Vec<_> = (0..)
+        .zip(&records)
+        .map(|(index, record)| match removes(index) {
+            true => story.entry(&redacted(record, |_| true)),
+            false => story.entry(record),
+        })
+        .collect();
+    fold(kind, sampled(kind), &entries).unwrap()
 }
 
 #[test]
@@ -70,4 +108,57 @@ fn the_seal_of_one_object_is_not_broken_by_its_neighbour() {
         None,
         "the metrics broke the run's own seal"
     );
+}
+
+#[test]
+fn a_seal_is_checked_and_one_whose_checksum_was_removed_says_so() {
+    for kind in Kind::git_internal() {
+        let mut story = Story::of_samples(kind.stream_kind());
+        let check = |story: &Story| check_seal(&story.view(kind, sampled(kind)).unwrap()).unwrap();
+        assert_ne!(check(&story), SealCheck::Holds, "{kind}");
+        seal(&mut story, kind);
+        assert_eq!(check(&story), SealCheck::Holds, "{kind}");
+        let last = story.records().len() - 1;
+        let view = without(&story, kind, |index| index == last);
+        assert_eq!(check_seal(&view).unwrap(), SealCheck::Removed, "{kind}");
+        assert_eq!(view.header().checksum, None, "{kind}");
+        let record = redacted(&story.records()[last], |_| true);
+        let line = history_entry(&story.entry(&record)).summary;
+        assert!(line.contains("removed"), "{line}");
+    }
+}
+
+#[test]
+fn a_seal_of_an_older_version_is_checked_as_ever() {
+    for kind in Kind::git_internal() {
+        let mut story = Story::of_samples(kind.stream_kind());
+        let at = time(i64::try_from(story.records().len()).unwrap() + 1);
+        let view = story.view(kind, sampled(kind)).unwrap();
+        let checksum = seal_hash(&view, at).unwrap();
+        seal_with(&mut story, kind, checksum, As::Structure);
+        let view = story.view(kind, sampled(kind)).unwrap();
+        assert_eq!(view.header().checksum, Some(checksum), "{kind}");
+        assert_eq!(check_seal(&view).unwrap(), SealCheck::Holds, "{kind}");
+        // Nothing of it can be removed.
+        let last = story.records().len() - 1;
+        let view = without(&story, kind, |index| index == last);
+        let recorded = view.header().checksum;
+        assert_eq!(recorded, Some(checksum), "{kind}");
+    }
+}
+
+#[test]
+fn a_checksum_that_is_another_one_does_not_hold() {
+    let mut story = Story::of_samples(StreamKind::Intent);
+    let recorded = IntegrityHash::of(b"something else");
+    seal_with(&mut story, Kind::Intent, recorded, As::Content);
+    let view = story.view(Kind::Intent, id(1)).unwrap();
+    let found = IntegrityHash::seal(&serde_json::to_value(&view).unwrap());
+    let differs = SealCheck::Differs { recorded, found };
+    assert_eq!(check_seal(&view).unwrap(), differs);
+    // What was taken over has the seal of the system that it came from.
+    let story = Story::of_adopted(StreamKind::Intent);
+    let view = story.view(Kind::Intent, id(1)).unwrap();
+    assert!(view.header().checksum.is_some());
+    assert_eq!(check_seal(&view).unwrap(), SealCheck::Foreign);
 }

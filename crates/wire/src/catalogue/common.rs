@@ -74,10 +74,16 @@ pub(super) const ADOPTED_HEADER: FieldDoc =
 pub(super) const SEALED: &[FieldDoc] = &[
     structure("kind", "u8", "the object's kind, by its number (8 to 18)"),
     structure("object", "uuid", "the object; a run's stream holds several"),
-    structure(
+    content(
         "checksum",
-        "SHA-256",
-        "the canonical hash of the object as it stood at this event",
+        "text?",
+        "the canonical hash of the object as it stood at this event, 64 hex digits; a redaction of \
+         what it was made of removes it, too",
+    ),
+    structure(
+        "old_checksum",
+        "SHA-256?",
+        "the same, in a seal that was stored as version 1",
     ),
 ];
 

@@ -93,7 +93,7 @@ fn life() -> Vec<Emitted> {
             reason: Some(pieces.text("überholt")),
         }),
         sample(|pieces| metadata_set(StreamKind::Intent, pieces)),
-        sample(|_| sealed(Kind::Intent)),
+        sample(|pieces| sealed(Kind::Intent, pieces)),
         sample(|pieces| Adopted {
             header: adopted(pieces),
             prompt: pieces.text("Ergänze einen Schalter --json"),

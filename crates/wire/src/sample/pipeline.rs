@@ -43,7 +43,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             summary: Some(pieces.text("JSON выводится")),
         }),
         sample(|pieces| metadata_set(StreamKind::Pipeline, pieces)),
-        sample(|_| sealed(Kind::ContextPipeline)),
+        sample(|pieces| sealed(Kind::ContextPipeline, pieces)),
         sample(|pieces| Adopted {
             object: Some(AdoptedPipeline {
                 header: adopted(pieces),

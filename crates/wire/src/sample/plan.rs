@@ -45,7 +45,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             outputs: json(&json!({"files": ["src/größe.rs"]}), pieces),
         }),
         sample(|pieces| metadata_set(StreamKind::Plan, pieces)),
-        sample(|_| sealed(Kind::Plan)),
+        sample(|pieces| sealed(Kind::Plan, pieces)),
         sample(|pieces| Adopted {
             object: Some(AdoptedPlan {
                 header: adopted(pieces),

@@ -41,7 +41,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             error: pieces.text("плохой токен: limit exceeded"),
         }),
         sample(|pieces| metadata_set(StreamKind::Run, pieces)),
-        sample(|_| sealed(Kind::Run)),
+        sample(|pieces| sealed(Kind::Run, pieces)),
     ]);
     all.extend(adopted::samples());
     all.extend([

@@ -29,7 +29,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             summary: Some(pieces.text("3 files, 1 page ✓")),
         }),
         sample(|pieces| metadata_set(StreamKind::Snapshot, pieces)),
-        sample(|_| sealed(Kind::ContextSnapshot)),
+        sample(|pieces| sealed(Kind::ContextSnapshot, pieces)),
         sample(|pieces| Adopted {
             object: Some(AdoptedSnapshot {
                 header: adopted(pieces),

@@ -34,7 +34,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             reason: Some(pieces.text("больше не нужно")),
         }),
         sample(|pieces| metadata_set(StreamKind::Task, pieces)),
-        sample(|_| sealed(Kind::Task)),
+        sample(|pieces| sealed(Kind::Task, pieces)),
         sample(adopted_task),
         sample(|pieces| Planned {
             alias: Some(pieces.text("t1-見直し")),

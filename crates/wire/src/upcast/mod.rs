@@ -15,6 +15,7 @@ mod run_tool_invoked_v1;
 mod session_adopted_v1;
 mod session_command_received_v1;
 mod session_created_v1;
+mod sealed_v1;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -109,6 +110,12 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(session_adopted_v1::STEP),
         Box::new(session_command_received_v1::STEP),
         Box::new(intent_classified_v1::STEP),
+        Box::new(sealed_v1::step("intent.sealed")),
+        Box::new(sealed_v1::step("plan.sealed")),
+        Box::new(sealed_v1::step("task.sealed")),
+        Box::new(sealed_v1::step("run.sealed")),
+        Box::new(sealed_v1::step("snapshot.sealed")),
+        Box::new(sealed_v1::step("pipeline.sealed")),
     ]
 }
 

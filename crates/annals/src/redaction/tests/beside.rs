@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use annals_domain::intent::CreateIntent;
 use annals_domain::{ActorRef, Command, IntentId, Kind};
+use annals_event_log::Position;
 use annals_projections::ListQuery;
 use futures::executor::block_on;
 use futures::future::{Either, select};
 use uuid::Uuid;
 
-use super::{SECRET, left, pattern, request};
+use super::{RedactReport, RedactRequest, RedactionError, SECRET, left, pattern, request};
 use crate::deadline::within;
 use crate::{Annals, Request};
 
@@ -31,7 +32,7 @@ fn intent(id: Option<Uuid>, prompt: String) -> Request {
 }
 
 /// A log whose intents all begin with the secret.
-fn told(home: &Path) -> Annals {
+pub(super) fn told(home: &Path) -> Annals {
     let annals = open(home);
     let prompt = format!("{SECRET} {}", "x".repeat(3_500));
     let requests: Vec<Request> = (0..INTENTS).map(|_| intent(None, prompt.clone())).collect();
@@ -74,6 +75,21 @@ fn assert_gone(annals: &Annals, intents: usize) {
     }
 }
 
+/// A redaction of which the first step is done, and not the last.
+pub(super) fn under_way<'a>(
+    annals: &'a Annals,
+    request: &'a RedactRequest,
+    progress: &'a mut (dyn FnMut(Position) + Send),
+) -> impl Future<Output = Result<RedactReport, RedactionError>> + 'a {
+    let said = Box::pin(annals.wait_for(annals.position().next()));
+    let redacting = Box::pin(annals.redact(request, progress));
+    // The steps are the writer's. The future that waits for their end is not polled meanwhile.
+    let Either::Left((_, redacting)) = block_on(select(said, redacting)) else {
+        panic!("it was one step");
+    };
+    redacting
+}
+
 #[test]
 fn others_are_answered_while_a_redaction_is_under_way() {
     let home = tempfile::tempdir().unwrap();
@@ -81,12 +97,7 @@ fn others_are_answered_while_a_redaction_is_under_way() {
     let first = block_on(annals.list(&ListQuery::new(Kind::Intent))).unwrap();
     let first = first.rows[0].id;
     let (request, mut progress) = (request(pattern()), |_| {});
-    let redacting = Box::pin(annals.redact(&request, &mut progress));
-    let said = Box::pin(annals.wait_for(annals.position().next()));
-    // The steps are the writer's. The future that waits for their end is not polled meanwhile.
-    let Either::Left((_, redacting)) = block_on(select(said, redacting)) else {
-        panic!("it was one step");
-    };
+    let redacting = under_way(&annals, &request, &mut progress);
     let others = async {
         assert_eq!(list(&annals).await.0, INTENTS);
         assert_eq!(annals.row(first).await.unwrap().id, first);
