@@ -10,3 +10,4 @@ mod field;
 mod files;
 mod folders;
 mod git;
+mod own;

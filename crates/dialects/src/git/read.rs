@@ -93,7 +93,7 @@ impl Reader {
             let key = CommitIds::of(oid).batch;
             // The request is not known yet; whatever it is, its batch id is the commit's.
             let news = match block_on(self.log.batch(key, b"")).map_err(GitImportError::from)? {
-                BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => {
+                BatchStatus::Known(_) | BatchStatus::Mismatch(_) | BatchStatus::Unverifiable(_) => {
                     News::AlreadyThere
                 }
                 BatchStatus::Unknown => {
