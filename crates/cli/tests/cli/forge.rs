@@ -276,7 +276,9 @@ fn intents_of_agents_are_taken_as_they_come() {
         (&"recorded".into(), &"proposed".into())
     );
     // What an export writes there is no news: what comes next is the draft.
-    place.run(&["approve", "bad", "--actor", "human:approver"]).ok();
+    place
+        .run(&["approve", "bad", "--actor", "human:approver"])
+        .ok();
     fs::remove_file(place.path(".forge/intents/bad.yaml")).unwrap();
     place.run(&["export", "forge", ".", "bad"]).ok();
     assert!(place.path(".forge/intents/bad.yaml").exists());

@@ -53,7 +53,9 @@ fn intents_are_listed_by_approval_type_risk_source_and_label_and_filters_combine
         assert_eq!(listed(&place, filters), expected, "{filters:?}");
     }
     // What changes moves between the lists.
-    place.run(&["approve", "a", "--actor", "human:approver"]).ok();
+    place
+        .run(&["approve", "a", "--actor", "human:approver"])
+        .ok();
     place.run(&["reject", "b"]).ok();
     place
         .run(&["judge", "c", "--type", "fix", "--risk", "low"])

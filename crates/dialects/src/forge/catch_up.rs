@@ -2,9 +2,8 @@
 //! says more.
 
 use annals::domain::intent::{Cancelled, Completed, ExecutionStarted, Rejected};
-use annals::domain::{ActorKind, Emitted, IntentId, Pieces};
-use annals::{Annals, ViewError};
-use uuid::Uuid;
+use annals::domain::{ActorKind, Dialect, Emitted, IntentId, Pieces, StreamRef};
+use annals::{Annals, LoadError, Origin, ViewError};
 
 use super::difference;
 use super::facts::{self, FileRules, emitted};
@@ -15,7 +14,7 @@ use super::words::IntentStatus;
 /// What happened to an object so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Course {
-    /// Whether nobody but imports of folders did anything to it. What this log
+    /// Whether it came from a folder and nobody but imports of folders did anything to it. What this log
     /// decided itself no file takes back.
     pub(super) is_followed: bool,
     /// Whether work on it was begun; an intent may look so because all of its parts
@@ -23,13 +22,22 @@ pub(super) struct Course {
     pub(super) is_begun: bool,
 }
 
-/// What happened to an object so far.
-pub(super) async fn course(annals: &Annals, id: Uuid) -> Result<Course, ViewError> {
-    let history = annals.history(id).await?;
+/// Whether an object of the log came from a folder. Who did something to it does not say so: in whose name
+/// events are recorded, others may choose.
+pub(super) async fn is_of_folder(annals: &Annals, stream: StreamRef) -> Result<bool, LoadError> {
+    let origin = annals.came_from(stream).await?;
+    Ok(origin == Origin::Adopted(Dialect::Forge))
+}
+
+/// What happened so far to the object that a stream is of.
+pub(super) async fn course(annals: &Annals, stream: StreamRef) -> Result<Course, ViewError> {
+    let is_of_folder = is_of_folder(annals, stream).await?;
+    let history = annals.history(stream.id).await?;
     let mut actors = history.iter().map(|entry| &entry.actor);
     let mut names = history.iter().map(|entry| entry.event_type);
     Ok(Course {
-        is_followed: actors.all(|it| it.kind == ActorKind::System && it.id == IMPORTER),
+        is_followed: is_of_folder
+            && actors.all(|it| it.kind == ActorKind::System && it.id == IMPORTER),
         is_begun: names.any(|name| name == "intent.execution_started"),
     })
 }

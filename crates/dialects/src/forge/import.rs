@@ -10,16 +10,18 @@ mod intents;
 mod reviews;
 mod rings;
 mod tasks;
+mod ties;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use annals::domain::intent::ListedType;
 use annals::domain::settings::{self, Setting};
-use annals::domain::{ActorKind, ActorRef, IntentId, Kind, TaskId};
-use annals::{Annals, ExecuteError};
+use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
+use annals::{Annals, ExecuteError, LoadError};
 use chrono::Utc;
 
+use super::catch_up;
 use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
 use super::facts::Taking;
 use super::folder::{Folder, ForgeFolderError};
@@ -38,6 +40,8 @@ pub(super) const IMPORTER: &str = "forge";
 /// Why an object is left as it is.
 const CHANGED_HERE: &str = "this log has events of its own about it";
 const NO_EVENT: &str = "no import leads from one to the other";
+/// Why nothing is tied to an object.
+const NOT_OF_FOLDER: &str = "this log did not take it from a folder";
 
 /// How to import a folder.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,6 +149,8 @@ struct Known {
     id: IntentId,
     /// Whether this import recorded it.
     is_new: bool,
+    /// Whether it came from a folder, so that a folder may add to it.
+    is_of_folder: bool,
     /// The intent that it is a part of.
     child_of: Option<IntentId>,
     /// Its tasks by their names.
@@ -153,11 +159,12 @@ struct Known {
 
 impl Known {
     /// One that is in the log.
-    fn of(id: IntentId, logged: &Logged) -> Known {
+    fn of(id: IntentId, logged: &Logged, is_of_folder: bool) -> Known {
         let tasks = logged.tasks.iter();
         Known {
             id,
             is_new: false,
+            is_of_folder,
             child_of: logged.child_of,
             tasks: tasks.map(|it| (it.task.id.clone(), it.id)).collect(),
         }
@@ -270,6 +277,11 @@ impl<'a> Import<'a> {
             line,
             violations: vec![violation],
         });
+    }
+
+    /// Whether an object of the log came from a folder.
+    async fn is_of_folder(&self, stream: StreamRef) -> Result<bool, LoadError> {
+        catch_up::is_of_folder(self.annals, stream).await
     }
 
     fn recorded(&mut self, events: u64) {

@@ -12,10 +12,10 @@ mod pipeline_frame_pushed_v1;
 mod pipeline_frames_used_v1;
 mod plan_step_frames_linked_v1;
 mod run_tool_invoked_v1;
+mod sealed_v1;
 mod session_adopted_v1;
 mod session_command_received_v1;
 mod session_created_v1;
-mod sealed_v1;
 
 use std::borrow::Cow;
 use std::fmt;

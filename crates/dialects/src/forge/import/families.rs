@@ -6,7 +6,7 @@ use annals::At;
 use annals::domain::{IntentId, Kind};
 use annals::projections::Relation;
 
-use super::Import;
+use super::{Import, NOT_OF_FOLDER};
 use crate::forge::facts;
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::logged;
@@ -22,7 +22,7 @@ impl Import<'_> {
     /// Says on the streams of parents which parts they have.
     pub(super) async fn families(&mut self) -> Result<(), ForgeFolderError> {
         let mut children: BTreeMap<IntentId, Vec<IntentId>> = BTreeMap::new();
-        for known in self.known.values() {
+        for known in self.known.values().filter(|known| known.is_of_folder) {
             if let Some(parent) = known.child_of {
                 children.entry(parent).or_default().push(known.id);
             }
@@ -42,6 +42,15 @@ impl Import<'_> {
             }
             let view = self.annals.forge_intent(parent, At::Now).await?;
             named.retain(|child| !view.children.contains(child));
+            if named.is_empty() {
+                continue;
+            }
+            // It was not there when its parts were imported, and was made here since.
+            if !self.is_of_folder(parent.stream()).await? {
+                let note = format!("no parts are named on intent {parent}: {NOT_OF_FOLDER}");
+                self.report.notes.push(note);
+                continue;
+            }
             named.sort_unstable();
             named.dedup();
             let parts = named.chunks(CHILDREN);
@@ -51,9 +60,7 @@ impl Import<'_> {
                 heads: Vec::new(),
                 about: parent,
             };
-            if !unit.events.is_empty() {
-                queue.push(unit).await?;
-            }
+            queue.push(unit).await?;
         }
         queue.flush().await?;
         for (parent, became) in queue.take_done() {

@@ -10,7 +10,7 @@ use annals::projections::Relation;
 use annals::wire::stream_name;
 use chrono::Utc;
 
-use super::{CHANGED_HERE, Import, Known, NO_EVENT, Recorded, in_log};
+use super::{CHANGED_HERE, Import, Known, NO_EVENT, NOT_OF_FOLDER, Recorded, in_log};
 use crate::forge::facts::{self, FileRules, IntentFacts};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
@@ -53,9 +53,18 @@ impl Import<'_> {
                     self.broken(file.file.path(), 1, reason);
                 }
                 None => {
+                    if let Some(other) = self.depends_elsewhere(file).await? {
+                        let reason = format!(
+                            "depends_on names {other:?}, and nothing of a folder depends on that intent: \
+                             {NOT_OF_FOLDER}; take it out, or import the folder into another log"
+                        );
+                        self.broken(file.file.path(), file.depends_on_line, reason);
+                        continue;
+                    }
                     let known = Known {
                         id: self.ids.intent(&file.file.name),
                         is_new: true,
+                        is_of_folder: true,
                         child_of: None,
                         tasks: HashMap::new(),
                     };
@@ -125,13 +134,15 @@ impl Import<'_> {
         let head = head.map_err(LoadError::from)?;
         let logged = logged::intent(self.annals, id).await?;
         let name = &file.file.name;
-        self.known.insert(name.clone(), Known::of(id, &logged));
+        let is_of_folder = self.is_of_folder(id.stream()).await?;
+        let known = Known::of(id, &logged, is_of_folder);
+        self.known.insert(name.clone(), known);
         let differs = difference::of_intents(&logged.intent, &file.intent);
         if differs.is_empty() {
             self.report.already_there += 1;
             return Ok(None);
         }
-        let course = catch_up::course(self.annals, id.0).await?;
+        let course = catch_up::course(self.annals, id.stream()).await?;
         if !course.is_followed {
             self.left.insert(name.clone());
             self.passed_over(file.file.path(), in_log(&differs, CHANGED_HERE));
@@ -189,6 +200,15 @@ impl Import<'_> {
             let (parent_id, plain) = self.named(file, file.parent_line, "parent", parent).await?;
             child_of = Some(parent_id);
             remains.parent = (!plain).then(|| parent.clone());
+            if self.is_elsewhere(parent).await? {
+                let violation = format!(
+                    "parent names {parent:?}, and no file gives that intent parts: {NOT_OF_FOLDER}; \
+                     this one is taken without it"
+                );
+                self.against(file.file.path(), file.parent_line, id, violation);
+                child_of = None;
+                remains.parent = Some(parent.clone());
+            }
         }
         let (mut depends_on, mut all_plain) = (Vec::new(), true);
         for other in &intent.depends_on {
@@ -222,6 +242,30 @@ impl Import<'_> {
             events,
             about: OfIntent { file, is_new: true },
         })
+    }
+
+    /// Whether a name is that of an intent that the log has from elsewhere than a folder.
+    async fn is_elsewhere(&self, name: &str) -> Result<bool, ForgeFolderError> {
+        Ok(match known_as(self.annals, &self.ids, name).await? {
+            Some(object) if object.kind == Kind::Intent => {
+                !self.is_of_folder(IntentId(object.id).stream()).await?
+            }
+            _ => false,
+        })
+    }
+
+    /// What an intent's file depends on that the log has from elsewhere than a folder. Without it the
+    /// intent would not wait for that any more, so it is not taken.
+    async fn depends_elsewhere<'f>(
+        &self,
+        file: &'f IntentFile,
+    ) -> Result<Option<&'f str>, ForgeFolderError> {
+        for name in &file.intent.depends_on {
+            if self.is_elsewhere(name).await? {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 
     /// The intent that another one names, and whether an export would name it so.

@@ -35,7 +35,10 @@ fn going(story: &Story, lost: &[&Record]) -> Going {
                 position: record.position().0,
                 pieces: vec![0],
             }],
-            objects: objects.iter().map(|(kind, id)| (kind.number(), *id)).collect(),
+            objects: objects
+                .iter()
+                .map(|(kind, id)| (kind.number(), *id))
+                .collect(),
             reason: pieces.text("why"),
         };
         let stream: StreamRef = entry.stream;
@@ -80,7 +83,8 @@ fn all_that_rows_take_from_content_is_explained() {
         let each = records.iter().filter(with_content).map(|one| vec![one]);
         let all = records.iter().filter(with_content).collect();
         for lost in each.chain([all]) {
-            let is_lost = |record: &Record| lost.iter().any(|one| one.position() == record.position());
+            let is_lost =
+                |record: &Record| lost.iter().any(|one| one.position() == record.position());
             let left = records.iter().map(|record| match is_lost(record) {
                 true => redacted(record, |_| true),
                 false => record.clone(),
