@@ -56,6 +56,20 @@ check() {
     cat "$work/imported"
 }
 
+# grown FILE: a recording that is imported while it grows has no line that says something else than before.
+grown() {
+    local lines part
+    rm -rf "$work/log"
+    annals init >/dev/null
+    lines=$(wc -l <"$1")
+    for part in $((lines / 3)) $((lines / 2)) $((lines - 1)) "$lines" "$lines"; do
+        head -n "$part" "$1" >"$work/grown.jsonl"
+        import "$work/grown.jsonl"
+        ! grep -q 'recorded before with another content' "$work/report" ||
+            fail "$1 up to line $part is said to have another content: $(cat "$work/report")"
+    done
+}
+
 shopt -s nullglob globstar
 recordings=("$corpus"/**/claude*.jsonl)
 ((${#recordings[@]} > 0)) || fail "there is no claude*.jsonl in $corpus or below it"
@@ -63,6 +77,7 @@ recordings=("$corpus"/**/claude*.jsonl)
 for recording in "${recordings[@]}"; do
     printf '\n%s\n' "$recording"
     check "$recording"
+    grown "$recording"
 done
 if ((${#recordings[@]} > 1)); then
     printf '\nall %d in one log\n' "${#recordings[@]}"

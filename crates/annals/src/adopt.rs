@@ -82,6 +82,19 @@ pub enum AdoptRefusal {
         /// Which one it is.
         id: Uuid,
     },
+    /// What holds it is this log's own, or came from elsewhere.
+    #[error(
+        "{kind} {id} would be written into {holder}, which this log made or worked on itself, or took from \
+         elsewhere; import it into another log"
+    )]
+    HeldHere {
+        /// What it is.
+        kind: Kind,
+        /// Which one it is.
+        id: Uuid,
+        /// The stream that would hold it.
+        holder: StreamRef,
+    },
     /// It does not fit into an event, or cannot be written as one.
     #[error("{}", unfit(.0))]
     Unfit(#[from] EncodeError),
@@ -149,7 +162,7 @@ impl Annals {
     async fn judge(&self, adoptee: &Adoptee) -> Result<Adopted, ExecuteError> {
         let (kind, id) = (adoptee.kind, adoptee.id);
         let Some((found, holder)) = self.place(id).await? else {
-            return Ok(Adopted::New);
+            return Ok(self.held_here(adoptee).await?.unwrap_or(Adopted::New));
         };
         if found != kind {
             return Ok(Adopted::Refused(AdoptRefusal::Taken { id, found }));
@@ -167,8 +180,23 @@ impl Annals {
         Ok(match self.adopted_digest(row.last_position, id).await? {
             None => Adopted::Refused(AdoptRefusal::ChangedHere { kind, id }),
             Some(digest) if digest == adoptee.digest => Adopted::Unchanged,
-            Some(_) => Adopted::Replaced,
+            Some(_) => self.held_here(adoptee).await?.unwrap_or(Adopted::Replaced),
         })
+    }
+
+    /// Refuses an object whose stream is not one that came from where the object comes from, with
+    /// nothing else in it: patch sets, decisions and the like stand in their run's stream.
+    async fn held_here(&self, adoptee: &Adoptee) -> Result<Option<Adopted>, LoadError> {
+        let Some(first) = adoptee.events.first() else {
+            return Ok(None);
+        };
+        let Some(Adoption::Begun(header)) = first.event.adoption() else {
+            return Ok(None);
+        };
+        let (kind, id, holder) = (adoptee.kind, adoptee.id, first.stream);
+        let is_open = self.is_open_to(holder, header.dialect).await?;
+        let refusal = AdoptRefusal::HeldHere { kind, id, holder };
+        Ok((!is_open).then_some(Adopted::Refused(refusal)))
     }
 
     /// The digest of an object whose last event is at `last`, if nothing but

@@ -194,7 +194,7 @@ impl Annals {
             .map_err(LoadError::from)?
         {
             BatchStatus::Unknown => Ok(None),
-            BatchStatus::Mismatch => Err(ExecuteError::KeyReused { key }),
+            BatchStatus::Mismatch(_) => Err(ExecuteError::KeyReused { key }),
             BatchStatus::Unverifiable(Appended { first, last, .. }) => {
                 Err(ExecuteError::KeyUnverifiable { key, first, last })
             }

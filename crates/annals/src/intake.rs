@@ -10,7 +10,8 @@ use annals_domain::{
 };
 use annals_event_log::Position;
 use annals_projections::{
-    ForgeIntentView, ForgeTaskView, ForgeView, Inbox, InboxEntry, InboxQuery, InboxReason, Text,
+    ForgeChildView, ForgeIntentView, ForgeTaskView, ForgeView, Inbox, InboxEntry, InboxQuery,
+    InboxReason, Text,
 };
 use uuid::Uuid;
 
@@ -20,6 +21,8 @@ use crate::{Annals, At, LoadError, ViewError};
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InboxDetails {
+    /// Why it waits, in words.
+    pub why: String,
     /// The questions that have no answer, with their numbers.
     pub questions: Vec<(usize, Text)>,
     /// Its own tasks that failed, with what reviewers said.
@@ -58,25 +61,39 @@ impl Annals {
     /// [`LoadError`].
     pub async fn inbox(&self, after: Option<Position>, limit: usize) -> Result<Inbox, LoadError> {
         self.catch_up().await?;
-        let query = InboxQuery {
-            after,
-            limit,
-            low_waits: self.settings().await?.threshold.is_none(),
-        };
+        let query = InboxQuery { after, limit };
         Ok(self.catalogue.inbox(self.log.as_ref(), &query).await?)
     }
 
-    /// What a person needs to know of an intent in the inbox: the open questions,
-    /// and what failed with what reviewers said of it.
+    /// What a person needs to know of an intent in the inbox: why it waits, the open
+    /// questions, and what failed with what reviewers said of it.
     ///
     /// # Errors
     /// [`ViewError`].
     pub async fn inbox_details(&self, entry: &InboxEntry) -> Result<InboxDetails, ViewError> {
-        let mut details = InboxDetails::default();
+        let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
+        let mut details = InboxDetails {
+            why: match entry.reasons.first() {
+                Some(InboxReason::Approval) => {
+                    let settings = self.settings().await?;
+                    let why = settings.why_waits(view.risk, view.risk_basis);
+                    match view.risk_in_words() {
+                        Some(risk) => format!("{risk}; {why}"),
+                        None => why,
+                    }
+                }
+                Some(InboxReason::Clarification) => "a question has no answer".to_owned(),
+                Some(InboxReason::Blocked) => {
+                    "some of its parts failed, or all were turned down".to_owned()
+                }
+                Some(InboxReason::Error) => "all of its parts failed".to_owned(),
+                None => String::new(),
+            },
+            ..InboxDetails::default()
+        };
         if entry.reasons == [InboxReason::Approval] {
             return Ok(details);
         }
-        let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
         let questions = view.open_questions();
         details.questions = questions
             .map(|(number, text)| (number, text.clone()))
@@ -171,7 +188,7 @@ impl Annals {
         Ok(loaded)
     }
 
-    /// An intent in document 004's words, as it was, with its tasks.
+    /// An intent in document 004's words, as it was, with its tasks and children.
     ///
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
@@ -185,7 +202,16 @@ impl Annals {
             .into_iter()
             .filter(|task| task.superseded_by.is_none());
         let tasks = tasks.collect();
-        Ok(ForgeView::new(view, tasks))
+        let mut children = Vec::new();
+        for child in &view.children {
+            match self.forge_intent(*child, at).await {
+                Ok(child) => children.push(ForgeChildView::from(child)),
+                // A folder may name a part that is not imported yet.
+                Err(ViewError::NotFound { .. } | ViewError::NotYet { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ForgeView::new(view, tasks, children))
     }
 
     /// An intent in document 004's words, as it was.

@@ -19,6 +19,7 @@ mod intake;
 mod lanes;
 mod observations;
 mod open;
+mod origin;
 mod prepared;
 pub mod proof;
 mod read;
@@ -53,6 +54,7 @@ pub use gate::Gated;
 pub use intake::InboxDetails;
 pub use observations::{Noticed, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
+pub use origin::Origin;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
 pub use redaction::{

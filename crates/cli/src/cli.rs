@@ -227,6 +227,9 @@ Each line is answered by one line, in order:
 
 A refused line stores nothing, and the next one is read. The exit status is then 1.
 
+A pipe is read as its lines come, and waited for, also one with a name (mkfifo): commands may be fed
+that way. What else is no file is refused.
+
 Examples:
   annals apply work.jsonl
   agent | annals apply")]

@@ -638,6 +638,7 @@ fn load_code(error: &LoadError) -> &'static str {
     match error {
         LoadError::Behind { .. } => "behind",
         LoadError::Catalogue(CatalogueError::NotAParent { .. }) => "not_a_parent",
+        LoadError::Catalogue(CatalogueError::OnlyIntents { .. }) => "only_intents",
         _ => "unreadable",
     }
 }

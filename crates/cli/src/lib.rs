@@ -16,6 +16,7 @@ mod progress;
 mod proof_error;
 mod render;
 mod small_text;
+mod user;
 mod whole_file;
 
 use std::io::{IsTerminal, Write};

@@ -307,6 +307,20 @@ pub(crate) fn counted(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
 }
 
+/// A large number as people read it: three digits and a prefix. `--json` has all of them.
+pub(crate) fn roughly(number: u64) -> String {
+    const PREFIXES: [(u64, char); 3] = [(1_000_000_000, 'G'), (1_000_000, 'M'), (1_000, 'k')];
+    // What would round to a thousand of a prefix is one of the next.
+    let fits = |(unit, _): &&(u64, char)| number >= unit - unit / 2_000;
+    let Some((unit, prefix)) = PREFIXES.iter().find(fits) else {
+        return number.to_string();
+    };
+    #[allow(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let value = number as f64 / *unit as f64;
+    let digits = if value < 99.95 { 1 } else { 0 };
+    format!("{value:.digits$} {prefix}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,6 +342,24 @@ mod tests {
         }
         assert_eq!(cell("two\nlines"), "two lines");
         assert_eq!(cell(&"x".repeat(400)).chars().count(), MAX_CELL + 1);
+    }
+
+    #[test]
+    fn large_numbers_are_shown_with_three_digits() {
+        for (number, shown) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1.0 k"),
+            (14_449, "14.4 k"),
+            (99_960, "100 k"),
+            (999_499, "999 k"),
+            (999_500, "1.0 M"),
+            (14_400_000, "14.4 M"),
+            (999_600_000, "1.0 G"),
+            (u64::MAX, "18446744074 G"),
+        ] {
+            assert_eq!(roughly(number), shown);
+        }
     }
 
     #[test]

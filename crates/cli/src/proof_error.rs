@@ -3,10 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use annals::LoadError;
-use annals::ViewError;
-use annals::event_log::ReadError;
+use annals::event_log::{Position, ReadError};
 use annals::proof::{CheckpointError, KeepError, KeyError, Misfit, ProofError, ProofFileError};
+use annals::{LoadError, ObjectRef, ViewError};
 
 use crate::output::counted;
 
@@ -68,6 +67,14 @@ pub(crate) enum ProofCommandError {
     KeyAlone,
     #[error("{0}")]
     NoEvent(ViewError),
+    #[error(
+        "{id} is the id of event {position}, and also of the {kind} that came with it from elsewhere: prove the event \
+         by its position, and the object by the last digits of its id", id = .object.id, kind = .object.kind
+    )]
+    TwoMeanings {
+        object: ObjectRef,
+        position: Position,
+    },
     #[error(
         "verification failed: {} since the checkpoint; restore the log from a backup",
         counted(*.findings, "finding", "findings")
@@ -141,6 +148,7 @@ impl ProofCommandError {
             ProofCommandError::Write { .. } => "file",
             ProofCommandError::KeyAlone => "usage",
             ProofCommandError::NoEvent(_) => "not_found",
+            ProofCommandError::TwoMeanings { .. } => "ambiguous",
             ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {
                 made_code(source)
             }

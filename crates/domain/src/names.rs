@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use crate::{AnyEvent, run, session, snapshot, task};
+use crate::{AnyEvent, intent, run, session, snapshot, task};
 
 const BEFORE: &str = "[removed ";
 /// Hex digits of a stand-in, of the digest of the piece that was removed.
@@ -22,8 +22,8 @@ impl AnyEvent {
             AnyEvent::Run(event) => run::may_have_names(event),
             AnyEvent::Snapshot(event) => snapshot::may_have_names(event),
             AnyEvent::Task(event) => task::may_have_names(event),
-            AnyEvent::Intent(_)
-            | AnyEvent::Plan(_)
+            AnyEvent::Intent(event) => intent::may_have_names(event),
+            AnyEvent::Plan(_)
             | AnyEvent::Pipeline(_)
             | AnyEvent::Alias(_)
             | AnyEvent::Bucket(_)
@@ -55,8 +55,8 @@ impl AnyEvent {
             AnyEvent::Run(event) => run::each_name(event, each),
             AnyEvent::Snapshot(event) => snapshot::each_name(event, each),
             AnyEvent::Task(event) => task::each_name(event, each),
-            AnyEvent::Intent(_)
-            | AnyEvent::Plan(_)
+            AnyEvent::Intent(event) => intent::each_name(event, each),
+            AnyEvent::Plan(_)
             | AnyEvent::Pipeline(_)
             | AnyEvent::Alias(_)
             | AnyEvent::Bucket(_)

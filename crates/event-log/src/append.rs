@@ -183,8 +183,8 @@ pub enum BatchStatus {
     Unknown,
     /// Used for this very request; this is the answer to a repeat.
     Known(Appended),
-    /// Used for another request.
-    Mismatch,
+    /// Used for another request, which stands at these positions.
+    Mismatch(Appended),
     /// Used at these positions, and for which request is not stored any more: content of it
     /// was removed, or it was copied without its request. Nobody can show that a repeat is one.
     Unverifiable(Appended),

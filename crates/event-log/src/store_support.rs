@@ -237,7 +237,7 @@ impl BatchRow {
     pub fn status(&self, request: &[u8]) -> BatchStatus {
         match &self.request {
             Some(digest) if digest.matches(request) => BatchStatus::Known(self.appended.again()),
-            Some(_) => BatchStatus::Mismatch,
+            Some(_) => BatchStatus::Mismatch(self.appended.again()),
             None => BatchStatus::Unverifiable(self.appended.again()),
         }
     }
@@ -254,7 +254,7 @@ impl BatchRow {
             BatchStatus::Unverifiable(_) => {
                 Err(AppendError::RequestUnverifiable { batch, first, last })
             }
-            BatchStatus::Mismatch | BatchStatus::Unknown => {
+            BatchStatus::Mismatch(_) | BatchStatus::Unknown => {
                 Err(AppendError::IdempotencyMismatch { batch })
             }
         }
@@ -344,7 +344,10 @@ mod tests {
             here.status(b"request"),
             BatchStatus::Known(appended.again())
         );
-        assert_eq!(here.status(b"another"), BatchStatus::Mismatch);
+        assert_eq!(
+            here.status(b"another"),
+            BatchStatus::Mismatch(appended.again())
+        );
         let copied = BatchRow {
             appended,
             request: None,

@@ -16,6 +16,7 @@
 
 mod arena;
 mod error;
+mod facet;
 mod fold;
 mod generation;
 mod going;
@@ -57,6 +58,7 @@ use self::state::State;
 use self::step::Step;
 
 pub use self::error::CatalogueError;
+pub use self::facet::IntentFilter;
 pub use self::going::Going;
 pub use self::inbox::{Inbox, InboxEntry, InboxQuery, InboxReason};
 pub use self::links::{LinkRow, Links, LinksQuery};

@@ -168,6 +168,9 @@ impl Annals {
     /// Finds an event by its id. There is no index of them: the log is read, the
     /// newest first. `progress` is told how far that is.
     ///
+    /// Events of imported sessions have the ids that they came with. An event that got its id here goes
+    /// before one of these, and of several of these the first that was imported.
+    ///
     /// # Errors
     /// [`ReadError`].
     pub async fn find_event(
@@ -176,17 +179,31 @@ impl Annals {
         mut progress: impl FnMut(Position),
     ) -> Result<Option<Position>, ReadError> {
         let mut next = Some(self.position().0).filter(|end| *end > 0);
+        let mut imported = None;
         while let Some(from) = next {
             let query = Query::all(Position(from)).backward();
             let page = self.log.read(query).await?;
-            let found = page.records.iter().find(|record| record.event_id() == id);
-            if let Some(record) = found {
-                return Ok(Some(record.position()));
+            for record in page.records.iter().filter(|it| it.event_id() == id) {
+                if !self.came_with_its_id(record).await? {
+                    return Ok(Some(record.position()));
+                }
+                imported = Some(record.position());
             }
             progress(Position(from));
             next = page.next;
         }
-        Ok(None)
+        Ok(imported)
+    }
+
+    /// Whether an event has the id that it had elsewhere: those of sessions that were taken over do.
+    async fn came_with_its_id(&self, record: &Record) -> Result<bool, ReadError> {
+        if !record.event_type().starts_with("session.") {
+            return Ok(false);
+        }
+        let query = Query::stream(record.stream_name(), Version(1)).limit(1);
+        let page = self.log.read(query).await?;
+        let first = page.records.first();
+        Ok(first.is_some_and(|first| first.event_type() == "session.adopted"))
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod blobs;
 mod document;
+mod event_ids;
 mod files;
 mod forged;
 mod kept;

@@ -68,6 +68,7 @@ pub(crate) struct ImportGit {
 A session becomes a task with a run, a plan and a context pipeline, under the intent that its
 first prompt is. Importing again, or after the recording has grown, adds only what is new.
 What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
+So is a line, a call or a result that was recorded before with another content; the first stays.
 
 The report says what became of every field: kept, inferred or lost. Inferred are a frame's tokens
 (o200k_base over its text: the model's own tokenizer is not public), and that an edit used the

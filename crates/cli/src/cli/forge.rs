@@ -59,7 +59,7 @@ pub(crate) struct ExportForge {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Watch {
-    /// Take the drafts of a .forge folder as people write them
+    /// Take the drafts and intents of a .forge folder as people and agents write them
     Forge(WatchForge),
 }
 
@@ -69,11 +69,15 @@ Takes DIR/intent-drafts/*.md: those that are there, and those that come, until i
 taken once nobody has changed it for half a second. Its file goes once the intent is on disk; one that
 secrets were taken out of stays, since the log has not all of it. One that
 cannot be read, or whose name is taken, stays and is named, and is looked at again when it changes.
-The log is open only while drafts are taken, so that other commands can work on it.
+
+It takes DIR/intents/*.yaml in the same way, by the rules of `annals import forge`: what is new is
+recorded, and what was recorded goes on as its file says. The files stay, and those that an export of
+this log wrote are left out. Tasks and reviews are for the import. The log is open only while something
+is taken, so that other commands can work on it.
 
 Examples:
   annals watch forge .
-  annals watch forge .forge --json       a line for each draft
+  annals watch forge .forge --json       a line for each draft and each intent
   ANNALS_ACTOR=human:kei annals watch forge .")]
 pub(crate) struct WatchForge {
     /// The .forge folder, or the folder that it is in

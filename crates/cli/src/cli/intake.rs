@@ -1,6 +1,6 @@
 //! The arguments of intake.
 
-use annals::domain::intent::{Risk, Source, WorkType};
+use annals::domain::intent::{ListedType, Risk, Source, WorkType};
 use annals::domain::settings::Setting;
 use clap::Args;
 
@@ -23,7 +23,7 @@ pub(crate) struct Classify {
     /// The text; none, or -, is standard input
     #[arg(value_name = "TEXT")]
     pub(crate) text: Vec<String>,
-    /// The type that its author gave it: feature, refactor, fix, test or audit
+    /// The type that its author gave it: feature, refactor, fix, test, audit or any other word
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) declared: Option<WorkType>,
     /// A label of it; give it again for more
@@ -32,6 +32,9 @@ pub(crate) struct Classify {
     /// Where it comes from: human, audit, epiphany or reflection
     #[arg(long, value_name = "SOURCE", default_value = "human")]
     pub(crate) source: Source,
+    /// By which type's flow and risk one goes that is not listed; a log has a setting for it
+    #[arg(long, value_name = "TYPE", default_value = "feature")]
+    pub(crate) unknown_type: ListedType,
     /// Say which rules decided
     #[arg(long)]
     pub(crate) explain: bool,
@@ -40,7 +43,9 @@ pub(crate) struct Classify {
 /// Who gives a command.
 #[derive(Debug, Args)]
 pub(crate) struct Who {
-    /// Who does it: KIND:ID, or the id of a person; left out, the user's login name
+    /// Who does it: KIND:ID, or the id of a person; left out, git's user.name or user.email
+    /// (GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL or the user's own configuration), or else the user's
+    /// login name
     #[arg(long, env = "ANNALS_ACTOR", value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
 }
@@ -48,8 +53,8 @@ pub(crate) struct Who {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The title is the text up to its first blank line. The type and the first risk follow by rule
-(`annals classify` shows how), unless you give them. What you call a low risk goes on at once;
-the rest waits in the inbox for `annals approve`.
+(`annals classify` shows how), unless you give them. What is a low risk goes on at once, and what
+decided the risk is recorded as the reason; the rest waits in the inbox for `annals approve`.
 
 Examples:
   annals submit \"Fix the crash at login\"
@@ -67,7 +72,7 @@ pub(crate) struct Submit {
     /// The open observation that led to it, which is processed then
     #[arg(long, value_name = "ID")]
     pub(crate) observation: Option<String>,
-    /// Its type: feature, refactor, fix, test or audit
+    /// Its type: feature, refactor, fix, test, audit or any other word
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) work_type: Option<WorkType>,
     /// Its risk, as you judge: low, med or high
@@ -94,9 +99,9 @@ pub(crate) struct Submit {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-In the inbox is what waits for a person: an approval (a risk that is med, high or not known), an
-answer, or somebody who looks at what failed. The oldest stands first, with why it is there, what
-is asked, what reviewers said of the tasks that failed, and the command that resolves it.
+In the inbox is what waits for a person: an approval (what is proposed and the system did not
+approve), an answer, or somebody who looks at what failed. The oldest stands first, with why it is
+there, what is asked, what reviewers said of the tasks that failed, and the command that resolves it.
 
 Examples:
   annals inbox
@@ -216,7 +221,7 @@ pub(crate) struct Judge {
     /// Intents
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
-    /// The type: feature, refactor, fix, test or audit
+    /// The type: feature, refactor, fix, test, audit or any other word
     #[arg(long = "type", value_name = "TYPE", required_unless_present = "risk")]
     pub(crate) work_type: Option<WorkType>,
     /// The risk: low, med or high
@@ -233,10 +238,14 @@ pub(crate) struct Judge {
 #[command(after_help = "\
 autonomy.threshold         up to which judged risk the system approves by itself: none, low,
                            med or high
-autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false
+autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false;
+                           true, unless it was set
 approval.own_requests      whether people may approve what they asked for: true or false; false,
                            unless it was set
 review.max_retries         how often a task is tried again after a review rejected it
+classification.unknown_type
+                           by which type's flow and risk one goes that is not listed: feature,
+                           refactor, fix, test or audit
 
 They are recorded in the log and hold for what is decided from then on.
 
@@ -277,7 +286,8 @@ pub(crate) struct Ready {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The answer is an agent's: JSON, alone or in prose or in a fence. Its \"outcome\" says what it is:
-child_intents, a list of {title, body}; needs_clarification, with a list of clarifications; anything
+child_intents, a list of {title, body, id, type, labels, depends_on}, where depends_on names others
+of the list or intents of the log; needs_clarification, with a list of clarifications; anything
 else, or nothing, is tasks, a list of {id, title, plan, complexity, relevant_files,
 implementation_steps, context, depends_on}, or one of them alone. The intent is executing then.
 

@@ -2,6 +2,7 @@
 
 use annals::At;
 use annals::domain::Timestamp;
+use annals::domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use annals::event_log::Position;
 use clap::{Args, ValueEnum};
 
@@ -183,7 +184,8 @@ context_snapshot, context_pipeline, session or observation; plurals and short fo
 patchset, snapshot, pipeline or invocation will do. work-items are the tickets that sessions read, each as it was read
 last, those first that were first read last; --limit and --after go with them.
 
-With --json each object is one line. To go on where a list ended, give the first_position of
+Filters combine: what is listed passes all of them. A run is listed with its task's title, and then
+with counts; with --json each object is one line, and numbers are exact. To go on where a list ended, give the first_position of
 its last line to --after.
 
 Examples:
@@ -192,6 +194,8 @@ Examples:
   annals list run --parent 1a2b3c4d          the runs of a task or of a plan
   annals list tool_invocation --actor agent:coder --status error
   annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
+  annals list intents --approval proposed --risk high
+  annals list intents --type fix --source audit --label ui --label login
   annals list patch_sets --limit 100 --json
   annals list sessions --status needs_approval
   annals list observations --status open
@@ -210,6 +214,22 @@ pub(crate) struct List {
     /// Only those that belong to this object
     #[arg(long, value_name = "ID")]
     pub(crate) parent: Option<String>,
+    /// Intents: only those that are proposed, approved, executing, done, blocked, error,
+    /// rejected or cancelled
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) approval: Option<ApprovalStatus>,
+    /// Intents: only those of this type: feature, refactor, fix, test, audit or any other word
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) work_type: Option<WorkType>,
+    /// Intents: only those of this risk: low, med or high
+    #[arg(long, value_name = "RISK")]
+    pub(crate) risk: Option<Risk>,
+    /// Intents: only those that come from there: human, audit, epiphany or reflection
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) source: Option<Source>,
+    /// Intents: only those that have this label; give it again for more, and they have all
+    #[arg(long = "label", value_name = "LABEL")]
+    pub(crate) labels: Vec<String>,
     /// Only those that have this tag
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) tag: Option<String>,

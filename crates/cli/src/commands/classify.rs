@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use annals::domain::intent::{
-    Classification, Proposal, RiskRule, TypeRule, classify, title_and_body,
+    Classification, ListedType, Proposal, RiskRule, TypeRule, WorkType, classify, title_and_body,
 };
 
 use crate::cli::Classify;
@@ -20,13 +20,28 @@ pub(crate) fn run(args: &Classify, context: &mut Context) -> Result<(), CliError
         title,
         body,
         labels: &args.labels,
-        declared: args.declared,
+        declared: args.declared.as_ref(),
         source: args.source,
+        unknown_type: args.unknown_type,
     });
+    if found.work_type.listed().is_none() {
+        note_type(&found.work_type, args.unknown_type, &context.output);
+    }
     if context.output.is_json() {
         return context.output.json(&found);
     }
     print(&found, args.explain, &mut context.output)
+}
+
+/// Says of a type that is not listed by what it goes: it may be a slip.
+pub(crate) fn note_type(own: &WorkType, goes_by: ListedType, output: &Output) {
+    let listed: Vec<&str> = ListedType::ALL.iter().map(|it| it.as_str()).collect();
+    output.note(&format!(
+        "the type {:?} is none of {}; it is kept, and goes by the flow and risk of {goes_by} \
+         (classification.unknown_type)",
+        own.as_str(),
+        listed.join(", ")
+    ));
 }
 
 /// The text that words on the command line are, or else standard input.
@@ -61,7 +76,11 @@ fn print(found: &Classification, explain: bool, output: &mut Output) -> Result<(
         false => value.to_owned(),
     };
     let steps: Vec<&str> = found.flow.iter().map(|step| step.as_str()).collect();
-    let flow = because(&steps.join(", "), format!("as for {}", found.work_type));
+    let rules_of = match &found.work_type {
+        WorkType::Other(own) => format!("as for types that are not listed, as {own:?}"),
+        listed => format!("as for {listed}"),
+    };
+    let flow = because(&steps.join(", "), rules_of);
     let by_type = because(found.work_type.as_str(), type_reason(&found.type_rule));
     let by_risk = because(found.risk.as_str(), risk_reason(found));
     output.fields(&[("type", by_type), ("flow", flow), ("risk", by_risk)])

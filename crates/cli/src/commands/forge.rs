@@ -1,7 +1,7 @@
 //! `annals export forge` and `annals watch forge`.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use annals::Annals;
@@ -9,7 +9,7 @@ use annals::domain::{IntentId, Kind};
 use annals_dialects::Progress;
 use annals_dialects::forge::{
     self, DraftFile, DraftOptions, DraftWatch, Drafted, ForgeExportReport, ForgeFolderError,
-    ForgeSelection, take_draft,
+    ForgeSelection, IntentBecame, IntentEntry, take_draft, take_intents,
 };
 use annals_dialects::secrets::Redactions;
 use serde_json::{Value, json};
@@ -81,28 +81,28 @@ fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError
     }
 }
 
-/// Takes drafts as they come, until interrupted.
+/// Takes drafts and intents as they come, until interrupted.
 pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<(), CliError> {
     // Better now than with the first draft.
     context.reader()?.close().await;
     let mut watch = DraftWatch::start(&args.dir).map_err(Box::new)?;
     let options = DraftOptions {
-        author: args.who.actor(),
+        author: args.who.actor(&context.output),
         keep: args.keep_drafts,
         secrets: args.redaction.secrets()?,
     };
     let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Signal)?;
-    let folder = watch.folder().drafts();
-    let folder = folder.display().to_string();
-    let note = format!("watching {folder}; Ctrl-C ends");
+    let (drafts, intents) = (watch.folder().drafts(), watch.folder().intents());
+    let (drafts, intents) = (drafts.display(), intents.display());
+    let note = format!("watching {drafts} and {intents}; Ctrl-C ends");
     context.output.note(&note);
     let mut waits = false;
     let mut failures = HashMap::new();
     loop {
         let ready = watch.ready(Instant::now()).map_err(Box::new)?;
         let mut again = ready.again;
-        if !ready.drafts.is_empty() {
+        if !ready.drafts.is_empty() || !ready.intents.is_empty() {
             match context.writer() {
                 Ok(annals) => {
                     waits = false;
@@ -113,16 +113,22 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
                         failures: &mut failures,
                     };
                     let taken = taking.all(&annals, &ready.drafts, output).await;
+                    let taken = match taken {
+                        Ok(()) => taking.intents(&annals, &ready.intents, output).await,
+                        Err(error) => Err(error),
+                    };
                     annals.close().await;
                     taken?;
                     context.output.flush()?;
                 }
                 Err(error) if error.code() == "locked" => {
                     if !std::mem::replace(&mut waits, true) {
-                        let note = "another process writes to the log; the drafts wait for it";
+                        let note = "another process writes to the log; what comes waits for it";
                         context.output.note(note);
                     }
                     ready.drafts.iter().for_each(|draft| watch.forget(draft));
+                    let mut intents = ready.intents.iter();
+                    intents.by_ref().for_each(|it| watch.forget_intent(it));
                     again = TRY_AGAIN;
                 }
                 Err(error) => return Err(error),
@@ -157,7 +163,7 @@ impl Taking<'_> {
             match take_draft(annals, draft, self.options, &mut redacted).await {
                 Ok(drafted @ Drafted::Stays { .. }) => {
                     self.watch.forget(draft);
-                    if self.is_news(draft, drafted.to_string()) {
+                    if self.is_new(draft.path(), drafted.to_string()) {
                         say(annals, draft, &drafted, &redacted, output).await?;
                     }
                 }
@@ -175,6 +181,42 @@ impl Taking<'_> {
         Ok(())
     }
 
+    /// Takes intents, each by itself where they cannot be taken together.
+    async fn intents(
+        &mut self,
+        annals: &Annals,
+        intents: &[IntentEntry],
+        output: &mut Output,
+    ) -> Result<(), CliError> {
+        let folder = self.watch.folder().clone();
+        for intent in intents.chunks(1_000) {
+            let secrets = &self.options.secrets;
+            match take_intents(annals, &folder, intent, secrets).await {
+                Ok(taken) => {
+                    for (path, became) in &taken.files {
+                        self.failures.remove(path);
+                        say_intent(annals, path, became, output).await?;
+                    }
+                    let mut kinds = taken.redacted.kinds().iter();
+                    if !output.is_json() {
+                        kinds.try_for_each(|kind| output.line(&format!("redacted {kind}")))?;
+                    }
+                }
+                Err(error) if error.is_of_file() || error.is_retryable() => {
+                    // They may be taken later.
+                    for one in intent {
+                        self.watch.forget_intent(one);
+                    }
+                    if let Some(first) = intent.first() {
+                        self.said(first.path(), "file", &error, output)?;
+                    }
+                }
+                Err(error) => return Err(Box::new(error).into()),
+            }
+        }
+        Ok(())
+    }
+
     /// It is tried again, and the reason said once.
     fn failed(
         &mut self,
@@ -183,23 +225,67 @@ impl Taking<'_> {
         output: &mut Output,
     ) -> Result<(), CliError> {
         self.watch.forget(draft);
+        self.said(draft.path(), "draft", error, output)
+    }
+
+    fn said(
+        &mut self,
+        path: &Path,
+        what: &str,
+        error: &ForgeFolderError,
+        output: &mut Output,
+    ) -> Result<(), CliError> {
         let said = error.to_string();
-        if !self.is_news(draft, said.clone()) {
+        if !self.is_new(path, said.clone()) {
             return Ok(());
         }
         if output.is_json() {
-            let file = draft.path().display().to_string();
-            return output.json(&json!({ "draft": file, "outcome": "failed", "message": said }));
+            let file = path.display().to_string();
+            return output.json(&json!({ what: file, "outcome": "failed", "message": said }));
         }
         output.note(&format!("{said}; it is tried again"));
         Ok(())
     }
 
-    /// Whether this was not said of a draft before.
-    fn is_news(&mut self, draft: &DraftFile, said: String) -> bool {
-        let before = self.failures.insert(draft.path().to_owned(), said.clone());
+    /// Whether this was not said of a file before.
+    fn is_new(&mut self, path: &Path, said: String) -> bool {
+        let before = self.failures.insert(path.to_owned(), said.clone());
         before.as_ref() != Some(&said)
     }
+}
+
+/// Says what became of an intent's file, unless nothing did.
+async fn say_intent(
+    annals: &Annals,
+    path: &Path,
+    became: &IntentBecame,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let (word, intent) = match became {
+        IntentBecame::Recorded { intent, .. } => ("recorded", Some(*intent)),
+        IntentBecame::BroughtOn { intent, .. } => ("brought_on", Some(*intent)),
+        IntentBecame::Left { .. } => ("left", None),
+        IntentBecame::Broken { .. } => ("broken", None),
+        _ => return Ok(()),
+    };
+    let line = match became {
+        IntentBecame::Broken { line, .. } => Some(*line),
+        _ => None,
+    };
+    let status = match intent {
+        Some(intent) => annals.row(intent).await?.approval,
+        None => None,
+    };
+    let file = path.display().to_string();
+    if output.is_json() {
+        return output.json(
+            &json!({ "file": file, "outcome": word, "message": became.to_string(),
+            "id": intent, "status": status.map(|status| status.as_str()), "line": line }),
+        );
+    }
+    let place = line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"));
+    let status = status.map_or_else(String::new, |status| format!(", {status}"));
+    output.line(&format!("{place}: {became}{status}"))
 }
 
 /// Says what became of a draft.

@@ -66,7 +66,7 @@ pub(crate) async fn contracts(
 /// Imports a `.forge/` folder.
 pub(crate) async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError> {
     let options = ForgeOptions {
-        author: args.who.actor(),
+        author: args.who.actor(&context.output),
         keep_drafts: args.keep_drafts,
         secrets: args.redaction.secrets()?,
     };

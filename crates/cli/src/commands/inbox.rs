@@ -38,14 +38,6 @@ fn summary(inbox: &Inbox, context: &Context) -> Result<(), CliError> {
             "{total} in all; there are more with --after {next}"
         ));
     }
-    if inbox.unjudged > 0 {
-        let some = counted(inbox.unjudged, "intent is", "intents are");
-        output.note(&format!(
-            "{some} proposed with a low risk and not let go, as only the rules gave the risk: judge \
-             it with `annals judge ID --risk low`, or let the rules approve what comes with `annals \
-             settings autonomy.trust_classifier true`"
-        ));
-    }
     Ok(())
 }
 
@@ -106,6 +98,7 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
         "id": entry.id(),
         "alias": entry.row.aliases.first(),
         "reasons": entry.reasons,
+        "why": details.why,
         "title": entry.row.title,
         "status": entry.row.approval,
         "risk": entry.row.risk,
@@ -138,6 +131,7 @@ fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Res
     let head = output.style(Style::Bold, &head);
     output.line(&head)?;
     output.line(&format!("  {title}"))?;
+    output.line(&format!("  why: {}", details.why))?;
     for (number, question) in &details.questions {
         output.line(&format!("  {number}? {question}"))?;
     }

@@ -4,7 +4,7 @@
 use annals::domain::alias::ReserveAlias;
 use annals::domain::intent::{
     AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
-    RerunIntent, Source, SubmitIntent,
+    RerunIntent, Source, SubmitIntent, WorkType,
 };
 use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind, ObservationId};
 use annals::{Annals, At, Outcome, Request};
@@ -19,19 +19,13 @@ use crate::commands::{classify, of_kind};
 use crate::context::Context;
 use crate::error::{ApplyError, CliError};
 use crate::output::{Output, short};
-
-/// The actor of somebody of whom nothing is known.
-const NOBODY: &str = "unknown";
+use crate::user::user;
 
 impl Who {
-    /// The actor that was given, or the user.
-    pub(crate) fn actor(&self) -> ActorRef {
+    /// The actor that was given, or the person who runs the program.
+    pub(crate) fn actor(&self, output: &Output) -> ActorRef {
         let Some(actor) = &self.actor else {
-            let name = ["USER", "LOGNAME", "USERNAME"]
-                .iter()
-                .find_map(|name| std::env::var(name).ok());
-            let name = name.filter(|name| !name.trim().is_empty());
-            return ActorRef::human(name.unwrap_or_else(|| NOBODY.to_owned()));
+            return user(output);
         };
         let (kind, id) = split_actor(actor);
         let human = ActorRef::human(id.unwrap_or_default());
@@ -51,7 +45,9 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
         (_, words) => Some(classify::text(words, &context.output)?),
     };
     let annals = context.writer()?;
-    let done = submitted(&annals, args, prompt).await;
+    note_type(&annals, args.work_type.as_ref(), &context.output).await?;
+    let actor = args.who.actor(&context.output);
+    let done = submitted(&annals, args, prompt, actor).await;
     let shown = match done {
         Ok((id, outcome)) => show(&annals, id.0, &outcome, &mut context.output).await,
         Err(error) => Err(error),
@@ -60,10 +56,24 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
     shown
 }
 
+/// Says of a type that is not listed by what it goes: it may be a slip.
+async fn note_type(
+    annals: &Annals,
+    work_type: Option<&WorkType>,
+    output: &Output,
+) -> Result<(), CliError> {
+    if let Some(own) = work_type.filter(|it| it.listed().is_none()) {
+        let settings = annals.settings().await?;
+        classify::note_type(own, settings.unknown_type, output);
+    }
+    Ok(())
+}
+
 async fn submitted(
     annals: &Annals,
     args: &Submit,
     prompt: Option<String>,
+    actor: ActorRef,
 ) -> Result<(IntentId, Outcome), CliError> {
     let proposal = proposal(annals, args, prompt).await?;
     let mut depends_on = Vec::new();
@@ -81,7 +91,7 @@ async fn submitted(
     let id = IntentId(Uuid::now_v7());
     let command = SubmitIntent {
         id: Some(id),
-        work_type: args.work_type,
+        work_type: args.work_type.clone(),
         risk: args.risk,
         labels: args.labels.clone(),
         refines,
@@ -89,7 +99,7 @@ async fn submitted(
         depends_on,
         ..proposal
     };
-    let outcome = named(annals, id.0, command, args.alias.as_deref(), &args.who).await?;
+    let outcome = named(annals, id.0, command, args.alias.as_deref(), actor).await?;
     Ok((id, outcome))
 }
 
@@ -118,9 +128,8 @@ pub(super) async fn named(
     id: Uuid,
     command: impl Into<Command>,
     alias: Option<&str>,
-    who: &Who,
+    actor: ActorRef,
 ) -> Result<Outcome, CliError> {
-    let actor = who.actor();
     let mut requests = vec![Request::new(actor.clone(), command)];
     if let Some(alias) = alias {
         let reserve = ReserveAlias {
@@ -185,7 +194,7 @@ async fn analysis_of(
         ..RecordAnalysis::new(id)
     };
     let command = analyzed(annals, &asked).await?;
-    let request = Request::new(args.who.actor(), command);
+    let request = Request::new(args.who.actor(output), command);
     let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
     show(annals, id.0, &outcome, output).await
 }
@@ -246,7 +255,7 @@ pub(crate) async fn judge(args: &Judge, context: &mut Context) -> Result<(), Cli
     let command = |intent| {
         let judge = JudgeIntent {
             intent,
-            work_type: args.work_type,
+            work_type: args.work_type.clone(),
             risk: args.risk,
             reason: args.reason.clone(),
         };
@@ -276,7 +285,7 @@ pub(super) async fn each_of(
     context: &mut Context,
 ) -> Result<(), CliError> {
     let annals = context.writer()?;
-    let actor = who.actor();
+    let actor = who.actor(&context.output);
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
         let done = match of(&annals, kind, id).await {

@@ -1,15 +1,16 @@
 //! `annals list`: objects of one kind.
 
 use annals::Annals;
+use annals::domain::intent::ApprovalStatus;
 use annals::domain::{ActorKind, Kind};
 use annals::event_log::Position;
-use annals::projections::{CatalogueRow, ListQuery, Status};
+use annals::projections::{CatalogueRow, IntentFilter, ListQuery, Status};
 
 use crate::cli::{List, Listable};
 use crate::commands::work_items;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, short, when};
+use crate::output::{Column, Output, Rows, roughly, short, when};
 
 /// Digits of a git commit's id that are shown; git takes them for the id.
 const COMMIT_DIGITS: usize = 12;
@@ -64,6 +65,13 @@ async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, Cl
         actor_kind,
         parent,
         tag,
+        intents: IntentFilter {
+            approval: args.approval,
+            work_type: args.work_type.clone(),
+            risk: args.risk,
+            source: args.source,
+            labels: args.labels.clone(),
+        },
         since: args.since,
         until: args.until,
         oldest_first: args.oldest,
@@ -111,6 +119,14 @@ fn status(kind: Kind, word: Option<&str>) -> Result<Option<Status>, CliError> {
     let words: Vec<&str> = statuses.iter().map(|status| status.word()).collect();
     let known = match words.as_slice() {
         [] => "this kind has no status".to_owned(),
+        words if kind == Kind::Intent => {
+            let approvals: Vec<&str> = ApprovalStatus::ALL.iter().map(|it| it.as_str()).collect();
+            format!(
+                "known are {}; by how far it was let go `--approval` lists: {}",
+                words.join(", "),
+                approvals.join(", ")
+            )
+        }
         words => format!("known are {}", words.join(", ")),
     };
     Err(CliError::UnknownStatus {
@@ -143,6 +159,7 @@ pub(super) fn status_words(row: &CatalogueRow) -> String {
 pub(super) fn what(row: &CatalogueRow) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(row.aliases.first().map(|alias| format!("[{alias}]")));
+    parts.extend(row.task_title.as_ref().map(ToString::to_string));
     parts.extend(row.sort.as_ref().map(|sort| format!("{sort}:")));
     parts.extend(row.title.as_ref().map(ToString::to_string));
     parts.extend(row.commit.map(|commit| {
@@ -154,7 +171,7 @@ pub(super) fn what(row: &CatalogueRow) -> String {
         .map(|(name, count)| format!("{} {count}", name.replace('_', " ")))
         .collect();
     if let Some(tokens) = row.tokens {
-        counts.push(format!("tokens {}", tokens.total_tokens));
+        counts.push(format!("{} tokens", roughly(tokens.total_tokens)));
         counts.extend(tokens.cost_usd.map(|cost| format!("${cost:.2}")));
     }
     if !counts.is_empty() {

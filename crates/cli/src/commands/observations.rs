@@ -1,7 +1,7 @@
 //! `annals observe`, `observations`, `process`: what agents noticed.
 
 use annals::domain::observation::{ProcessObservation, RecordObservation};
-use annals::domain::{Kind, ObservationId};
+use annals::domain::{ActorRef, Kind, ObservationId};
 use annals::event_log::Position;
 use annals::projections::{ObservationView, Text};
 use annals::{Annals, LoadError, Noticed, ObservationsQuery, Outcome};
@@ -17,7 +17,8 @@ use crate::output::{Output, Style, short, when};
 pub(crate) async fn observe(args: &Observe, context: &mut Context) -> Result<(), CliError> {
     let text = classify::text(&args.text, &context.output)?;
     let annals = context.writer()?;
-    let shown = match observed(&annals, args, text).await {
+    let actor = args.who.actor(&context.output);
+    let shown = match observed(&annals, args, text, actor).await {
         Ok((id, outcome)) => intake::show(&annals, id, &outcome, &mut context.output).await,
         Err(error) => Err(error),
     };
@@ -29,6 +30,7 @@ async fn observed(
     annals: &Annals,
     args: &Observe,
     text: String,
+    actor: ActorRef,
 ) -> Result<(Uuid, Outcome), CliError> {
     let mut about = Vec::new();
     for object in &args.about {
@@ -41,7 +43,7 @@ async fn observed(
         about,
         ..RecordObservation::new(args.kind, text)
     };
-    let outcome = intake::named(annals, id, command, args.alias.as_deref(), &args.who).await?;
+    let outcome = intake::named(annals, id, command, args.alias.as_deref(), actor).await?;
     Ok((id, outcome))
 }
 

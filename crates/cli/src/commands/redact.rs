@@ -1,5 +1,6 @@
 //! `annals redact`: content goes for good.
 
+use annals::domain::ActorRef;
 use annals::event_log::{PiecesOf, Position};
 use annals::store_rocks::PurgeError;
 use annals::{Annals, Found, RedactReport, RedactRequest, RedactionError, SealOf, Target};
@@ -36,7 +37,8 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
         return show(&mut context.output, &found, &Done::Nothing);
     }
     let annals = context.writer()?;
-    let redacted = redact(args, &annals).await;
+    let actor = args.who.actor(&context.output);
+    let redacted = redact(args, &annals, actor).await;
     let bytes = bytes_of(&redacted, &annals, args.fast);
     annals.close().await;
     if matches!(bytes, Ok(Bytes::Gone)) {
@@ -114,10 +116,10 @@ async fn find(annals: &Annals, targets: &[Target]) -> Result<Found, CliError> {
     Ok(found?)
 }
 
-async fn redact(args: &Redact, annals: &Annals) -> Result<RedactReport, CliError> {
+async fn redact(args: &Redact, annals: &Annals, actor: ActorRef) -> Result<RedactReport, CliError> {
     let request = RedactRequest {
         targets: targets(args, annals).await?,
-        actor: args.who.actor(),
+        actor,
         reason: args.reason.clone().unwrap_or_default(),
         at: None,
     };

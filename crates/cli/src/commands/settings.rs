@@ -38,7 +38,7 @@ async fn set(
         setting,
         value: value.to_owned(),
     };
-    let request = Request::new(args.who.actor(), command);
+    let request = Request::new(args.who.actor(output), command);
     annals.execute(request).await.map_err(ApplyError::from)?;
     show(&annals.settings().await?, &[setting], output)
 }

@@ -181,7 +181,7 @@ fn drafts_are_taken_as_they_come_while_others_work_on_the_log() {
     put(
         &place,
         "intent-drafts/bad.md",
-        "---\ntype: bug\n---\n\nx\n\ny\n",
+        "---\ntype: Fix\n---\n\nx\n\ny\n",
     );
     let second = watching.next();
     assert_eq!(
@@ -242,6 +242,97 @@ fn no_draft_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
         .ok()
         .lines();
     let mut titles: Vec<&str> = listed
+        .iter()
+        .map(|row| row["title"].as_str().unwrap())
+        .collect();
+    titles.sort_unstable();
+    let mut expected: Vec<String> = (0..written).map(|n| format!("Title {n}")).collect();
+    expected.sort_unstable();
+    assert_eq!(titles, expected);
+    place.run(&["verify"]).ok();
+}
+
+#[test]
+fn intents_of_agents_are_taken_as_they_come() {
+    let place = Place::with_log();
+    let intent = |more: &str| format!("title: t\nbody: b\nsource: epiphany\n{more}");
+    put(&place, "intents/low.yaml", intent("risk: low\n"));
+    let mut watching = Watching::start(&place);
+    let first = watching.next();
+    assert_eq!(
+        (&first["outcome"], &first["status"]),
+        (&"recorded".into(), &"approved".into())
+    );
+    put(&place, "intents/bad.yaml", intent("risk: lwo\n"));
+    let second = watching.next();
+    assert_eq!(
+        (&second["outcome"], &second["line"]),
+        (&"broken".into(), &4.into())
+    );
+    put(&place, "intents/bad.yaml", intent("risk: high\n"));
+    let third = watching.next();
+    assert_eq!(
+        (&third["outcome"], &third["status"]),
+        (&"recorded".into(), &"proposed".into())
+    );
+    // What an export writes there is no news: what comes next is the draft.
+    place
+        .run(&["approve", "bad", "--actor", "human:approver"])
+        .ok();
+    fs::remove_file(place.path(".forge/intents/bad.yaml")).unwrap();
+    place.run(&["export", "forge", ".", "bad"]).ok();
+    assert!(place.path(".forge/intents/bad.yaml").exists());
+    std::thread::sleep(Duration::from_millis(1_200));
+    put(&place, "intent-drafts/d.md", "One line\n");
+    assert_eq!(watching.next()["outcome"], "proposed");
+    watching.end();
+    assert!(place.path(".forge/intents/low.yaml").exists());
+}
+
+#[test]
+fn no_intent_file_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
+    const INTENTS: usize = 32;
+    let place = Place::with_log();
+    fs::create_dir_all(place.path(".forge/intents")).unwrap();
+    let mut written = 0;
+    // Delays in milliseconds, from before to after a batch is taken.
+    let delays = [520, 560, 600, 640, 700, 800, 540, 580];
+    for delay in delays {
+        let mut watching = Watching::start(&place);
+        for _ in 0..INTENTS / delays.len() {
+            // Each is a part of the one before.
+            let parent = match written {
+                0 => String::new(),
+                n => format!("parent: i{}\n", n - 1),
+            };
+            let text = format!("title: Title {written}\nbody: b\nsource: audit\n{parent}");
+            put(&place, &format!("intents/i{written}.yaml"), text);
+            written += 1;
+        }
+        std::thread::sleep(Duration::from_millis(delay));
+        watching.child.kill().unwrap();
+    }
+    let watching = Watching::start(&place);
+    let patience = Instant::now() + Duration::from_secs(60);
+    let listed = || {
+        let args = ["list", "intents", "--limit", "1000", "--oldest", "--json"];
+        place.run(&args).ok().lines()
+    };
+    let families = || {
+        let has_part = |n: usize| {
+            let args = ["show", &format!("i{n}"), "--as", "forge", "--json"];
+            let shown = place.run(&args).ok().json();
+            shown["children"].as_array().map_or(0, Vec::len) == 1
+        };
+        (0..written - 1).all(has_part)
+    };
+    while listed().len() < written || !families() {
+        assert!(Instant::now() < patience, "{} are taken", listed().len());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    drop(watching);
+    let rows = listed();
+    let mut titles: Vec<&str> = rows
         .iter()
         .map(|row| row["title"].as_str().unwrap())
         .collect();

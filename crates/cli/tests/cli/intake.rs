@@ -45,12 +45,58 @@ fn what_is_no_text_and_no_type_is_refused_by_name() {
     place
         .run_with(&["classify"], "x".repeat(1024 * 1024 + 1))
         .fails(1, &["longer than 1 MiB"]);
-    place
-        .run(&["classify", "--type", "bugfix", "x"])
-        .fails(2, &["bugfix", "feature, refactor, fix, test, audit"]);
+    place.run(&["classify", "--type", "Fix", "x"]).fails(
+        2,
+        &["Fix", "feature, refactor, fix, test, audit, any other word"],
+    );
 }
 
-fn agent() -> Value {
+#[test]
+fn a_type_that_is_not_listed_is_kept_and_said() {
+    let place = Place::with_log();
+    let args = [
+        "submit",
+        "--alias",
+        "it",
+        "--type",
+        "docs",
+        "Describe the cache",
+    ];
+    let ran = place.run(&args);
+    assert!(
+        ran.stderr.contains("\"docs\" is none of feature"),
+        "{ran:?}"
+    );
+    ran.ok();
+    let shown = place.run(&["show", "it", "--as", "forge", "--json"]).ok();
+    let shown = shown.json();
+    assert_eq!(
+        (&shown["type"], &shown["risk"]),
+        (&json!("docs"), &json!("med"))
+    );
+    assert_eq!(shown["flow"], json!(["analyze", "implement", "review"]));
+    place
+        .run(&["settings", "classification.unknown_type", "audit"])
+        .ok();
+    place.run(&["judge", "it", "--type", "survey"]).ok();
+    let shown = place.run(&["show", "it", "--as", "forge", "--json"]).ok();
+    assert_eq!(shown.json()["flow"], json!(["audit", "report"]));
+    // By lines, too; a listed word in other letters is a slip.
+    let line = |work_type: &str| {
+        json!({ "command": "submit_intent", "actor": agent(),
+        "prompt": "Say it", "source": "audit", "type": work_type })
+    };
+    assert_eq!(place.apply(&[line("poetry")])[0]["ok"], true);
+    let refused = place.apply(&[line("Test")]).remove(0);
+    assert_eq!(refused["ok"], false, "{refused}");
+    // A type of somebody's own is content: it can be redacted.
+    place.run(&["redact", "--pattern", "poetry", "--yes"]).ok();
+    let listed = place.run(&["log", "--json"]).ok().stdout;
+    assert!(!listed.contains("poetry"), "{listed}");
+    place.run(&["verify"]).ok();
+}
+
+pub(super) fn agent() -> Value {
     json!({ "kind": "agent", "id": "coder" })
 }
 
@@ -66,7 +112,7 @@ fn status(place: &Place, alias: &str) -> String {
     shown.json()["status"].as_str().unwrap().to_owned()
 }
 
-fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
+pub(super) fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
     let mut args = vec!["submit", "--alias", alias];
     args.extend(more);
     args.push(text);
@@ -86,19 +132,26 @@ fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
         "{inbox}"
     );
     assert_eq!(
-        lines[1..3],
+        lines[1..4],
         [
             "  Add a link to the login page",
+            "  why: risk med by rule (type feature); the system approves up to low \
+             (autonomy.threshold)",
             "  -> annals approve first"
         ]
     );
     assert!(
-        lines[4].starts_with("second  approval  risk high"),
+        lines[5].starts_with("second  approval  risk high"),
         "{inbox}"
     );
-    assert_eq!(lines.len(), 8, "what is low went on by itself: {inbox}");
+    assert_eq!(lines.len(), 10, "what is low went on by itself: {inbox}");
     let json = place.run(&["inbox", "--json"]).ok().lines();
     assert_eq!(json[1]["reasons"], json!(["approval"]));
+    let why = json[1]["why"].as_str().unwrap();
+    assert!(
+        why.starts_with("risk high by rule (word \"設計変更\")"),
+        "{why}"
+    );
     assert_eq!(json[1]["resolve"][0], "annals approve second");
 
     place
@@ -300,25 +353,20 @@ fn the_same_stream_is_shown_in_both_vocabularies_at_any_position() {
 fn settings_are_recorded_and_hold_from_then_on() {
     let place = Place::with_log();
     submit(&place, "before", &[], "Fix a typo");
-    let note = place.run(&["inbox"]);
-    assert!(
-        note.stderr.contains("1 intent is proposed with a low risk"),
-        "{note:?}"
-    );
-    let args = ["settings", "autonomy.trust_classifier", "true"];
+    let args = ["settings", "autonomy.trust_classifier", "false"];
     assert_eq!(
         place.run(&args).ok().stdout,
-        "autonomy.trust_classifier  true\n"
+        "autonomy.trust_classifier  false\n"
     );
     submit(&place, "after", &[], "Fix a typo");
     assert_eq!(
         (status(&place, "before"), status(&place, "after")),
-        ("proposed".into(), "approved".into())
+        ("approved".into(), "proposed".into())
     );
     let args = ["settings", "--at", "3", "--json"];
     assert_eq!(
         place.run(&args).ok().json()["autonomy.trust_classifier"],
-        "false"
+        "true"
     );
     place
         .run(&["settings", "autonomy.threshold", "medium"])
@@ -326,6 +374,109 @@ fn settings_are_recorded_and_hold_from_then_on() {
     place
         .run(&["settings", "autonomy.treshold"])
         .fails(2, &["autonomy.threshold"]);
+}
+
+#[test]
+fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
+    let place = Place::with_log();
+    submit(&place, "typo", &[], "Fix a typo");
+    let shown = |alias: &str| {
+        let shown = place.run(&["show", alias, "--as", "forge", "--json"]).ok();
+        let shown = shown.json();
+        (shown["approved_by"].clone(), shown["approval"].clone())
+    };
+    let rule = json!("risk low by rule (type fix)");
+    assert_eq!(shown("typo"), (json!("system"), rule.clone()));
+    let history = place.run(&["history", "typo"]).ok().stdout;
+    assert!(history.contains("risk low by rule (type fix)"), "{history}");
+    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
+
+    // With the rules not trusted it waits, and the inbox says why and what resolves it.
+    place
+        .run(&["settings", "autonomy.trust_classifier", "false"])
+        .ok();
+    submit(&place, "waits", &[], "Fix a typo");
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    for line in [
+        "waits  approval  risk low",
+        "why: risk low by rule (type fix); only the rules gave that risk \
+         (autonomy.trust_classifier false)",
+        "-> annals approve waits",
+    ] {
+        assert!(inbox.contains(line), "{line:?} is not in {inbox}");
+    }
+    let json = place.run(&["inbox", "--json"]).ok().json();
+    assert_eq!(json["resolve"][0], "annals approve waits");
+    // What waits since then goes on at a person's word: a setting is for what comes.
+    place
+        .run(&["settings", "autonomy.trust_classifier", "true"])
+        .ok();
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    assert!(
+        inbox.contains("it was proposed where the system did not approve"),
+        "{inbox}"
+    );
+    place.run(&["judge", "waits", "--risk", "low"]).ok();
+    assert_eq!(
+        shown("waits"),
+        (json!("system"), json!("risk low (judged)"))
+    );
+    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
+}
+
+#[test]
+fn a_child_of_an_analysis_keeps_its_type_labels_and_dependencies_and_its_parent_lists_it() {
+    let place = Place::with_log();
+    submit(&place, "whole", &["--risk", "low"], "Rework the login");
+    submit(&place, "before", &[], "Fix a typo");
+    let answer = r#"{"outcome":"child_intents","child_intents":[
+        {"id":"page","title":"Describe the page","body":"","type":"docs","labels":["ui","login"]},
+        {"title":"Mend the form","body":"all of it","type":"fix","labels":["ui"],
+         "depends_on":["page","before"]}]}"#;
+    place.run(&["analyze", "whole", answer]).ok();
+    let forge = |id: &str| {
+        let args = ["show", id, "--as", "forge", "--json"];
+        place.run(&args).ok().json()
+    };
+    let whole = forge("whole");
+    let children = whole["children"].as_array().unwrap();
+    let of = |name: &str| -> Vec<&Value> { children.iter().map(|child| &child[name]).collect() };
+    assert_eq!(of("title"), ["Describe the page", "Mend the form"]);
+    assert_eq!(of("type"), ["docs", "fix"]);
+    assert_eq!(of("status"), ["proposed", "approved"]);
+    let (page, form) = (of("id")[0].as_str().unwrap(), of("id")[1].as_str().unwrap());
+    let page_view = forge(page);
+    assert_eq!(page_view["labels"], json!(["ui", "login"]));
+    assert_eq!(page_view["parent"], "whole");
+    let form_view = forge(form);
+    assert_eq!(form_view["depends_on"], json!([page, "before"]));
+    assert_eq!(form_view["risk"], "low");
+    let listed = place
+        .run(&["list", "intents", "--label", "login", "--json"])
+        .ok()
+        .json();
+    assert_eq!(listed["id"], page);
+    // What waits in a circle, or for nothing that is there, is refused.
+    for (answer, says) in [
+        (
+            r#"{"outcome":"child_intents","child_intents":[
+                {"id":"a","title":"a","body":"","depends_on":["b"]},
+                {"id":"b","title":"b","body":"","depends_on":["a"]}]}"#,
+            "children wait for each other: a -> b -> a",
+        ),
+        (
+            r#"{"outcome":"child_intents","child_intents":[
+                {"title":"a","body":"","depends_on":["nobody"]}]}"#,
+            "\"nobody\" is no child of this analysis",
+        ),
+        (
+            r#"{"outcome":"child_intents","child_intents":[
+                {"title":"a","body":"","depends_on":["whole"]}]}"#,
+            "it would be a part of",
+        ),
+    ] {
+        place.run(&["analyze", "whole", answer]).fails(1, &[says]);
+    }
 }
 
 #[test]
@@ -398,9 +549,6 @@ fn a_tree_shows_all_that_an_intent_led_to_with_statuses_and_commits() {
     place.run(&["analyze", "whole", answer]).ok();
     let child = place.run(&["list", "intents", "--json"]).ok().lines()[0]["id"].clone();
     let child = child.as_str().unwrap();
-    place
-        .run(&["approve", child, "--actor", "human:approver"])
-        .ok();
     place
         .run(&["analyze", child, r#"{"plan":"one line"}"#])
         .ok();

@@ -52,6 +52,11 @@ impl Place {
             .args(args)
             .current_dir(self.dir.path())
             .env("ANNALS_LOG", "log")
+            // Whoever runs the tests is nobody here.
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env_remove("GIT_AUTHOR_NAME")
+            .env_remove("GIT_AUTHOR_EMAIL")
+            .env_remove("ANNALS_ACTOR")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())

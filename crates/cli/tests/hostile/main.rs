@@ -13,3 +13,4 @@ mod git;
 mod git_bounds;
 mod git_elsewhere;
 mod git_objects;
+mod own;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use annals::projections::{Relation, TaskView};
 use annals::{BatchOutcome, ExecuteError, Request, ViewError};
 use annals_domain::{FrameId, IntentId, Timestamp};
-use annals_event_log::{AppendError, BatchStatus};
+use annals_event_log::{AppendError, Appended as Batch, BatchStatus};
 use uuid::Uuid;
 
 use super::error::ClaudeImportError;
@@ -52,12 +52,37 @@ pub(super) enum Appended {
 impl Importer<'_> {
     /// Whether the log has a batch already.
     pub(super) async fn is_known(&self, key: Uuid) -> Result<bool, ClaudeImportError> {
-        // What was asked for then does not matter: the key stands for it.
-        match self.annals.log().batch(key, b"").await? {
-            BatchStatus::Unknown => Ok(false),
-            BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => {
-                Ok(true)
-            }
+        Ok(self.known(key).await?.is_some())
+    }
+
+    /// A batch that the log has already. What was asked for then depends on what was read before it, so
+    /// the log's own answer whether it was the same request says nothing.
+    pub(super) async fn known(&self, key: Uuid) -> Result<Option<Batch>, ClaudeImportError> {
+        Ok(match self.annals.log().batch(key, b"").await? {
+            BatchStatus::Unknown => None,
+            BatchStatus::Known(batch)
+            | BatchStatus::Mismatch(batch)
+            | BatchStatus::Unverifiable(batch) => Some(batch),
+        })
+    }
+
+    /// Takes note of a unit that the log has already: it says the same, or is named.
+    async fn again(&mut self, unit: &Unit, batch: Batch) -> Done {
+        if self.holds(&unit.claims(), batch).await? {
+            self.report.already_there += unit.load.lines;
+        } else {
+            self.conflict(&unit.name, unit.line);
+        }
+        Ok(())
+    }
+
+    /// Names what says something else than what was recorded under its name, a line once.
+    pub(super) fn conflict(&mut self, name: &str, line: u64) {
+        if self.conflicting.replace(line) != Some(line) {
+            let reason = format!(
+                "{name:?} was recorded before with another content; the log keeps the first"
+            );
+            self.report.add_broken(&self.file, line, reason);
         }
     }
 
@@ -117,8 +142,8 @@ impl Importer<'_> {
         chain: &str,
         unit: Unit,
     ) -> Result<Recorded, ClaudeImportError> {
-        if self.is_known(unit.key).await? {
-            self.report.already_there += unit.load.lines;
+        if let Some(batch) = self.known(unit.key).await? {
+            self.again(&unit, batch).await?;
             return Ok(Recorded::Before);
         }
         self.open_for(session, chain, &unit).await?;
@@ -169,9 +194,8 @@ impl Importer<'_> {
     /// Records what is only context. It does not begin a chain; until
     /// something does, it is held.
     pub(super) async fn context(&mut self, session: &str, chain: &str, unit: Unit) -> Done {
-        if self.is_known(unit.key).await? {
-            self.report.already_there += unit.load.lines;
-            return Ok(());
+        if let Some(batch) = self.known(unit.key).await? {
+            return self.again(&unit, batch).await;
         }
         let own = self.session(session).chain(chain);
         let (is_ready, batch) = (own.is_ready, own.ids.batch);
@@ -229,6 +253,7 @@ impl Importer<'_> {
         }
         self.once(Unit {
             key,
+            name: session.to_owned(),
             requests,
             seen: None,
             model: None,
@@ -265,6 +290,7 @@ impl Importer<'_> {
         load.fields.inferred("provenance.provider (anthropic)");
         self.once(Unit {
             key,
+            name: session.to_owned(),
             requests,
             seen: None,
             model: None,
@@ -276,9 +302,8 @@ impl Importer<'_> {
 
     /// Records a unit unless the log has it.
     pub(super) async fn once(&mut self, unit: Unit) -> Done {
-        if self.is_known(unit.key).await? {
-            self.report.already_there += unit.load.lines;
-            return Ok(());
+        if let Some(batch) = self.known(unit.key).await? {
+            return self.again(&unit, batch).await;
         }
         self.new_unit(unit).await.map(|_| ())
     }

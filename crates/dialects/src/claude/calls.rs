@@ -6,6 +6,7 @@ use annals_domain::pipeline::FrameKind;
 use annals_domain::{AnyEvent, run};
 use serde_json::value::RawValue;
 
+use super::compare::Claim;
 use super::error::ClaudeImportError;
 use super::fields;
 use super::ids::ToolIds;
@@ -64,7 +65,11 @@ impl Importer<'_> {
         let own = self.session(session);
         if let Some(before) = own.waiting.iter_mut().find(|call| call.id == waiting.id) {
             before.doubted = false;
-            self.report.already_there += waiting.load.lines;
+            if before.is_like(&waiting) {
+                self.report.already_there += waiting.load.lines;
+            } else {
+                self.conflict(&waiting.id, waiting.line);
+            }
             return Ok(());
         }
         self.open_with(session, &waiting).await?;
@@ -154,8 +159,20 @@ impl Importer<'_> {
         content: Option<&RawValue>,
         index: usize,
     ) -> Done {
-        if odd.is_none() && self.is_known(ToolIds::of(tool_use).batch).await? {
-            self.report.already_there += spoken.load.take().lines;
+        if odd.is_none()
+            && let Some(batch) = self.known(ToolIds::of(tool_use).batch).await?
+        {
+            let lines = spoken.load.take().lines;
+            let whole = map::json(content);
+            let claim = Claim::Frame {
+                summary: None,
+                content: whole.as_ref(),
+            };
+            if self.holds(&[claim], batch).await? {
+                self.report.already_there += lines;
+            } else {
+                self.conflict(tool_use, spoken.line);
+            }
             return Ok(());
         }
         let remark = odd.unwrap_or(Remark::ResultWithoutUse);

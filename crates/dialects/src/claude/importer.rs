@@ -9,11 +9,14 @@ use annals_event_log::IdSecret;
 use lru::LruCache;
 use uuid::Uuid;
 
+use super::compare::Claim;
 use super::error::ClaudeImportError;
 use super::fields;
 use super::ids::ToolIds;
 use super::line::{self, Line, Summary, What};
+use super::map;
 use super::remark::{Remark, Remarks};
+use super::same::Said;
 use super::session::{Closed, Session};
 use super::unit::Load;
 use super::uses::LastResult;
@@ -46,8 +49,8 @@ pub(super) struct Importer<'a> {
     pub(super) sessions: HashMap<String, Session>,
     /// The chains of the lines of side chains that have no `agentId`.
     pub(super) side_lines: LruCache<String, String>,
-    /// The sessions' newest lines, by [`super::ids::line_of`].
-    pub(super) seen: LruCache<Uuid, ()>,
+    /// The sessions' newest lines, by [`super::ids::line_of`], and what they say.
+    pub(super) seen: LruCache<Uuid, Said>,
     /// Messages that are over.
     pub(super) closed: LruCache<String, Closed>,
     /// The newest results about files, by [`super::ids::file_of`].
@@ -55,6 +58,8 @@ pub(super) struct Importer<'a> {
     /// The file that is read, and its name without the ending.
     pub(super) file: String,
     pub(super) stem: String,
+    /// The newest line of it that says something else than the log.
+    pub(super) conflicting: Option<u64>,
     /// Summaries in this file, which belong to the session that follows.
     pub(super) summaries: Vec<(Summary, Load, u64)>,
 }
@@ -85,12 +90,14 @@ impl<'a> Importer<'a> {
             results: LruCache::new(REMEMBERED),
             file: String::new(),
             stem: String::new(),
+            conflicting: None,
             summaries: Vec::new(),
         }
     }
 
     pub(super) fn begin_file(&mut self, path: &Path) {
         self.file = path.display().to_string();
+        self.conflicting = None;
         let stem = path.file_stem().unwrap_or_default();
         // It may become a session's name.
         let stem = stem.to_string_lossy();
@@ -190,8 +197,14 @@ impl<'a> Importer<'a> {
                 if self.options.ended {
                     let line = call.line;
                     self.give_up(&name, call, line).await?;
-                } else if self.is_known(ToolIds::of(&call.id).batch).await? {
-                    self.report.already_there += call.load.lines;
+                } else if let Some(batch) = self.known(ToolIds::of(&call.id).batch).await? {
+                    let args = map::json(call.input.as_deref());
+                    let claim = Claim::Call(call.asked(args.as_ref()));
+                    if self.holds(&[claim], batch).await? {
+                        self.report.already_there += call.load.lines;
+                    } else {
+                        self.conflict(&call.id, call.line);
+                    }
                 } else {
                     self.report.waiting += 1;
                 }

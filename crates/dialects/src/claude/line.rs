@@ -67,6 +67,9 @@ pub(super) struct Talk {
     /// The line's own name; made up where it has none.
     #[serde(default)]
     uuid: Option<String>,
+    /// Who said it.
+    #[serde(default, rename = "type")]
+    pub(super) kind: Option<String>,
     #[serde(default)]
     pub(super) parent_uuid: Option<String>,
     #[serde(default)]

@@ -17,6 +17,9 @@
 //! from line to line, are recorded as soon as a file ends; if it grows, the
 //! difference is recorded on top, so that the totals are right.
 //!
+//! What is known is compared with what the recording says of it now (`compare.rs`, `same.rs`): another
+//! content under a known name is named in the report, and the first stays.
+//!
 //! Two things are not in the recording, and are marked so: how many tokens a
 //! frame takes is estimated (`tokens.rs`), and that an edit used the newest
 //! result about its file is inferred (`uses.rs`) and recorded before the edit.
@@ -27,6 +30,7 @@
 
 mod append;
 mod calls;
+mod compare;
 mod edit;
 mod error;
 mod fields;
@@ -38,6 +42,7 @@ mod map;
 mod read;
 mod remark;
 mod said;
+mod same;
 mod session;
 mod spoken;
 mod tool;

@@ -106,6 +106,7 @@ impl Importer<'_> {
         let requests = map::prompt(intent, refines, text, &spoken.session, line, spoken.at);
         let unit = Unit {
             key: ids::prompt_batch(line),
+            name: line.to_owned(),
             requests,
             seen: None,
             model: None,

@@ -5,9 +5,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use annals_domain::{IntentId, Timestamp};
+use annals_domain::{IntentId, Json, Timestamp};
 use serde_json::value::RawValue;
 
+use super::compare::Call;
 use super::ids::ChainIds;
 use super::line::Talk;
 use super::unit::{Load, Unit};
@@ -43,6 +44,9 @@ pub(super) enum Heard {
     /// One that says something else.
     Another,
 }
+
+/// What stands for a tool without a name.
+const NO_NAME: &str = "(unnamed)";
 
 /// The name of a session's own course among its chains.
 pub(super) const MAIN: &str = "";
@@ -210,6 +214,27 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// What it asks for; its arguments as they are stored.
+    pub(super) fn asked<'a>(&'a self, args: Option<&'a Json>) -> Call<'a> {
+        Call {
+            tool: self.tool(),
+            args,
+            result: None,
+        }
+    }
+
+    /// Whether it asks for the same as another call.
+    pub(super) fn is_like(&self, other: &Waiting) -> bool {
+        let [ours, theirs] = [self, other].map(|call| call.input.as_deref().map(RawValue::get));
+        self.tool() == other.tool() && ours == theirs
+    }
+
+    /// The tool's name.
+    pub(super) fn tool(&self) -> &str {
+        let name = self.tool.trim();
+        if name.is_empty() { NO_NAME } else { name }
+    }
+
     /// What it holds, in bytes.
     pub(super) fn size(&self) -> usize {
         self.input.as_ref().map_or(0, |input| input.get().len())

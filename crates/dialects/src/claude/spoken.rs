@@ -10,6 +10,7 @@ use super::importer::{Done, Importer};
 use super::line::{Block, Talk};
 use super::map::{self, By, FrameData, Part};
 use super::remark::Remark;
+use super::same::Said;
 use super::session::{MAIN, Session, Setting};
 use super::unit::{Frame, Load, Unit};
 
@@ -42,14 +43,19 @@ impl Importer<'_> {
                 self.stem.clone()
             }
         };
-        if self
-            .seen
-            .put(ids::line_of(&name, talk.name()), ())
-            .is_some()
-        {
-            self.report.already_there += 1;
-            return Ok(None);
-        }
+        let said = Said::of(talk);
+        let id = ids::line_of(&name, talk.name());
+        match self.seen.get(&id).copied() {
+            Some(before) => {
+                if before.is_same(&said) {
+                    self.report.already_there += 1;
+                } else {
+                    self.conflict(talk.name(), line);
+                }
+                return Ok(None);
+            }
+            None => self.seen.put(id, said),
+        };
         let chain_name = self.chain_of(talk, &name);
         let session = self
             .sessions
@@ -129,6 +135,7 @@ impl Importer<'_> {
             let frame = map::text_frame(pipeline, FrameKind::Checkpoint, text, data);
             let unit = Unit {
                 key: ids::frame_batch(&summary.name, 0),
+                name: summary.name.clone(),
                 requests: vec![by.request(frame.push)],
                 seen: frame.seen,
                 model: None,
@@ -173,6 +180,7 @@ impl Spoken<'_> {
     pub(super) fn unit(&mut self, actor: ActorRef, frame: Frame, index: usize) -> Unit {
         Unit {
             key: ids::frame_batch(self.talk.name(), index),
+            name: self.talk.name().to_owned(),
             requests: vec![self.by(actor).request(frame.push)],
             seen: frame.seen,
             model: self.talk.message().model.map(str::to_owned),

@@ -23,9 +23,6 @@ use super::unit::{Frame, Load, Unit};
 /// What stands for a result that did not come.
 pub(super) const NO_RESULT: &str = "(no result was recorded)";
 
-/// What stands for a tool without a name.
-const NO_NAME: &str = "(unnamed)";
-
 /// What came back from a tool.
 #[derive(Debug)]
 pub(super) struct Answer<'a> {
@@ -104,6 +101,7 @@ fn unit(
     call.count_result(&mut load);
     let unit = Unit {
         key: call.ids.batch,
+        name: waiting.id.clone(),
         requests: commands,
         seen,
         model: waiting.model.clone(),
@@ -150,8 +148,7 @@ impl Call<'_> {
     }
 
     fn tool(&self) -> &str {
-        let name = self.waiting.tool.trim();
-        if name.is_empty() { NO_NAME } else { name }
+        self.waiting.tool()
     }
 
     /// The tool, and the file that it is about.

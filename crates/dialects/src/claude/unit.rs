@@ -24,6 +24,8 @@ pub(super) struct Frame {
 pub(super) struct Unit {
     /// The idempotency key; it follows from what the recording calls it.
     pub(super) key: Uuid,
+    /// What the recording calls it: a line, a call, a message, a session.
+    pub(super) name: String,
     pub(super) requests: Vec<Request>,
     /// The text of its frame that the model saw. Its tokens are counted when
     /// the unit is recorded: most units of a second import never are.
@@ -82,6 +84,11 @@ impl Load {
             lines: 1,
             ..Load::default()
         }
+    }
+
+    /// Whether its diff compares the texts of the call, as the recording has none.
+    pub(super) fn is_diff_made(&self) -> bool {
+        self.remarks.contains(&Remark::DiffMade)
     }
 
     /// What is to be reported, which is then reported no more.

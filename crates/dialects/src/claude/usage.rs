@@ -154,6 +154,7 @@ impl Importer<'_> {
         let usage = map::usage(run, open.model.as_deref(), more);
         let unit = Unit {
             key: ids::usage_batch(&open.message, &last),
+            name: open.message.clone(),
             requests: vec![by.request(usage)],
             seen: None,
             model: open.model,

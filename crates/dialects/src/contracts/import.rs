@@ -2,11 +2,11 @@
 //!
 //! An object is known by its id: a command by its own, an event by its own. One
 //! that is there already, just so, is left alone; another one with its id is
-//! refused.
+//! refused, and so is one whose id anything else in the log has.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
-use std::io::BufReader;
+use std::io::{BufReader, Seek};
 use std::path::Path;
 
 use annals::domain::session::{Adopted, CommandBody, Event, SessionConfig, StoredConfig};
@@ -22,8 +22,9 @@ use futures::StreamExt;
 use uuid::Uuid;
 
 use super::event::{ContractEvent, EventBody};
+use super::event_ids::EventIds;
 use super::import_error::ContractsImportError;
-use super::object::Object;
+use super::object::{Object, id_of};
 use super::record::record;
 use super::source::{Text, TextError, Texts};
 use super::target::{Known, Target};
@@ -81,6 +82,7 @@ pub async fn import(
         waiting: Vec::new(),
         bytes: 0,
         beginnings: Vec::new(),
+        ids: EventIds::default(),
         adopted: 0,
         commands: HashSet::new(),
         judged: HashSet::new(),
@@ -91,6 +93,7 @@ pub async fn import(
                 import.flush().await?;
                 return Err(error);
             }
+            Ok(News::Ids(ids)) => import.ids = EventIds::of(ids),
             Ok(News::Text { text, hits, done }) => {
                 let report = &mut import.report.redacted;
                 report.add_hits(&import.file, text.line, &hits);
@@ -109,6 +112,8 @@ pub async fn import(
 }
 
 enum News {
+    /// All ids that the file has.
+    Ids(HashSet<Uuid>),
     Text {
         text: Text,
         hits: Vec<Hit>,
@@ -133,7 +138,12 @@ fn start(
         let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(unreadable(source));
     }
+    let path = path.to_owned();
     let read = move |outlet: &mut Outlet<News, ContractsImportError>| {
+        let ids = Texts::new(BufReader::new(&file)).filter_map(|text| id_of(&text.text.ok()?));
+        outlet.send(News::Ids(ids.collect()))?;
+        let unreadable = |source| ContractsImportError::Unreadable { path, source };
+        (&file).rewind().map_err(unreadable)?;
         let mut texts = Texts::new(BufReader::new(file));
         while let Some(text) = texts.next() {
             let done = texts.bytes_read();
@@ -184,6 +194,8 @@ struct Import<'a> {
     bytes: usize,
     /// Sessions that are to be created before what waits.
     beginnings: Vec<RecordedEvent>,
+    /// Ids that events have already.
+    ids: EventIds,
     /// Sessions that were created as adopted.
     adopted: u64,
     /// Commands that are here themselves, and those that have a verdict.
@@ -273,7 +285,15 @@ impl Import<'_> {
                 return Ok(());
             }
         };
-        self.begin_named(session, &object).await?;
+        let id = known.id;
+        if known.is_named
+            && let Some(place) = self.ids.holder(self.annals, id).await?
+        {
+            let reason = format!("{place} has its id {id} already, and an id stands for one event");
+            self.report.add_broken(&self.file, line, reason);
+            return Ok(());
+        }
+        self.begin_named(session, &object, line).await?;
         let events = self.events(session, recorded, known);
         let pieces = events.iter().flat_map(|event| event.emitted.pieces.list());
         self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
@@ -282,6 +302,7 @@ impl Import<'_> {
             Object::Command(_) | Object::Event(_) => None,
         };
         self.target(session).await?.add(known);
+        self.ids.take(known, line);
         self.waiting.push(Waiting {
             session,
             line,
@@ -327,6 +348,7 @@ impl Import<'_> {
         &mut self,
         session: SessionId,
         object: &Object,
+        line: u64,
     ) -> Result<(), ContractsImportError> {
         self.adopt(session, None).await?;
         if let Object::Command(command) = object
@@ -334,8 +356,15 @@ impl Import<'_> {
             // A command whose content was removed has no session's id left.
             && !spawn.config.session_id.0.is_nil()
         {
-            self.adopt(spawn.config.session_id, Some(&spawn.config))
-                .await?;
+            let spawned = spawn.config.session_id;
+            if let Some(kind) = self.target(spawned).await?.taken {
+                let reason = format!(
+                    "it spawns a session with the id of a {kind} in the log ({spawned}): the command \
+                     is recorded, and no session"
+                );
+                self.report.add_broken(&self.file, line, reason);
+            }
+            self.adopt(spawned, Some(&spawn.config)).await?;
         }
         Ok(())
     }

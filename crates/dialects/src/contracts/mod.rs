@@ -46,6 +46,7 @@ mod core_type;
 mod error;
 mod escaping;
 mod event;
+mod event_ids;
 mod export;
 mod fields;
 mod import;

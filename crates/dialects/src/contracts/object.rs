@@ -133,6 +133,12 @@ impl Object {
     }
 }
 
+/// The id of an object, as far as its text has one that can be read.
+pub(super) fn id_of(text: &str) -> Option<Uuid> {
+    let tally = Tally::default();
+    fields(unmarked(text), &tally).ok()?.guid("id").ok()
+}
+
 fn foreign(kind: String, text: &str, fields: &Fields<'_>) -> Read<Object> {
     if kind.trim().is_empty() {
         return Err(fields.wrong("kind", PropertyProblem::Blank));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use annals::Annals;
 use annals::domain::session::Event;
-use annals::domain::{AnyEvent, SessionId};
+use annals::domain::{AnyEvent, Kind, SessionId};
 use annals_event_log::{Digest, Version};
 use futures::{StreamExt, pin_mut};
 use uuid::Uuid;
@@ -54,6 +54,8 @@ pub(super) struct Target {
     pub(super) version: Version,
     /// Whether this log's own gate judges its commands.
     own: bool,
+    /// What has its id that is no session.
+    pub(super) taken: Option<Kind>,
     /// Whether it is there, or will be with the next append.
     begun: bool,
     configured: bool,
@@ -69,6 +71,14 @@ impl Target {
         session: SessionId,
     ) -> Result<Target, ContractsImportError> {
         let mut target = Target::default();
+        if let Some((kind, _)) = annals
+            .place(session)
+            .await?
+            .filter(|(kind, _)| *kind != Kind::Session)
+        {
+            target.taken = Some(kind);
+            return Ok(target);
+        }
         let mut renderer = Renderer::new(Commands::All);
         let entries = session_entries(annals, session);
         pin_mut!(entries);
@@ -110,6 +120,12 @@ impl Target {
 
     /// Whether an object is there; or why it cannot be recorded.
     pub(super) fn judge(&self, known: &Known) -> Result<bool, &'static str> {
+        if self.taken.is_some() {
+            return Err(
+                "its session has the id of an object of another kind in the log; import it into \
+                 another log",
+            );
+        }
         match self.objects.get(&(known.is_command, known.id)) {
             Some(said) if *said == known.said => Ok(true),
             Some(_) => Err("another object with its id is in the session already"),
@@ -132,6 +148,9 @@ impl Target {
 
     /// Whether the session must be created first, or given its configuration.
     pub(super) fn begin(&mut self, with_config: bool) -> bool {
+        if self.taken.is_some() {
+            return false;
+        }
         let needed = !self.begun || (with_config && !self.configured && !self.own);
         self.begun = true;
         self.configured |= with_config;

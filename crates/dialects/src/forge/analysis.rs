@@ -6,13 +6,14 @@
 //! JSON path (`tasks[1].depends_on`).
 
 use super::answer::{Candidate, Candidates};
-use super::data::{Extra, Node, Value};
+use super::data::{Data, Extra, Node, Scalar, Value};
 use super::error::{ForgeError, Place, Read, shown};
 use super::fields::{Fields, items_of, text_of};
 use super::json;
 use super::task::{self, Inherited, Placed, TELLING};
 use super::text::{check_size, line_at};
 use super::words::nearest;
+use annals_domain::intent::WorkType;
 
 /// The outcomes that are not tasks, and the lists that they come with.
 const OUTCOMES: [(&str, &str); 2] = [
@@ -39,6 +40,14 @@ pub struct ChildIntent {
     pub title: String,
     /// What is wanted.
     pub body: String,
+    /// What the others call it; kept among the keys that are not known, too.
+    pub id: Option<String>,
+    /// The kind of work.
+    pub work_type: Option<WorkType>,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// What it waits for: others of the answer, or intents by id or alias.
+    pub depends_on: Vec<String>,
     /// The keys that are not known, kept.
     pub extra: Extra,
 }
@@ -167,11 +176,20 @@ fn tasks(at: Place, node: Node, intent: Analyzed<'_>) -> Read<Analysis> {
 fn child_intents(fields: &mut Fields) -> Read<Analysis> {
     let child = |(at, node): (Place, Node)| {
         let mut fields = Fields::of(at, node)?;
-        Ok(ChildIntent {
+        let mut child = ChildIntent {
             title: fields.name("title")?,
             body: fields.text("body")?,
+            id: fields.optional_name("id")?,
+            work_type: fields.optional_type("type")?,
+            labels: fields.labels("labels")?,
+            depends_on: fields.texts("depends_on")?,
             extra: fields.extra()?,
-        })
+        };
+        if let Some(id) = &child.id {
+            let id = (Scalar::Text("id".to_owned()), Data::text(id));
+            child.extra.0.insert(0, id);
+        }
+        Ok(child)
     };
     let items = listed(fields, "child_intents")?.into_iter();
     let children: Read<Vec<ChildIntent>> = items.map(child).collect();

@@ -2,12 +2,11 @@
 //! says more.
 
 use annals::domain::intent::{Cancelled, Completed, ExecutionStarted, Rejected};
-use annals::domain::{ActorKind, Emitted, IntentId, Pieces};
-use annals::{Annals, ViewError};
-use uuid::Uuid;
+use annals::domain::{ActorKind, Dialect, Emitted, IntentId, Pieces, StreamRef};
+use annals::{Annals, LoadError, Origin, ViewError};
 
 use super::difference;
-use super::facts::{self, emitted};
+use super::facts::{self, FileRules, emitted};
 use super::import::IMPORTER;
 use super::intent::ForgeIntent;
 use super::words::IntentStatus;
@@ -15,7 +14,7 @@ use super::words::IntentStatus;
 /// What happened to an object so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Course {
-    /// Whether nobody but imports of folders did anything to it. What this log
+    /// Whether it came from a folder and nobody but imports of folders did anything to it. What this log
     /// decided itself no file takes back.
     pub(super) is_followed: bool,
     /// Whether work on it was begun; an intent may look so because all of its parts
@@ -23,13 +22,22 @@ pub(super) struct Course {
     pub(super) is_begun: bool,
 }
 
-/// What happened to an object so far.
-pub(super) async fn course(annals: &Annals, id: Uuid) -> Result<Course, ViewError> {
-    let history = annals.history(id).await?;
+/// Whether an object of the log came from a folder. Who did something to it does not say so: in whose name
+/// events are recorded, others may choose.
+pub(super) async fn is_of_folder(annals: &Annals, stream: StreamRef) -> Result<bool, LoadError> {
+    let origin = annals.came_from(stream).await?;
+    Ok(origin == Origin::Adopted(Dialect::Forge))
+}
+
+/// What happened so far to the object that a stream is of.
+pub(super) async fn course(annals: &Annals, stream: StreamRef) -> Result<Course, ViewError> {
+    let is_of_folder = is_of_folder(annals, stream).await?;
+    let history = annals.history(stream.id).await?;
     let mut actors = history.iter().map(|entry| &entry.actor);
     let mut names = history.iter().map(|entry| entry.event_type);
     Ok(Course {
-        is_followed: actors.all(|it| it.kind == ActorKind::System && it.id == IMPORTER),
+        is_followed: is_of_folder
+            && actors.all(|it| it.kind == ActorKind::System && it.id == IMPORTER),
         is_begun: names.any(|name| name == "intent.execution_started"),
     })
 }
@@ -63,12 +71,13 @@ pub(super) fn of_intent(
     logged: &ForgeIntent,
     file: &ForgeIntent,
     has_parts: bool,
+    rules: FileRules,
     course: Course,
 ) -> (Vec<Emitted>, Vec<&'static str>) {
     let mut stuck = difference::of_intents(logged, file);
     stuck.retain(|field| !["status", "type", "risk", "clarifications"].contains(field));
     let mut events = Vec::new();
-    match classified(id, logged, file) {
+    match classified(id, logged, file, rules) {
         Ok(more) => events.extend(more),
         Err(field) => stuck.push(field),
     }
@@ -86,7 +95,7 @@ pub(super) fn of_intent(
         }
         Err(()) => stuck.push("clarifications"),
     }
-    match staged(id, now, logged.status, file.status, has_parts) {
+    match staged(id, now, logged.status, (file, rules.goes_on), has_parts) {
         Some(more) => events.extend(more),
         None => stuck.push("status"),
     }
@@ -97,6 +106,7 @@ fn classified(
     id: IntentId,
     logged: &ForgeIntent,
     file: &ForgeIntent,
+    rules: FileRules,
 ) -> Result<Option<Emitted>, &'static str> {
     if logged.work_type.is_some() && file.work_type.is_none() {
         return Err("type");
@@ -104,11 +114,10 @@ fn classified(
     if logged.risk.is_some() && file.risk.is_none() {
         return Err("risk");
     }
-    let work_type = file
-        .work_type
-        .filter(|_| file.work_type != logged.work_type);
+    let work_type = file.work_type.clone();
+    let work_type = work_type.filter(|_| file.work_type != logged.work_type);
     let risk = file.risk.filter(|_| file.risk != logged.risk);
-    Ok(facts::classified(id, work_type, risk))
+    Ok(facts::classified(id, work_type, risk, rules))
 }
 
 struct Asked {
@@ -153,9 +162,10 @@ fn staged(
     id: IntentId,
     now: Stage,
     logged: IntentStatus,
-    file: IntentStatus,
+    (intent, goes_on): (&ForgeIntent, bool),
     has_parts: bool,
 ) -> Option<Vec<Emitted>> {
+    let file = intent.status;
     if stage(logged) == Stage::Over {
         return (logged == file).then(Vec::new);
     }
@@ -172,7 +182,7 @@ fn staged(
         }
         _ => {
             if now == Stage::Proposed && stage(file) > Stage::Proposed {
-                events.push(facts::approved(id));
+                events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
             }
             if now < Stage::Begun && stage(file) == Stage::Begun {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));

@@ -21,8 +21,8 @@ pub struct ForgeDraft {
     /// The text up to the first blank line: perhaps several lines, kept as they
     /// are.
     pub title: String,
-    /// The rest, from its first line that is not blank; not empty. Lines end in
-    /// `\n`, whatever ends them in the file.
+    /// The rest, from its first line that is not blank; empty, if there is only a
+    /// title. Lines end in `\n`, also where the file has another end.
     pub body: String,
     /// The kind of work, where its author has said it.
     pub work_type: Option<WorkType>,
@@ -49,8 +49,8 @@ pub(super) fn read_through(text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft
     let before = text.strip_suffix(parts.rest).unwrap_or_default();
     let rest = sieve.text(parts.rest, line_at(before, before.len()));
     let (title, body) = title_and_body(&rest);
-    if body.is_empty() {
-        return Err(ForgeError::NoBody {
+    if title.is_empty() {
+        return Err(ForgeError::EmptyDraft {
             line: text.lines().count().max(1) as u64,
         });
     }
@@ -129,7 +129,7 @@ fn said(fence: u64, text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft> {
     };
     let mut fields = Fields::of(place, node)?;
     Ok(ForgeDraft {
-        work_type: fields.optional_word("type")?,
+        work_type: fields.optional_type("type")?,
         labels: fields.labels("labels")?,
         risk: fields.optional_word("risk")?,
         ..nothing_said()

@@ -196,7 +196,7 @@ pub(super) fn drafts(
 }
 
 /// Editors keep what they are about to save in hidden files.
-fn is_hidden(path: &Path) -> bool {
+pub(super) fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     name.is_some_and(|name| name.starts_with('.'))
 }
@@ -330,7 +330,7 @@ async fn propose(
     };
     let command = SubmitIntent {
         id: Some(intent),
-        work_type: draft.work_type,
+        work_type: draft.work_type.clone(),
         risk: draft.risk,
         labels: draft.labels.clone(),
         extra: remains.to_json(),

@@ -211,9 +211,9 @@ pub enum ForgeError {
         /// What is wrong, and what to do.
         reason: String,
     },
-    /// A draft has nothing but a title, or not even that.
-    #[error("there is no body: write a title, a blank line, and then what is wanted and why")]
-    NoBody {
+    /// A draft says nothing.
+    #[error("there is no text: write a title, and behind a blank line what is wanted and why")]
+    EmptyDraft {
         /// Where the draft ends.
         line: u64,
     },
@@ -310,7 +310,7 @@ impl ForgeError {
             | ForgeError::KeyNotText { line, .. }
             | ForgeError::UnclosedFrontmatter { line }
             | ForgeError::InvalidFrontmatter { line, .. }
-            | ForgeError::NoBody { line }
+            | ForgeError::EmptyDraft { line }
             | ForgeError::CutOff { line } => Some(*line),
             ForgeError::TooDeep { line, .. }
             | ForgeError::DuplicateKey { line, .. }

@@ -109,7 +109,7 @@ pub async fn export(
             folder: folder.root().display().to_string(),
             ..ForgeExportReport::default()
         },
-        mark: format!("{MARK} {} sha256:", annals.log().log_id()),
+        mark: mark(annals),
         is_whole: selection.intents.is_empty(),
         written: HashSet::new(),
         names: HashMap::new(),
@@ -385,10 +385,7 @@ impl Export {
 
     /// Whether an export of this log wrote a text there, and nobody changed it.
     fn is_ours(&self, path: &Path, text: &str) -> bool {
-        let Some((first, rest)) = text.split_once('\n') else {
-            return false;
-        };
-        first.strip_prefix(&self.mark) == Some(digest(path, rest).as_str())
+        is_exported(&self.mark, path, text)
     }
 
     fn leave(&mut self, path: &Path, reason: &str) {
@@ -480,6 +477,19 @@ impl LoggedIds<'_> {
 }
 
 /// Whether a file of this name, with an ending, can be and stays in its folder.
+/// What the first lines of this log's files begin with.
+pub(super) fn mark(annals: &Annals) -> String {
+    format!("{MARK} {} sha256:", annals.log().log_id())
+}
+
+/// Whether an export with this mark wrote a text there, and nobody changed it.
+pub(super) fn is_exported(mark: &str, path: &Path, text: &str) -> bool {
+    let Some((first, rest)) = text.split_once('\n') else {
+        return false;
+    };
+    first.strip_prefix(mark) == Some(digest(path, rest).as_str())
+}
+
 fn is_file_name(name: &str) -> bool {
     let is_inside = Path::new(name).file_name() == Some(OsStr::new(name));
     is_inside && name.len() <= LONGEST_NAME && !name.contains('\0')

@@ -2,8 +2,8 @@
 
 use annals::domain::intent::{
     self, AdoptedStatus, Approved, Approver, ClarificationAnswered, ClarificationRequested,
-    Classified, Decomposed, ExecutionStarted, Rejected, Risk, RiskBasis, TakenIn, TaskAdded,
-    TypeBasis, WorkType,
+    Classified, Decomposed, ExecutionStarted, ListedType, Rejected, Risk, RiskBasis, TakenIn,
+    TaskAdded, TypeBasis, WorkType, risk_in_words,
 };
 use annals::domain::task::{self, AdoptedTask, Planned, ReviewRecorded};
 use annals::domain::{
@@ -58,6 +58,16 @@ pub(super) struct IntentFacts<'a> {
     pub(super) depends_on: Vec<IntentId>,
     /// Whether it has tasks or children that say whether it is done.
     pub(super) has_parts: bool,
+    pub(super) rules: FileRules,
+}
+
+/// What the log's settings make of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileRules {
+    /// Whether the system approved it, since its author declared a low risk.
+    pub(super) goes_on: bool,
+    /// By which type's flow one goes that is not listed.
+    pub(super) unknown_type: ListedType,
 }
 
 pub(super) fn emitted(id: IntentId, event: impl Into<intent::Event>, pieces: Pieces) -> Emitted {
@@ -73,7 +83,8 @@ impl IntentFacts<'_> {
     pub(super) fn events(&self, taking: Taking<'_>) -> Vec<Emitted> {
         let mut events = vec![self.adopted(taking), self.taken_in()];
         // What the file does not have nobody has judged, and no rule is asked here.
-        events.extend(classified(self.id, self.intent.work_type, self.intent.risk));
+        let (work_type, risk) = (self.intent.work_type.clone(), self.intent.risk);
+        events.extend(classified(self.id, work_type, risk, self.rules));
         events.extend(questions(self.id, self.intent));
         events.extend(self.stage());
         events
@@ -87,7 +98,14 @@ impl IntentFacts<'_> {
             IntentStatus::Done if !self.has_parts => Some(intent::IntentStatus::Completed),
             _ => None,
         };
-        let header = taking.header(self.created_at, &render::intent(self.intent), &mut pieces);
+        let text = match self.rules.goes_on {
+            true => render::intent(&ForgeIntent {
+                status: IntentStatus::Proposed,
+                ..self.intent.clone()
+            }),
+            false => render::intent(self.intent),
+        };
+        let header = taking.header(self.created_at, &text, &mut pieces);
         let adopted = intent::Adopted {
             header,
             prompt: pieces.text(prompt(&self.intent.title, &self.intent.body)),
@@ -125,7 +143,7 @@ impl IntentFacts<'_> {
         let id = self.id;
         match self.intent.status {
             IntentStatus::Proposed | IntentStatus::Cancelled => Vec::new(),
-            IntentStatus::Approved => vec![approved(id)],
+            IntentStatus::Approved => vec![self.approved()],
             IntentStatus::Rejected => {
                 vec![emitted(id, Rejected { reason: None }, Pieces::new())]
             }
@@ -134,19 +152,29 @@ impl IntentFacts<'_> {
             | IntentStatus::Blocked
             | IntentStatus::Error => {
                 let started = emitted(id, ExecutionStarted {}, Pieces::new());
-                vec![approved(id), started]
+                vec![self.approved(), started]
             }
         }
     }
+
+    fn approved(&self) -> Emitted {
+        approved(self.id, self.intent.risk.filter(|_| self.rules.goes_on))
+    }
 }
 
-/// That somebody let an intent go on.
-pub(super) fn approved(id: IntentId) -> Emitted {
+/// That somebody let an intent go on: the system, where a risk that its author
+/// declared is given.
+pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Emitted {
+    let mut pieces = Pieces::new();
+    let reason = declared.map(|risk| risk_in_words(risk, RiskBasis::Declared, None, None));
     let approved = Approved {
-        by: Approver::Actor,
-        reason: None,
+        by: match declared {
+            Some(_) => Approver::System,
+            None => Approver::Actor,
+        },
+        reason: pieces.optional_text(reason.as_deref()),
     };
-    emitted(id, approved, Pieces::new())
+    emitted(id, approved, pieces)
 }
 
 /// That a file says a type or a risk.
@@ -154,15 +182,17 @@ pub(super) fn classified(
     id: IntentId,
     work_type: Option<WorkType>,
     risk: Option<Risk>,
+    rules: FileRules,
 ) -> Option<Emitted> {
     if work_type.is_none() && risk.is_none() {
         return None;
     }
+    let flow = work_type.as_ref().map(|it| it.flow(rules.unknown_type));
     let classified = Classified {
+        type_basis: work_type.as_ref().map(|_| TypeBasis::Declared),
         work_type,
-        type_basis: work_type.map(|_| TypeBasis::Declared),
         type_word: None,
-        flow: work_type.map(|it| it.flow().to_vec()).unwrap_or_default(),
+        flow: flow.unwrap_or_default().to_vec(),
         risk,
         risk_basis: risk.map(|_| RiskBasis::Declared),
         risk_word: None,

@@ -6,6 +6,8 @@
 use super::data::{Entry, Extra, Node, Scalar, Value};
 use super::error::{ForgeError, Place, Read, shown};
 use super::words::{Word, nearest};
+use annals_domain::UnknownWord;
+use annals_domain::intent::{ListedType, WorkType};
 
 /// What to do where a text is something else.
 const QUOTE: &str = "put a text in quotes, or after `|` if it has several lines";
@@ -201,6 +203,23 @@ impl Fields {
             nearest: nearest(&word, T::known()).map(str::to_owned),
         };
         T::of(&word).ok_or_else(unknown).map(Some)
+    }
+
+    /// A type of work, which may be absent: any word, but for a listed one in other
+    /// letters.
+    pub(super) fn optional_type(&mut self, name: &str) -> Read<Option<WorkType>> {
+        let Some((at, node)) = self.take(name) else {
+            return Ok(None);
+        };
+        let word = text_of(at.clone(), node)?;
+        let slip = |error: UnknownWord| ForgeError::Word {
+            at,
+            nearest: nearest(&word, ListedType::ALL.iter().map(|it| it.as_str()))
+                .map(str::to_owned),
+            word: shown(&word),
+            known: error.known.to_vec(),
+        };
+        word.parse().map_err(slip).map(Some)
     }
 
     /// A word.

@@ -233,6 +233,11 @@ impl Folder {
         self.root.join(part.name())
     }
 
+    /// Where the intents are.
+    pub fn intents(&self) -> PathBuf {
+        self.path_of(Part::Intents)
+    }
+
     /// Where the drafts are.
     pub fn drafts(&self) -> PathBuf {
         self.path_of(Part::Drafts)

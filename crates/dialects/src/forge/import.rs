@@ -4,18 +4,24 @@
 //! are proposals, and are judged like all others. What is in the log already goes
 //! on as its file says, as long as nobody else did anything to it.
 
+mod as_they_come;
 mod families;
 mod intents;
 mod reviews;
+mod rings;
 mod tasks;
+mod ties;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use annals::domain::{ActorKind, ActorRef, IntentId, Kind, TaskId};
-use annals::{Annals, ExecuteError};
+use annals::domain::intent::ListedType;
+use annals::domain::settings::{self, Setting};
+use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
+use annals::{Annals, ExecuteError, LoadError};
 use chrono::Utc;
 
+use super::catch_up;
 use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
 use super::facts::Taking;
 use super::folder::{Folder, ForgeFolderError};
@@ -26,12 +32,16 @@ use crate::others::Others;
 use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations, counted};
 use crate::secrets::Secrets;
 
+pub use as_they_come::{IntentBecame, IntentEntry, IntentsTaken, take_intents};
+
 /// Who records what a folder says.
 pub(super) const IMPORTER: &str = "forge";
 
 /// Why an object is left as it is.
 const CHANGED_HERE: &str = "this log has events of its own about it";
 const NO_EVENT: &str = "no import leads from one to the other";
+/// Why nothing is tied to an object.
+const NOT_OF_FOLDER: &str = "this log did not take it from a folder";
 
 /// How to import a folder.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +83,10 @@ pub async fn import(
         ..ImportReport::default()
     };
     let mut others = Others::default();
-    let source = Source::read(&folder, &options.secrets, &mut others, &mut report);
+    let mut source = Source::read(&folder, &options.secrets, &mut others, &mut report);
+    let settings = annals.settings().await?;
+    source.let_go(&settings);
+    note_types(&source, settings.unknown_type, &mut report);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();
         report.add_broken(&part, 1, error.to_string());
@@ -81,24 +94,13 @@ pub async fn import(
     });
     others.report(&mut report);
     let actor = ActorRef::new(ActorKind::System, IMPORTER);
-    let mut import = Import {
-        annals,
-        ids: Ids::of(annals).await?,
-        taking: Taking {
-            actor: &actor,
-            at: Utc::now().into(),
-        },
-        report,
-        counts: Counts::default(),
-        known: HashMap::new(),
-        left: HashSet::new(),
-        claimed: HashSet::new(),
-        shown: Shown {
-            progress,
-            done: 0,
-            total: source.len() + drafts.len() as u64,
-        },
+    let total = source.len() + drafts.len() as u64;
+    let shown = Shown {
+        progress,
+        done: 0,
+        total,
     };
+    let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
     import.intents(&source).await?;
     import.tasks(&source).await?;
     import.reviews(&source.reviews).await?;
@@ -120,12 +122,35 @@ pub async fn import(
     Ok(import.finish())
 }
 
+/// Names the types that are not listed: one may be a slip.
+fn note_types(source: &Source, unknown: ListedType, report: &mut ImportReport) {
+    let types = source.intents.iter();
+    let types = types.filter_map(|file| file.intent.work_type.as_ref());
+    let own = types.filter(|it| it.listed().is_none());
+    let own: BTreeSet<&str> = own.map(|it| it.as_str()).collect();
+    if own.is_empty() {
+        return;
+    }
+    let mut named: Vec<&str> = own.iter().take(NAMED).copied().collect();
+    if own.len() > NAMED {
+        named.push("...");
+    }
+    report.notes.push(format!(
+        "kept {} not listed: {}; they go by {unknown} ({})",
+        counted(own.len() as u64, "type that is", "types that are"),
+        named.join(", "),
+        Setting::UnknownType,
+    ));
+}
+
 /// An intent that a file of the folder is about.
 #[derive(Debug, Clone)]
 struct Known {
     id: IntentId,
     /// Whether this import recorded it.
     is_new: bool,
+    /// Whether it came from a folder, so that a folder may add to it.
+    is_of_folder: bool,
     /// The intent that it is a part of.
     child_of: Option<IntentId>,
     /// Its tasks by their names.
@@ -134,11 +159,12 @@ struct Known {
 
 impl Known {
     /// One that is in the log.
-    fn of(id: IntentId, logged: &Logged) -> Known {
+    fn of(id: IntentId, logged: &Logged, is_of_folder: bool) -> Known {
         let tasks = logged.tasks.iter();
         Known {
             id,
             is_new: false,
+            is_of_folder,
             child_of: logged.child_of,
             tasks: tasks.map(|it| (it.task.id.clone(), it.id)).collect(),
         }
@@ -152,6 +178,8 @@ struct Counts {
     tasks: u64,
     reviews: u64,
     drafts: u64,
+    /// Intents that agents proposed with a risk that waits for no person.
+    let_go: u64,
     /// Intents and tasks that were there and went on.
     brought_on: u64,
 }
@@ -178,15 +206,52 @@ struct Import<'a> {
     taking: Taking<'a>,
     report: ImportReport,
     counts: Counts,
+    /// By which type's flow one goes that is not listed.
+    unknown_type: ListedType,
     known: HashMap<String, Known>,
     /// The names of intents that were left as they are in the log.
     left: HashSet<String>,
     /// Ids that tasks of this folder are called by and have.
     claimed: HashSet<TaskId>,
+    /// What was recorded of intents, by their names.
+    became: HashMap<String, Recorded>,
     shown: Shown<'a>,
 }
 
-impl Import<'_> {
+/// That something was recorded of an intent.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    is_new: bool,
+    events: u64,
+}
+
+impl<'a> Import<'a> {
+    /// An import that has not begun.
+    async fn new(
+        annals: &'a Annals,
+        actor: &'a ActorRef,
+        settings: &settings::State,
+        report: ImportReport,
+        shown: Shown<'a>,
+    ) -> Result<Import<'a>, ForgeFolderError> {
+        Ok(Import {
+            annals,
+            ids: Ids::of(annals).await?,
+            taking: Taking {
+                actor,
+                at: Utc::now().into(),
+            },
+            report,
+            counts: Counts::default(),
+            unknown_type: settings.unknown_type,
+            known: HashMap::new(),
+            left: HashSet::new(),
+            claimed: HashSet::new(),
+            became: HashMap::new(),
+            shown,
+        })
+    }
+
     fn broken(&mut self, path: &Path, line: u64, reason: String) {
         let file = path.display().to_string();
         self.report.add_broken(&file, line, reason);
@@ -212,6 +277,11 @@ impl Import<'_> {
             line,
             violations: vec![violation],
         });
+    }
+
+    /// Whether an object of the log came from a folder.
+    async fn is_of_folder(&self, stream: StreamRef) -> Result<bool, LoadError> {
+        catch_up::is_of_folder(self.annals, stream).await
     }
 
     fn recorded(&mut self, events: u64) {
@@ -274,6 +344,11 @@ impl Import<'_> {
             .collect();
         if !said.is_empty() {
             let note = format!("imported {}", said.join(", "));
+            self.report.notes.push(note);
+        }
+        if self.counts.let_go > 0 {
+            let go = counted(self.counts.let_go, "intent goes on", "intents go on");
+            let note = format!("{go} by the system's approval: the risk was declared");
             self.report.notes.push(note);
         }
         self.report

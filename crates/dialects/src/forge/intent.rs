@@ -89,7 +89,7 @@ pub(super) fn read_through(text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeInten
         title: fields.name("title")?,
         body: fields.text("body")?,
         source: fields.word("source")?,
-        work_type: fields.optional_word("type")?,
+        work_type: fields.optional_type("type")?,
         risk: fields.optional_word("risk")?,
         status: fields.optional_word("status")?.unwrap_or_default(),
         parent: fields.optional_name("parent")?,

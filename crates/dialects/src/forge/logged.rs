@@ -2,7 +2,7 @@
 
 use annals::domain::intent::{ApprovalStatus, title_and_body};
 use annals::domain::task::Status;
-use annals::domain::{IntentId, TaskId};
+use annals::domain::{IntentId, TaskId, is_removed_name};
 use annals::projections::{ForgeIntentView, ForgeTaskView, ReviewView, Text};
 use annals::{Annals, At, ViewError};
 
@@ -105,7 +105,8 @@ fn is_incomplete(view: &ForgeIntentView) -> bool {
     let asked = view.clarifications.iter();
     let asked = asked.flat_map(|it| [Some(&it.question), it.answer.as_ref()]);
     let asked = asked.chain([view.extra.as_ref()]).flatten();
-    texts.chain(asked).any(is_removed)
+    let mut own = view.work_type.iter().map(|it| it.as_str());
+    texts.chain(asked).any(is_removed) || own.any(is_removed_name)
 }
 
 fn is_task_incomplete(view: &ForgeTaskView) -> bool {
@@ -130,7 +131,7 @@ fn forge_intent(view: &ForgeIntentView, remains: Remains) -> ForgeIntent {
         title,
         body,
         source: view.source,
-        work_type: view.work_type,
+        work_type: view.work_type.clone(),
         risk: view.risk,
         status: status(view.status),
         parent: remains.parent.clone().or_else(|| view.parent.clone()),

@@ -60,7 +60,7 @@ pub use drafts::{DraftFile, DraftOptions, Drafted, take_draft};
 pub use error::{ForgeError, InFile, Place};
 pub use export::{ForgeExportReport, ForgeSelection, LeftAlone, export};
 pub use folder::{Folder, ForgeFolderError};
-pub use import::{ForgeOptions, import};
+pub use import::{ForgeOptions, IntentBecame, IntentEntry, IntentsTaken, import, take_intents};
 pub use intent::{Clarification, ForgeIntent};
 pub use order::order;
 pub use recorded::record_analysis;

@@ -80,7 +80,11 @@ fn child(child: analysis::ChildIntent) -> intent::ChildIntent {
     intent::ChildIntent {
         title: child.title,
         body: child.body,
+        id: child.id,
+        work_type: child.work_type,
         risk: None,
+        labels: child.labels,
+        depends_on: child.depends_on,
         extra: kept(&child.extra),
     }
 }

@@ -16,7 +16,9 @@ pub fn intent(intent: &ForgeIntent) -> String {
     map.text("title", &intent.title);
     map.text("body", &intent.body);
     map.word("source", Some(intent.source));
-    map.word("type", intent.work_type);
+    if let Some(work_type) = &intent.work_type {
+        map.text("type", work_type.as_str());
+    }
     map.word("risk", intent.risk);
     map.word("status", Some(intent.status));
     map.optional("parent", intent.parent.as_ref());

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use annals::domain::intent::{RiskBasis, Source as IntentSource};
+use annals::domain::settings;
+
 use super::error::{ForgeError, Read};
 use super::folder::{Folder, Named, Part, files};
 use super::intent::{self, ForgeIntent};
@@ -9,6 +12,7 @@ use super::review::{self, ForgeReview};
 use super::sieve::Sieve;
 use super::task::{self, TaskFile};
 use super::text::decode;
+use super::words::IntentStatus;
 use crate::others::Others;
 use crate::report::ImportReport;
 use crate::secrets::Secrets;
@@ -17,6 +21,9 @@ use crate::secrets::Secrets;
 pub(super) struct IntentFile {
     pub(super) file: Named,
     pub(super) intent: ForgeIntent,
+    /// Whether its file says that it is proposed and it goes on all the same: an agent
+    /// declared a risk that waits for no person. Its status here is approved then.
+    pub(super) goes_on: bool,
     /// The lines of what it names.
     pub(super) parent_line: u64,
     pub(super) depends_on_line: u64,
@@ -129,21 +136,8 @@ impl Source {
         report: &mut ImportReport,
     ) -> Source {
         let mut source = Source::default();
-        for file in listed(folder, Part::Intents, secrets, others, report) {
-            let found = read(&file, secrets, report, |text, _, sieve| {
-                let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
-                Ok((intent::read_through(text, sieve)?, lines))
-            });
-            match found {
-                Some((intent, (parent_line, depends_on_line))) => source.intents.push(IntentFile {
-                    file,
-                    intent,
-                    parent_line,
-                    depends_on_line,
-                }),
-                None => source.bad_intents.push(file.name),
-            }
-        }
+        let intents = listed(folder, Part::Intents, secrets, others, report);
+        source.read_intents(intents, secrets, report);
         for file in listed(folder, Part::Tasks, secrets, others, report) {
             match read(&file, secrets, report, task::read_through) {
                 Some(tasks) => source.tasks.push(TasksFile { file, tasks }),
@@ -156,6 +150,46 @@ impl Source {
             }
         }
         source
+    }
+
+    /// Reads the files of intents. One that is bad is named.
+    pub(super) fn read_intents(
+        &mut self,
+        files: impl IntoIterator<Item = Named>,
+        secrets: &Secrets,
+        report: &mut ImportReport,
+    ) {
+        for file in files {
+            let found = read(&file, secrets, report, |text, _, sieve| {
+                let lines = (line_of(text, "parent"), line_of(text, "depends_on"));
+                Ok((intent::read_through(text, sieve)?, lines))
+            });
+            match found {
+                Some((intent, (parent_line, depends_on_line))) => self.intents.push(IntentFile {
+                    file,
+                    intent,
+                    goes_on: false,
+                    parent_line,
+                    depends_on_line,
+                }),
+                None => self.bad_intents.push(file.name),
+            }
+        }
+    }
+
+    /// Lets go on what agents themselves proposed with a risk that asks for no person.
+    /// A person's file goes on as its status says.
+    pub(super) fn let_go(&mut self, settings: &settings::State) {
+        for file in &mut self.intents {
+            let intent = &mut file.intent;
+            let is_an_agents = intent.source != IntentSource::Human;
+            let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
+            let is_proposed = intent.status == IntentStatus::Proposed;
+            if is_an_agents && is_proposed && intent.risk.is_some_and(is_low) {
+                intent.status = IntentStatus::Approved;
+                file.goes_on = true;
+            }
+        }
     }
 
     /// How many files could be read.

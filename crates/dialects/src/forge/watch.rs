@@ -1,4 +1,4 @@
-//! Notices drafts as people write them.
+//! Notices drafts as people write them, and intents as agents do.
 //!
 //! The system says when a folder changes; the folder is looked at every now and
 //! then, too, for some file systems say nothing. A draft is ready once it stayed as
@@ -13,8 +13,9 @@ use futures::channel::mpsc;
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use super::drafts::{DraftFile, drafts};
-use super::folder::{Folder, ForgeFolderError, Part};
+use super::drafts::{DraftFile, drafts, is_hidden};
+use super::folder::{Folder, ForgeFolderError, Part, Place, files};
+use super::import::IntentEntry;
 use crate::others::Others;
 
 /// For how long a draft stays as it is before it is ready.
@@ -30,12 +31,12 @@ struct Stamp {
     modified: Option<SystemTime>,
 }
 
-fn stamp(draft: &DraftFile) -> Option<Stamp> {
-    let (bytes, modified) = draft.place.stamp()?;
+fn stamp(place: &Place) -> Option<Stamp> {
+    let (bytes, modified) = place.stamp()?;
     Some(Stamp { bytes, modified })
 }
 
-/// A draft that was seen.
+/// A file that was seen.
 #[derive(Debug)]
 struct Seen {
     stamp: Stamp,
@@ -49,6 +50,8 @@ struct Seen {
 pub struct Ready {
     /// Drafts that stayed as they are for a moment, each state of one once.
     pub drafts: Vec<DraftFile>,
+    /// The same of intents.
+    pub intents: Vec<IntentEntry>,
     /// After how long to look again, if nothing changes before.
     pub again: Duration,
 }
@@ -64,7 +67,7 @@ fn is_change(event: &notify::Result<notify::Event>) -> bool {
     !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
 }
 
-/// Watches the drafts of a folder.
+/// Watches the drafts and the intents of a folder.
 #[derive(Debug)]
 pub struct DraftWatch {
     folder: Folder,
@@ -75,18 +78,18 @@ pub struct DraftWatch {
 }
 
 impl DraftWatch {
-    /// Begins to watch the drafts of the `.forge/` folder that a path means. The
-    /// folder for drafts is made if it is not there.
+    /// Begins to watch the `.forge/` folder that a path means. The folders for drafts
+    /// and intents are made if they are not there.
     ///
     /// # Errors
     /// [`ForgeFolderError`].
     pub fn start(path: &Path) -> Result<DraftWatch, ForgeFolderError> {
         let folder = Folder::find(path)?;
         folder.make_part(Part::Drafts)?;
-        let of_drafts = folder.drafts();
+        folder.make_part(Part::Intents)?;
         let (mut tell, changes) = mpsc::channel(1);
         let unwatched = |error: notify::Error| ForgeFolderError::Unwatched {
-            path: of_drafts.clone(),
+            path: folder.root().to_owned(),
             reason: error.to_string(),
         };
         let mut watcher = notify::recommended_watcher(move |event| {
@@ -96,9 +99,11 @@ impl DraftWatch {
             }
         })
         .map_err(unwatched)?;
-        watcher
-            .watch(&of_drafts, RecursiveMode::NonRecursive)
-            .map_err(unwatched)?;
+        for part in [folder.drafts(), folder.intents()] {
+            watcher
+                .watch(&part, RecursiveMode::NonRecursive)
+                .map_err(unwatched)?;
+        }
         Ok(DraftWatch {
             folder,
             seen: HashMap::new(),
@@ -112,7 +117,7 @@ impl DraftWatch {
         &self.folder
     }
 
-    /// Waits until something changed in the folder for drafts.
+    /// Waits until something changed in the folders for drafts and intents.
     pub async fn changed(&mut self) {
         if self.changes.next().await.is_none() {
             // Nobody says anything any more: whoever waits looks now and then.
@@ -120,44 +125,87 @@ impl DraftWatch {
         }
     }
 
-    /// The drafts that are ready at a moment. Each is given once, until it changes.
+    /// The drafts and intents that are ready at a moment. Each is given once, until it
+    /// changes.
     ///
     /// # Errors
     /// [`ForgeFolderError::Unreadable`].
     pub fn ready(&mut self, now: Instant) -> Result<Ready, ForgeFolderError> {
-        let found = drafts(&self.folder, &mut Others::default())?;
-        let mut seen = std::mem::take(&mut self.seen);
-        let mut ready = Ready {
-            drafts: Vec::new(),
+        let drafts = drafts(&self.folder, &mut Others::default())?;
+        let intents = intents(&self.folder)?;
+        let mut look = Look {
+            now,
+            before: std::mem::take(&mut self.seen),
+            seen: HashMap::new(),
             again: PATIENCE,
         };
-        for draft in found {
-            let Some(stamp) = stamp(&draft) else {
-                continue;
-            };
-            let before = seen.remove(draft.path()).filter(|seen| seen.stamp == stamp);
-            let mut one = before.unwrap_or(Seen {
-                stamp,
-                since: now,
-                is_given: false,
-            });
-            let quiet = now.saturating_duration_since(one.since);
-            let path = draft.path().to_owned();
-            if quiet < QUIET {
-                ready.again = ready.again.min(QUIET - quiet);
-            } else if !one.is_given {
-                one.is_given = true;
-                ready.drafts.push(draft);
-            }
-            self.seen.insert(path, one);
-        }
-        Ok(ready)
+        let drafts = drafts.into_iter();
+        let drafts = drafts.filter(|draft| look.is_ready(&draft.place)).collect();
+        let intents = intents.into_iter();
+        let intents = intents.filter(|it| look.is_ready(it.place())).collect();
+        self.seen = look.seen;
+        Ok(Ready {
+            drafts,
+            intents,
+            again: look.again,
+        })
     }
 
     /// Lets a draft be given again, since nothing became of it.
     pub fn forget(&mut self, draft: &DraftFile) {
-        if let Some(seen) = self.seen.get_mut(draft.path()) {
+        self.forget_path(draft.path());
+    }
+
+    /// Lets an intent be given again, since nothing became of it.
+    pub fn forget_intent(&mut self, intent: &IntentEntry) {
+        self.forget_path(intent.path());
+    }
+
+    fn forget_path(&mut self, path: &Path) {
+        if let Some(seen) = self.seen.get_mut(path) {
             seen.is_given = false;
         }
+    }
+}
+
+/// The files of intents. Hidden files and links are none.
+fn intents(folder: &Folder) -> Result<Vec<IntentEntry>, ForgeFolderError> {
+    let Some(part) = folder.part(Part::Intents)? else {
+        return Ok(Vec::new());
+    };
+    let found = files(&part, ".yaml", &mut Others::default())?.into_iter();
+    let found = found.filter(|file| !is_hidden(file.path()));
+    Ok(found.map(IntentEntry).collect())
+}
+
+/// One look at the folders.
+struct Look {
+    now: Instant,
+    before: HashMap<PathBuf, Seen>,
+    seen: HashMap<PathBuf, Seen>,
+    /// After how long to look again.
+    again: Duration,
+}
+
+impl Look {
+    /// Whether a file stayed as it is for a moment, and was not given so.
+    fn is_ready(&mut self, place: &Place) -> bool {
+        let Some(stamp) = stamp(place) else {
+            return false;
+        };
+        let before = self.before.remove(place.path());
+        let mut one = before.filter(|seen| seen.stamp == stamp).unwrap_or(Seen {
+            stamp,
+            since: self.now,
+            is_given: false,
+        });
+        let quiet = self.now.saturating_duration_since(one.since);
+        let is_ready = quiet >= QUIET && !one.is_given;
+        if quiet < QUIET {
+            self.again = self.again.min(QUIET - quiet);
+        }
+        one.is_given |= is_ready;
+        self.seen.insert(place.path().to_owned(), one);
+        is_ready
     }
 }

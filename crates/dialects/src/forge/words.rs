@@ -1,7 +1,7 @@
 //! The words that fields of the folder's files may have (document 004,
 //! dialects.md C).
 
-use annals_domain::intent::{Risk, Source, WorkType};
+use annals_domain::intent::{Risk, Source};
 use annals_domain::task::{Complexity, ReviewVerdict};
 
 /// An enum whose variants are words.
@@ -105,7 +105,6 @@ statuses! {
 }
 
 words! {
-    WorkType;
     Source;
     Risk;
     IntentStatus;
@@ -188,9 +187,9 @@ mod tests {
         assert_eq!(near("lwo"), Some("low"));
         assert_eq!(near("severe"), None);
         assert_eq!(near(""), None);
-        assert_eq!(nearest("feture", WorkType::known()), Some("feature"));
-        assert_eq!(nearest("fetaure", WorkType::known()), Some("feature"));
-        assert_eq!(nearest(&"a".repeat(1_000_000), WorkType::known()), None);
+        assert_eq!(nearest("aproved", IntentStatus::known()), Some("approved"));
+        assert_eq!(nearest("appoved", IntentStatus::known()), Some("approved"));
+        assert_eq!(nearest(&"a".repeat(1_000_000), IntentStatus::known()), None);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod map;
 mod objects;
 mod own_files;
 mod patch;
+mod person;
 mod place;
 mod read;
 mod remark;
@@ -45,6 +46,7 @@ use gix::ObjectId;
 pub use crate::report::{FieldCount, ImportReport, Progress};
 pub use error::GitImportError;
 pub use map::CommitIds;
+pub use person::person;
 
 use crate::secrets::Secrets;
 use commit::Tally;

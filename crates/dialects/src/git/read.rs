@@ -126,7 +126,7 @@ impl Reader {
         // The request is not known yet; whatever it is, its batch id is the commit's.
         let status = block_on(self.log.batch(CommitIds::of(oid).batch, b""))?;
         Ok(match status {
-            BatchStatus::Known(_) | BatchStatus::Mismatch | BatchStatus::Unverifiable(_) => true,
+            BatchStatus::Known(_) | BatchStatus::Mismatch(_) | BatchStatus::Unverifiable(_) => true,
             BatchStatus::Unknown => false,
         })
     }

@@ -14,7 +14,7 @@ use super::judge::{Both, judge, lead_on};
 use super::known::Known;
 use super::parts::Longest;
 use super::read::{self, Found, News};
-use crate::report::{self, ImportReport, Progress, Violations};
+use crate::report::{self, ImportReport, Progress, Violations, counted};
 use crate::secrets::Secrets;
 
 /// Objects that are adopted in one append.
@@ -57,6 +57,7 @@ pub async fn import(
         waiting: Vec::new(),
         ids: HashSet::new(),
         bytes: 0,
+        replaced: 0,
         known: Known::default(),
     };
     let (mut total, mut done) = (0, 0);
@@ -93,8 +94,7 @@ pub async fn import(
             }
             News::End => {
                 import.flush().await?;
-                import.fields.report(&mut import.report);
-                return Ok(import.report);
+                return Ok(import.finish());
             }
         }
         progress(Progress { done, total });
@@ -137,6 +137,8 @@ struct Import<'a> {
     waiting: Vec<Waiting>,
     ids: HashSet<Uuid>,
     bytes: usize,
+    /// Objects that were there in another state.
+    replaced: u64,
     known: Known,
 }
 
@@ -225,7 +227,21 @@ impl Import<'_> {
         Ok(())
     }
 
+    fn finish(mut self) -> ImportReport {
+        self.fields.report(&mut self.report);
+        if self.replaced > 0 {
+            let note = format!(
+                "{} in the log in another state and stand there now as they came; `annals history` and \
+                 `annals show --at` have what was before",
+                counted(self.replaced, "object was", "objects were")
+            );
+            self.report.notes.push(note);
+        }
+        self.report
+    }
+
     fn note(&mut self, adoptee: &Adoptee, one: Waiting, answer: Adopted) {
+        self.replaced += u64::from(matches!(answer, Adopted::Replaced));
         let report = &mut self.report;
         match answer {
             Adopted::Unchanged => report.already_there += 1,

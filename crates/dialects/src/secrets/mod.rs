@@ -36,7 +36,7 @@ pub use pattern::SecretPatternError;
 pub use redactions::{RedactedKind, RedactedPlace, Redactions};
 
 /// How every marker begins.
-const MARKER: &str = "[redacted:";
+pub(crate) const MARKER: &str = "[redacted:";
 
 /// How often a text is looked through again in which something was found.
 const MOST_TIMES: usize = 8;

@@ -8,14 +8,16 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::decide::emit;
-use super::intake::{asked, decomposed, open_intent, propose, require_ready, started};
+use super::intake::{
+    asked, decomposed, open_intent, propose, refuse_ancestors, require_ready, started,
+};
 use super::parts::in_order;
-use super::{Analyzed, Risk, Source, Stage, SubmitIntent};
+use super::{Analyzed, Risk, Source, Stage, SubmitIntent, WorkType};
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::task::{self, Complexity, CreateTask, TaskPlan};
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, IntentId, Json, Kind, Meta, Refusal, TaskId};
+use crate::{DecideError, IntentId, Json, Kind, Meta, Refusal, StreamKind, TaskId, alias};
 
 /// Records what an analysis of an approved intent came to, which then is executing:
 /// tasks, intents that it is split into, or questions. One of these is given.
@@ -101,12 +103,41 @@ pub struct ChildIntent {
     /// The rest of it.
     #[serde(default)]
     pub body: String,
+    /// What the others of this analysis call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What kind of work it is.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub work_type: Option<WorkType>,
     /// How risky it is, as the agent judges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
+    /// Its labels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// Intents that must be done first: others of this analysis by their `id`, and intents of
+    /// the log by id or alias.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
     /// What else the agent said of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<Json>,
+}
+
+impl ChildIntent {
+    /// One with a title and nothing else.
+    pub fn new(title: impl Into<String>) -> ChildIntent {
+        ChildIntent {
+            title: title.into(),
+            body: String::new(),
+            id: None,
+            work_type: None,
+            risk: None,
+            labels: Vec::new(),
+            depends_on: Vec::new(),
+            extra: None,
+        }
+    }
 }
 
 pub(crate) fn record(world: &mut World, command: &RecordAnalysis, meta: &Meta) -> Decided {
@@ -194,7 +225,11 @@ fn tasks(
     meta: &Meta,
 ) -> Result<Vec<Emitted>, DecideError> {
     let ids = named(asked, meta)?;
-    refuse_cycles(asked)?;
+    let needs = asked.iter();
+    let needs: Vec<(&str, &[String])> = needs
+        .map(|task| (task.id.as_str(), task.depends_on.as_slice()))
+        .collect();
+    refuse_cycles("tasks.depends_on", "tasks", &needs)?;
     let mut events = Vec::new();
     let name = |task: &&AnalyzedTask| ids.get(task.id.as_str()).copied();
     let needs = |task: &&AnalyzedTask| {
@@ -264,18 +299,19 @@ fn named<'a>(asked: &'a [AnalyzedTask], meta: &Meta) -> Result<HashMap<&'a str, 
     Ok(ids)
 }
 
-/// Names a cycle, if the tasks wait for each other.
-fn refuse_cycles(asked: &[AnalyzedTask]) -> Result<(), Refusal> {
-    let needs: HashMap<&str, &[String]> = asked
-        .iter()
-        .map(|task| (task.id.as_str(), task.depends_on.as_slice()))
-        .collect();
+/// Names a cycle, if some of what was asked for waits for each other.
+fn refuse_cycles(
+    field: &'static str,
+    what: &str,
+    asked: &[(&str, &[String])],
+) -> Result<(), Refusal> {
+    let needs: HashMap<&str, &[String]> = asked.iter().copied().collect();
     let mut settled: HashSet<&str> = HashSet::new();
-    for task in asked {
+    for (first, _) in asked {
         // The way down from this task, with what is still to be looked at there.
         let mut way: Vec<(&str, std::slice::Iter<'_, String>)> = Vec::new();
         let below = |name: &str| needs.get(name).copied().unwrap_or_default().iter();
-        way.push((task.id.as_str(), below(&task.id)));
+        way.push((*first, below(first)));
         while let Some((name, open)) = way.last_mut() {
             let name = *name;
             let Some(next) = open.next() else {
@@ -286,8 +322,8 @@ fn refuse_cycles(asked: &[AnalyzedTask]) -> Result<(), Refusal> {
             if let Some(start) = way.iter().position(|(name, _)| name == next) {
                 let names = way.iter().skip(start).map(|(name, _)| *name);
                 let path: Vec<&str> = names.chain([next.as_str()]).collect();
-                let reason = format!("tasks wait for each other: {}", path.join(" -> "));
-                return Err(Refusal::invalid("tasks.depends_on", reason));
+                let reason = format!("{what} wait for each other: {}", path.join(" -> "));
+                return Err(Refusal::invalid(field, reason));
             }
             if !settled.contains(next.as_str()) {
                 way.push((next.as_str(), below(next)));
@@ -305,17 +341,27 @@ fn children(
     meta: &Meta,
 ) -> Result<Vec<Emitted>, DecideError> {
     let source = world.intent(parent)?.source.unwrap_or(Source::Human);
+    let names = child_names(asked, meta)?;
     let (mut events, mut ids) = (Vec::new(), Vec::new());
     for (number, child) in asked.iter().enumerate() {
         not_blank("child_intents.title", &child.title)?;
+        for label in &child.labels {
+            not_blank("child_intents.labels", label)?;
+        }
+        if let Some(work_type) = &child.work_type {
+            work_type.check("child_intents.type")?;
+        }
         let prompt = match child.body.is_empty() {
             true => child.title.clone(),
             false => format!("{}\n\n{}", child.title, child.body),
         };
         let id = IntentId(derived(meta, "child", number));
         let submit = SubmitIntent {
+            work_type: child.work_type.clone(),
             risk: child.risk,
+            labels: child.labels.clone(),
             child_of: Some(parent),
+            depends_on: waited_for(world, parent, child, &names)?,
             extra: child.extra.clone(),
             ..SubmitIntent::new(source, prompt)
         };
@@ -323,7 +369,70 @@ fn children(
         events.extend(propose(world, id, &submit)?);
         ids.push(id);
     }
-    // Behind them: whoever folds it knows them.
+    // Behind them: what folds it knows them.
     events.push(decomposed(parent, ids));
     Ok(events)
+}
+
+/// The ids of children by what they call each other; they must not wait in a circle.
+fn child_names<'a>(
+    asked: &'a [ChildIntent],
+    meta: &Meta,
+) -> Result<HashMap<&'a str, IntentId>, Refusal> {
+    let mut names = HashMap::new();
+    let mut needs: Vec<(&str, &[String])> = Vec::new();
+    for (number, child) in asked.iter().enumerate() {
+        let Some(name) = &child.id else {
+            continue;
+        };
+        not_blank("child_intents.id", name)?;
+        let id = IntentId(derived(meta, "child", number));
+        if names.insert(name.as_str(), id).is_some() {
+            let reason = format!("two children are called {name:?}");
+            return Err(Refusal::invalid("child_intents.id", reason));
+        }
+        needs.push((name, &child.depends_on));
+    }
+    refuse_cycles("child_intents.depends_on", "children", &needs)?;
+    Ok(names)
+}
+
+/// The intents that a child waits for: others of the analysis, or of the log.
+fn waited_for(
+    world: &mut World,
+    parent: IntentId,
+    child: &ChildIntent,
+    names: &HashMap<&str, IntentId>,
+) -> Result<Vec<IntentId>, DecideError> {
+    let mut depends_on = Vec::new();
+    for name in &child.depends_on {
+        let other = match names.get(name.as_str()) {
+            Some(other) => *other,
+            None => of_the_log(world, name)?,
+        };
+        if !depends_on.contains(&other) {
+            depends_on.push(other);
+        }
+    }
+    refuse_ancestors(world, parent, "child_intents.depends_on", &depends_on)?;
+    Ok(depends_on)
+}
+
+/// An intent of the log by its id or its alias.
+fn of_the_log(world: &mut World, name: &str) -> Result<IntentId, DecideError> {
+    if let Ok(id) = name.parse::<Uuid>() {
+        world.require(StreamKind::Intent, id)?;
+        return Ok(IntentId(id));
+    }
+    if alias::check(name).is_ok() {
+        let (_, state) = world.alias(name)?;
+        if let alias::State::Reserved { object } = *state
+            && world.intent_if_any(IntentId(object))?.is_some()
+        {
+            return Ok(IntentId(object));
+        }
+    }
+    let reason =
+        format!("{name:?} is no child of this analysis, and no intent has this id or alias");
+    Err(Refusal::invalid("child_intents.depends_on", reason).into())
 }

@@ -10,11 +10,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::codes::coded_enum;
+use crate::Refusal;
+use crate::codes::{UnknownWord, coded_enum, open_enum};
+use crate::refusal::not_blank;
+
+open_enum! {
+    /// What kind of work an intent is (docs/spec/forge.md, Intent fields): one that the
+    /// rules know, or any other.
+    pub enum WorkType as bare {
+        /// Something new.
+        Feature = 1 => "feature",
+        /// The same behind a better structure.
+        Refactor = 2 => "refactor",
+        /// Something that is wrong is put right.
+        Fix = 3 => "fix",
+        /// Tests.
+        Test = 4 => "test",
+        /// Something is looked at, and nothing changed.
+        Audit = 5 => "audit",
+    }
+}
 
 coded_enum! {
-    /// What kind of work an intent is (document 004, Intent, type).
-    pub enum WorkType {
+    /// A kind of work that the rules know: each has a flow and a first risk. Any other
+    /// one goes by those of the setting `classification.unknown_type`.
+    pub enum ListedType {
         /// Something new.
         Feature = 1 => "feature",
         /// The same behind a better structure.
@@ -80,9 +100,11 @@ pub struct Proposal<'a> {
     /// Its labels.
     pub labels: &'a [String],
     /// The type that its author gave it.
-    pub declared: Option<WorkType>,
+    pub declared: Option<&'a WorkType>,
     /// Where it comes from.
     pub source: Source,
+    /// By which type's flow and risk one goes that is not listed.
+    pub unknown_type: ListedType,
 }
 
 /// What decided the type.
@@ -128,9 +150,9 @@ pub struct Classification {
 }
 
 /// The words that stand for a type, in the order in which they are looked for.
-const KEYWORDS: [(WorkType, &[&str]); 4] = [
+const KEYWORDS: [(ListedType, &[&str]); 4] = [
     (
-        WorkType::Fix,
+        ListedType::Fix,
         &[
             "fix",
             "bug",
@@ -144,7 +166,7 @@ const KEYWORDS: [(WorkType, &[&str]); 4] = [
         ],
     ),
     (
-        WorkType::Refactor,
+        ListedType::Refactor,
         &[
             "refactor",
             "cleanup",
@@ -155,8 +177,8 @@ const KEYWORDS: [(WorkType, &[&str]); 4] = [
             "整理",
         ],
     ),
-    (WorkType::Test, &["test", "coverage", "flaky", "テスト"]),
-    (WorkType::Audit, &["audit", "review", "inspect", "監査"]),
+    (ListedType::Test, &["test", "coverage", "flaky", "テスト"]),
+    (ListedType::Audit, &["audit", "review", "inspect", "監査"]),
 ];
 
 /// The words that stand for a high risk.
@@ -173,12 +195,97 @@ const HIGH_WORDS: [&str; 10] = [
     "削除",
 ];
 
+/// Characters of a type.
+const TYPE_CHARS: usize = 100;
+
+impl From<ListedType> for WorkType {
+    fn from(listed: ListedType) -> WorkType {
+        WorkType::from_word(listed.as_str())
+    }
+}
+
+impl std::str::FromStr for WorkType {
+    type Err = UnknownWord;
+
+    /// Any word is a type, but for blank ones and for a listed one in other letters,
+    /// which is a slip.
+    fn from_str(word: &str) -> Result<WorkType, UnknownWord> {
+        let read = WorkType::from_word(word);
+        match read.is_slip() || word.trim().is_empty() {
+            true => Err(UnknownWord {
+                word: word.to_owned(),
+                what: "type",
+                known: TYPE_WORDS,
+            }),
+            false => Ok(read),
+        }
+    }
+}
+
+/// What a type may be, for messages.
+const TYPE_WORDS: &[&str] = &[
+    "feature",
+    "refactor",
+    "fix",
+    "test",
+    "audit",
+    "any other word",
+];
+
 impl WorkType {
+    /// The type as the rules know it; none of one that is not listed.
+    ///
+    /// ```
+    /// use annals_domain::intent::{ListedType, WorkType};
+    /// assert_eq!(WorkType::Fix.listed(), Some(ListedType::Fix));
+    /// assert_eq!(WorkType::Other("docs".into()).listed(), None);
+    /// assert!("Fix".parse::<WorkType>().is_err());
+    /// ```
+    pub fn listed(&self) -> Option<ListedType> {
+        let is_it = |it: &&ListedType| it.code() == self.code();
+        ListedType::ALL.iter().find(is_it).copied()
+    }
+
+    /// The steps that such work goes through; of a type that is not listed those of
+    /// `unknown`.
+    pub fn flow(&self, unknown: ListedType) -> &'static [FlowStep] {
+        self.listed().unwrap_or(unknown).flow()
+    }
+
+    /// Whether it is a listed word in other letters, which its author meant.
+    fn is_slip(&self) -> bool {
+        let WorkType::Other(word) = self else {
+            return false;
+        };
+        let mut listed = ListedType::ALL.iter();
+        listed.any(|it| it.as_str().eq_ignore_ascii_case(word.trim()))
+    }
+
+    /// Demands that a type of somebody's own can be one.
+    pub(crate) fn check(&self, field: &'static str) -> Result<(), Refusal> {
+        let WorkType::Other(word) = self else {
+            return Ok(());
+        };
+        not_blank(field, word)?;
+        if self.is_slip() {
+            let listed = word.trim().to_ascii_lowercase();
+            let reason = format!("{word:?} is not a type of its own; write {listed:?}");
+            return Err(Refusal::invalid(field, reason));
+        }
+        if word.chars().count() > TYPE_CHARS {
+            let reason = format!("a type has at most {TYPE_CHARS} characters");
+            return Err(Refusal::invalid(field, reason));
+        }
+        Ok(())
+    }
+}
+
+impl ListedType {
     /// The steps that such work goes through.
     pub fn flow(self) -> &'static [FlowStep] {
         match self {
-            WorkType::Audit => &[FlowStep::Audit, FlowStep::Report],
-            WorkType::Feature | WorkType::Refactor | WorkType::Fix | WorkType::Test => {
+            ListedType::Audit => &[FlowStep::Audit, FlowStep::Report],
+            ListedType::Feature | ListedType::Refactor | ListedType::Fix | ListedType::Test => {
                 &[FlowStep::Analyze, FlowStep::Implement, FlowStep::Review]
             }
         }
@@ -186,40 +293,43 @@ impl WorkType {
 
     fn risk(self) -> Risk {
         match self {
-            WorkType::Test | WorkType::Fix | WorkType::Refactor => Risk::Low,
-            WorkType::Feature | WorkType::Audit => Risk::Med,
+            ListedType::Test | ListedType::Fix | ListedType::Refactor => Risk::Low,
+            ListedType::Feature | ListedType::Audit => Risk::Med,
         }
     }
 }
 
-/// Classifies a proposal by document 004's rules (dialects.md C has the table).
+/// Classifies a proposal (docs/spec/forge.md, Quick Classification, has the tables).
 ///
 /// The type is the declared one, or else that of the first label that names one,
 /// or else that of the first keyword: fixes are looked for first, then
 /// refactorings, tests and audits. What audits and reflections propose is an
 /// audit if nothing else says what it is, and all the rest a feature. Tests are a
 /// low risk. Other work is a high one if a high word is in its text or its labels;
-/// else fixes and refactorings are low, features and audits med.
+/// else fixes and refactorings are low, features and audits med. A declared type that
+/// is not listed stays what it is, and goes by the rules of `unknown_type`.
 ///
 /// ```
-/// use annals_domain::intent::{Proposal, Risk, Source, WorkType, classify};
+/// use annals_domain::intent::{ListedType, Proposal, Risk, Source, WorkType, classify};
 /// let found = classify(&Proposal {
 ///     title: "Fix the crash at login",
 ///     body: "",
 ///     labels: &[],
 ///     declared: None,
 ///     source: Source::Human,
+///     unknown_type: ListedType::Feature,
 /// });
 /// assert_eq!((found.work_type, found.risk), (WorkType::Fix, Risk::Low));
 /// ```
 pub fn classify(proposal: &Proposal<'_>) -> Classification {
     let texts = [folded(proposal.title), folded(proposal.body)];
     let (work_type, type_rule) = work_type(proposal, &texts);
-    let (risk, risk_rule) = risk(work_type, proposal, &texts);
+    let by_rules_of = work_type.listed().unwrap_or(proposal.unknown_type);
+    let (risk, risk_rule) = risk(by_rules_of, proposal, &texts);
     Classification {
         work_type,
         type_rule,
-        flow: work_type.flow().to_vec(),
+        flow: by_rules_of.flow().to_vec(),
         risk,
         risk_rule,
     }
@@ -265,16 +375,16 @@ fn folded(text: &str) -> String {
 
 fn work_type(proposal: &Proposal<'_>, texts: &[String]) -> (WorkType, TypeRule) {
     if let Some(declared) = proposal.declared {
-        return (declared, TypeRule::Declared);
+        return (declared.clone(), TypeRule::Declared);
     }
     for label in proposal.labels {
-        if let Ok(named) = folded(label).trim().parse() {
-            return (named, TypeRule::Label(label.clone()));
+        if let Ok(named) = folded(label).trim().parse::<ListedType>() {
+            return (named.into(), TypeRule::Label(label.clone()));
         }
     }
     for (work_type, words) in KEYWORDS {
         if let Some(word) = first_of(words, texts) {
-            return (work_type, TypeRule::Keyword(word.to_owned()));
+            return (work_type.into(), TypeRule::Keyword(word.to_owned()));
         }
     }
     match proposal.source {
@@ -285,8 +395,8 @@ fn work_type(proposal: &Proposal<'_>, texts: &[String]) -> (WorkType, TypeRule) 
 
 /// Tests are not risky whatever they are about; of other work a high word says
 /// what it touches, in its text or as a label.
-fn risk(work_type: WorkType, proposal: &Proposal<'_>, texts: &[String]) -> (Risk, RiskRule) {
-    if work_type != WorkType::Test {
+fn risk(work_type: ListedType, proposal: &Proposal<'_>, texts: &[String]) -> (Risk, RiskRule) {
+    if work_type != ListedType::Test {
         let labels: Vec<String> = proposal.labels.iter().map(|it| folded(it)).collect();
         let word = first_of(&HIGH_WORDS, texts).or_else(|| first_of(&HIGH_WORDS, &labels));
         if let Some(word) = word {

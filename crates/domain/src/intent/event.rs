@@ -68,7 +68,7 @@ events! {
         /// It was put on document 004's axis.
         TakenIn = "intent.taken_in" v 1,
         /// What kind of work it is, and how risky.
-        Classified = "intent.classified" v 1,
+        Classified = "intent.classified" v 2,
         /// It may be worked on.
         Approved = "intent.approved" v 1,
         /// It is not wanted.

@@ -10,7 +10,7 @@ use super::{
     ClarificationAnswered, ClarificationRequested, Classification, Classified, Decomposed,
     ExecutionStarted, InstructIntent, Instructed, JudgeIntent, Life, Proposal, RejectIntent,
     Rejected, RequestClarification, Risk, RiskBasis, RiskRule, Stage, StartExecution, State,
-    SubmitIntent, Submitted, TakenIn, TypeBasis, TypeRule, classify, title_and_body,
+    SubmitIntent, Submitted, TakenIn, TypeBasis, TypeRule, classify, risk_in_words, title_and_body,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -25,6 +25,9 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     not_blank("prompt", &command.prompt)?;
     for label in &command.labels {
         not_blank("labels", label)?;
+    }
+    if let Some(work_type) = &command.work_type {
+        work_type.check("type")?;
     }
     if let Some(asked) = command.id {
         world.unused(asked.0)?;
@@ -51,7 +54,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     if let Some(parent) = command.child_of {
         let state = world.intent(parent)?;
         require_open(parent, &state, "submit_intent with it as child_of")?;
-        refuse_ancestors(world, parent, &command.depends_on)?;
+        refuse_ancestors(world, parent, "depends_on", &command.depends_on)?;
         if state.stage == Stage::Approved {
             events.push(started(parent));
         }
@@ -69,16 +72,17 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
 }
 
 /// An intent that waits for one that it is a part of would wait for ever.
-fn refuse_ancestors(
+pub(super) fn refuse_ancestors(
     world: &mut World,
     parent: IntentId,
+    field: &'static str,
     depends_on: &[IntentId],
 ) -> Result<(), DecideError> {
     let (mut next, mut seen) = (Some(parent), HashSet::new());
     while let Some(id) = next.filter(|id| seen.insert(*id)) {
         if depends_on.contains(&id) {
             let reason = format!("it would be a part of {id}, which waits for its parts");
-            return Err(Refusal::invalid("depends_on", reason).into());
+            return Err(Refusal::invalid(field, reason).into());
         }
         next = world.intent_if_any(id)?.and_then(|state| state.child_of);
     }
@@ -118,16 +122,14 @@ pub(super) fn propose(
         title,
         body,
         labels: &command.labels,
-        declared: command.work_type,
+        declared: command.work_type.as_ref(),
         source: command.source,
+        unknown_type: world.settings()?.unknown_type,
     });
     let (classified, pieces) = by_rule(&found, command.risk);
-    let (risk, basis) = match command.risk {
-        Some(risk) => (risk, RiskBasis::Declared),
-        None => (found.risk, risk_basis(&found.risk_rule)),
-    };
     events.push(emit(id, classified, pieces));
-    events.extend(let_go(world, id, Life::Absent, risk, basis)?);
+    let given = GivenRisk::of(&found, command.risk);
+    events.extend(let_go(world, id, Life::Absent, &given)?);
     Ok(events)
 }
 
@@ -146,7 +148,7 @@ fn by_rule(found: &Classification, declared: Option<Risk>) -> (Classified, Piece
         RiskRule::HighWord(_) | RiskRule::Type => None,
     };
     let classified = Classified {
-        work_type: Some(found.work_type),
+        work_type: Some(found.work_type.clone()),
         type_basis: Some(type_basis),
         type_word,
         flow: found.flow.clone(),
@@ -168,18 +170,54 @@ fn risk_basis(rule: &RiskRule) -> RiskBasis {
     }
 }
 
-/// The system's own approval, where the log's settings allow it at this risk.
+/// A risk, and what decided it.
+struct GivenRisk {
+    risk: Risk,
+    basis: RiskBasis,
+    /// In words.
+    why: String,
+}
+
+impl GivenRisk {
+    /// The risk that the author gave, or else that of the rules.
+    fn of(found: &Classification, declared: Option<Risk>) -> GivenRisk {
+        match (declared, &found.risk_rule) {
+            (Some(risk), _) => GivenRisk::said(risk, RiskBasis::Declared),
+            (None, RiskRule::HighWord(word)) => GivenRisk {
+                risk: found.risk,
+                basis: RiskBasis::HighWord,
+                why: risk_in_words(found.risk, RiskBasis::HighWord, None, Some(word)),
+            },
+            (None, RiskRule::Type) => GivenRisk {
+                risk: found.risk,
+                basis: RiskBasis::Type,
+                why: risk_in_words(found.risk, RiskBasis::Type, Some(&found.work_type), None),
+            },
+        }
+    }
+
+    /// One that an agent or a person gave.
+    fn said(risk: Risk, basis: RiskBasis) -> GivenRisk {
+        GivenRisk {
+            risk,
+            basis,
+            why: risk_in_words(risk, basis, None, None),
+        }
+    }
+}
+
+/// The system's own approval, where the log's settings allow it at this risk. Its
+/// reason is what decided the risk.
 fn let_go(
     world: &mut World,
     id: IntentId,
     life: Life,
-    risk: Risk,
-    basis: RiskBasis,
+    given: &GivenRisk,
 ) -> Result<Vec<Emitted>, DecideError> {
-    if !world.settings()?.approves(risk, basis) {
+    if !world.settings()?.approves(given.risk, given.basis) {
         return Ok(Vec::new());
     }
-    Ok(approved(id, life, Approver::System, None))
+    Ok(approved(id, life, Approver::System, Some(&given.why)))
 }
 
 /// That an intent was approved. A Draft becomes Active by it.
@@ -259,15 +297,17 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decid
     }
     let id = command.intent;
     let state = open_intent(world, id, "judge_intent")?;
+    let mut flow = Vec::new();
+    if let Some(work_type) = &command.work_type {
+        work_type.check("type")?;
+        flow = work_type.flow(world.settings()?.unknown_type).to_vec();
+    }
     let mut pieces = Pieces::new();
     let classified = Classified {
-        work_type: command.work_type,
-        type_basis: command.work_type.map(|_| TypeBasis::Judged),
+        work_type: command.work_type.clone(),
+        type_basis: command.work_type.as_ref().map(|_| TypeBasis::Judged),
         type_word: None,
-        flow: command
-            .work_type
-            .map(|it| it.flow().to_vec())
-            .unwrap_or_default(),
+        flow,
         risk: command.risk,
         risk_basis: command.risk.map(|_| RiskBasis::Judged),
         risk_word: None,
@@ -275,7 +315,8 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decid
     };
     let mut events = vec![emit(id, classified, pieces)];
     if let Some(risk) = command.risk.filter(|_| state.stage == Stage::Proposed) {
-        events.extend(let_go(world, id, state.life, risk, RiskBasis::Judged)?);
+        let given = GivenRisk::said(risk, RiskBasis::Judged);
+        events.extend(let_go(world, id, state.life, &given)?);
     }
     Ok(events)
 }

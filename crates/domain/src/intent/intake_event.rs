@@ -46,6 +46,35 @@ impl RiskBasis {
     }
 }
 
+/// A risk and what decided it, in words: the reason of the system's own approval.
+///
+/// ```
+/// use annals_domain::intent::{Risk, RiskBasis, WorkType, risk_in_words};
+/// let by_rule = risk_in_words(Risk::Low, RiskBasis::Type, Some(&WorkType::Fix), None);
+/// assert_eq!(by_rule, "risk low by rule (type fix)");
+/// let own = WorkType::Other("docs".into());
+/// let by_setting = risk_in_words(Risk::Med, RiskBasis::Type, Some(&own), None);
+/// assert_eq!(by_setting, "risk med by rule (type docs, as classification.unknown_type)");
+/// assert_eq!(risk_in_words(Risk::Low, RiskBasis::Declared, None, None), "risk low (declared)");
+/// ```
+pub fn risk_in_words(
+    risk: Risk,
+    basis: RiskBasis,
+    work_type: Option<&WorkType>,
+    word: Option<&str>,
+) -> String {
+    match (basis, work_type, word) {
+        (RiskBasis::Type, Some(WorkType::Other(own)), _) => {
+            let by = "classification.unknown_type";
+            format!("risk {risk} by rule (type {own}, as {by})")
+        }
+        (RiskBasis::Type, Some(work_type), _) => format!("risk {risk} by rule (type {work_type})"),
+        (RiskBasis::HighWord, _, Some(word)) => format!("risk {risk} by rule (word {word:?})"),
+        (RiskBasis::Type | RiskBasis::HighWord, _, _) => format!("risk {risk} by rule"),
+        (RiskBasis::Declared | RiskBasis::Judged, _, _) => format!("risk {risk} ({basis})"),
+    }
+}
+
 coded_enum! {
     /// Who let an intent go on.
     pub enum Approver {

@@ -6,14 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 
 /// Sets a setting of the log. It holds for decisions from now on: what was
-/// decided before stays. Those that say who may approve (`autonomy.`, `approval.`) are a
-/// person's to set, or the infrastructure's.
+/// decided before stays. All but
+/// `review.max_retries` say how approvals are given, and are a person's to set, or the
+/// infrastructure's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetSetting {
     /// Which one.
     pub setting: Setting,
     /// Its value: of `autonomy.threshold` none, low, med or high; of
-    /// `autonomy.trust_classifier` and `approval.own_requests` true or false; of `review.max_retries` 0 to 100.
+    /// `autonomy.trust_classifier` and `approval.own_requests` true or false; of `review.max_retries`
+    /// 0 to 100; of `classification.unknown_type` feature, refactor, fix, test or audit.
     pub value: String,
 }

@@ -1,7 +1,7 @@
 //! What is accepted of the settings, and what happens then.
 
 use super::{Set, SetSetting, Setting};
-use crate::intent::Risk;
+use crate::intent::{ListedType, Risk};
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
 use crate::{ActorKind, ActorRef, AnyEvent, Meta, Refusal};
@@ -29,7 +29,10 @@ pub(crate) fn set(world: &mut World, command: &SetSetting, meta: &Meta) -> Decid
 /// Who waits for approvals does not set how they are given.
 fn may_set(setting: Setting, actor: &ActorRef) -> Result<(), Refusal> {
     let is_about_approvals = match setting {
-        Setting::AutonomyThreshold | Setting::TrustClassifier | Setting::OwnRequests => true,
+        Setting::AutonomyThreshold
+        | Setting::TrustClassifier
+        | Setting::OwnRequests
+        | Setting::UnknownType => true,
         Setting::MaxReviewRetries => false,
     };
     if !is_about_approvals || matches!(actor.kind, ActorKind::Human | ActorKind::System) {
@@ -65,5 +68,9 @@ fn read(setting: Setting, value: &str) -> Result<u32, Refusal> {
             .ok()
             .filter(|retries| *retries <= MOST_RETRIES)
             .ok_or_else(|| wrong("a number from 0 to 100")),
+        Setting::UnknownType => value
+            .parse()
+            .map(|listed: ListedType| u32::from(listed.code()))
+            .map_err(|_| wrong("feature, refactor, fix, test or audit")),
     }
 }

@@ -20,6 +20,8 @@ coded_enum! {
         MaxReviewRetries = 3 => "review.max_retries",
         /// Whether people may approve what they asked for themselves.
         OwnRequests = 4 => "approval.own_requests",
+        /// By which listed type's flow and risk a type goes that is not listed.
+        UnknownType = 5 => "classification.unknown_type",
     }
 }
 
@@ -39,7 +41,7 @@ pub struct Set {
     /// Which one.
     pub setting: Setting,
     /// Its value: of a threshold 0 for none, 1 low, 2 med, 3 high; of a switch 0
-    /// or 1; of a count the count.
+    /// or 1; of a count the count; of a type its number.
     pub value: u32,
 }
 

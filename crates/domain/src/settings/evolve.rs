@@ -1,7 +1,7 @@
 //! The settings as they are: what deciders go by.
 
 use super::{Event, Setting};
-use crate::intent::{Risk, RiskBasis};
+use crate::intent::{ListedType, Risk, RiskBasis};
 
 /// The settings of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,22 +9,25 @@ pub struct State {
     /// The highest risk that asks for nobody's approval, if there is one.
     pub threshold: Option<Risk>,
     /// Whether that also counts for a risk that nobody judged, which Quick
-    /// Classification gave.
+    /// Classification gave: what the rules call low goes on by itself.
     pub trust_classifier: bool,
     /// How often a task is tried anew after a review rejected it.
     pub max_review_retries: u32,
     /// Whether people may approve what they asked for themselves.
     pub own_requests: bool,
+    /// By which type's flow and risk one goes that is not listed.
+    pub unknown_type: ListedType,
 }
 
 impl Default for State {
-    /// What dialects.md C has where nothing was set.
+    /// Where nothing was set: what is low goes on, whoever says that it is low.
     fn default() -> State {
         State {
             threshold: Some(Risk::Low),
-            trust_classifier: false,
+            trust_classifier: true,
             max_review_retries: 2,
             own_requests: false,
+            unknown_type: ListedType::Feature,
         }
     }
 }
@@ -41,6 +44,23 @@ impl State {
         is_low_enough && (self.trust_classifier || basis.is_judgement())
     }
 
+    /// Why an intent of this risk waits for a person's approval.
+    pub fn why_waits(&self, risk: Option<Risk>, basis: Option<RiskBasis>) -> String {
+        let Some(risk) = risk else {
+            return "nothing says how risky it is".to_owned();
+        };
+        let Some(highest) = self.threshold else {
+            return "the system approves nothing (autonomy.threshold none)".to_owned();
+        };
+        if risk > highest {
+            return format!("the system approves up to {highest} (autonomy.threshold)");
+        }
+        if self.trust_classifier || basis.is_some_and(RiskBasis::is_judgement) {
+            return "it was proposed where the system did not approve such a risk".to_owned();
+        }
+        "only the rules gave that risk (autonomy.trust_classifier false)".to_owned()
+    }
+
     /// The number that stands for a setting's value in events.
     pub(super) fn number(&self, setting: Setting) -> u32 {
         match setting {
@@ -48,6 +68,7 @@ impl State {
             Setting::TrustClassifier => u32::from(self.trust_classifier),
             Setting::MaxReviewRetries => self.max_review_retries,
             Setting::OwnRequests => u32::from(self.own_requests),
+            Setting::UnknownType => u32::from(self.unknown_type.code()),
         }
     }
 
@@ -60,6 +81,7 @@ impl State {
             Setting::TrustClassifier => self.trust_classifier.to_string(),
             Setting::MaxReviewRetries => self.max_review_retries.to_string(),
             Setting::OwnRequests => self.own_requests.to_string(),
+            Setting::UnknownType => self.unknown_type.to_string(),
         }
     }
 }
@@ -78,5 +100,10 @@ pub fn evolve(state: &mut State, event: &Event) {
         Setting::TrustClassifier => state.trust_classifier = set.value != 0,
         Setting::MaxReviewRetries => state.max_review_retries = set.value,
         Setting::OwnRequests => state.own_requests = set.value != 0,
+        Setting::UnknownType => {
+            let with_code = |it: &&ListedType| u32::from(it.code()) == set.value;
+            let named = ListedType::ALL.iter().find(with_code).copied();
+            state.unknown_type = named.unwrap_or(ListedType::Feature);
+        }
     }
 }

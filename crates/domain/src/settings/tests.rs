@@ -25,7 +25,7 @@ fn state(given: &Given) -> State {
 fn what_was_never_set_has_its_default() {
     let state = state(&Given::new());
     let values: Vec<String> = Setting::ALL.iter().map(|it| state.value(*it)).collect();
-    assert_eq!(values, ["low", "false", "2", "false"]);
+    assert_eq!(values, ["low", "true", "2", "false", "feature"]);
 }
 
 #[test]
@@ -35,10 +35,12 @@ fn a_setting_is_what_it_was_set_to_last() {
         given.execute(set(Setting::AutonomyThreshold, value));
         assert_eq!(state(&given).value(Setting::AutonomyThreshold), value);
     }
-    given.execute(set(Setting::TrustClassifier, "true"));
+    given.execute(set(Setting::TrustClassifier, "false"));
     given.execute(set(Setting::MaxReviewRetries, "0"));
+    given.execute(set(Setting::UnknownType, "test"));
     let state = state(&given);
-    assert!(state.trust_classifier);
+    assert_eq!(state.value(Setting::UnknownType), "test");
+    assert!(!state.trust_classifier);
     assert_eq!(state.max_review_retries, 0);
 }
 
@@ -64,6 +66,7 @@ fn a_value_that_no_setting_has_is_refused() {
         (Setting::TrustClassifier, "yes"),
         (Setting::MaxReviewRetries, "101"),
         (Setting::MaxReviewRetries, "-1"),
+        (Setting::UnknownType, "docs"),
     ] {
         let refusal = Given::new().decide(set(setting, value)).unwrap_err();
         assert!(matches!(refusal, Refusal::Invalid { field: "value", .. }));
@@ -71,8 +74,8 @@ fn a_value_that_no_setting_has_is_refused() {
     }
 }
 
-/// Document 004: low runs by itself, med and high wait; dialects.md C: the
-/// classifier's risk approves nothing unless the log says so.
+/// docs/spec/forge.md, Risk and autonomy: low runs by itself, med and high wait; the
+/// classifier's risk counts unless the log says that it does not.
 #[test]
 fn the_system_approves_up_to_the_threshold_and_what_was_judged() {
     let mut settings = State::default();
@@ -81,10 +84,25 @@ fn the_system_approves_up_to_the_threshold_and_what_was_judged() {
         assert!(!settings.approves(Risk::Med, basis));
         assert!(!settings.approves(Risk::High, basis));
     }
-    assert!(!settings.approves(Risk::Low, RiskBasis::Type));
-    settings.trust_classifier = true;
     assert!(settings.approves(Risk::Low, RiskBasis::Type));
     assert!(!settings.approves(Risk::High, RiskBasis::HighWord));
+    settings.trust_classifier = false;
+    assert!(!settings.approves(Risk::Low, RiskBasis::Type));
+    assert!(settings.approves(Risk::Low, RiskBasis::Declared));
     settings.threshold = None;
     assert!(!settings.approves(Risk::Low, RiskBasis::Judged));
+}
+
+#[test]
+fn why_an_intent_waits_names_the_setting_that_would_let_it_go() {
+    let mut settings = State::default();
+    let why = |settings: &State, risk, basis| settings.why_waits(risk, basis);
+    let (low, rule) = (Some(Risk::Low), Some(RiskBasis::Type));
+    assert!(why(&settings, None, None).contains("nothing says how risky"));
+    assert!(why(&settings, Some(Risk::Med), rule).contains("up to low (autonomy.threshold)"));
+    assert!(why(&settings, low, rule).contains("it was proposed where"));
+    settings.trust_classifier = false;
+    assert!(why(&settings, low, rule).contains("autonomy.trust_classifier false"));
+    settings.threshold = None;
+    assert!(why(&settings, low, rule).contains("autonomy.threshold none"));
 }

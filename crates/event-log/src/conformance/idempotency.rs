@@ -80,7 +80,7 @@ pub fn the_status_of_a_batch(harness: &dyn Harness) {
         );
         assert_eq!(
             block_on(log.batch(id, b"other")).unwrap(),
-            BatchStatus::Mismatch
+            BatchStatus::Mismatch(appended.again())
         );
     }
     assert_eq!(

@@ -211,7 +211,7 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
     let status = |append: &Append, request: &[u8]| block_on(log.batch(append.batch, request));
     assert_eq!(
         status(&secret, b"another request").unwrap(),
-        BatchStatus::Mismatch
+        BatchStatus::Mismatch(Appended::new(Position(2), Position(3)).again())
     );
     must_redact(&*log, redaction(&*log, &[(2, &[1])], &[]));
     assert_eq!(block_on(log.get("titles", b"title")).unwrap(), None);

@@ -57,6 +57,15 @@ pub enum CatalogueError {
         /// What they were to belong to.
         parent: Kind,
     },
+    /// A filter for intents was given for another kind.
+    #[error(
+        "only intents are listed by approval, type, risk, source and label, and these are of kind \
+         {kind}; leave the filter out, or list intents"
+    )]
+    OnlyIntents {
+        /// What was to be listed.
+        kind: Kind,
+    },
     /// A list of tickets was to go on behind one that nobody has read.
     #[error("no session has read a ticket {id:?}")]
     NoWorkItem {
@@ -92,6 +101,7 @@ impl CatalogueError {
             | CatalogueError::MalformedRow { .. }
             | CatalogueError::UnwritableRow(_)
             | CatalogueError::NotAParent { .. }
+            | CatalogueError::OnlyIntents { .. }
             | CatalogueError::NoWorkItem { .. }
             | CatalogueError::InvalidSuffix { .. } => false,
         }

@@ -58,12 +58,6 @@ impl Waits {
             Waits::Error => 7,
         }
     }
-
-    /// Whether it waits for a person. What the rules alone call a low risk waits
-    /// for somebody's judgement of it, unless nothing runs without a person.
-    fn is_in_inbox(self, low_waits: bool) -> bool {
-        low_waits || self != Waits::Approval(Some(Risk::Low))
-    }
 }
 
 /// What an intent waits for, if it does: the rule of the inbox (dialects.md C).
@@ -93,7 +87,7 @@ pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Wai
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InboxReason {
-    /// Its risk asks for an approval.
+    /// It is proposed, and nothing approved it by itself.
     Approval,
     /// A question has no answer.
     Clarification,
@@ -123,8 +117,6 @@ pub struct InboxQuery {
     pub after: Option<Position>,
     /// At most so many; 0 counts as 1.
     pub limit: usize,
-    /// Whether what is a low risk waits for a person, too.
-    pub low_waits: bool,
 }
 
 impl Default for InboxQuery {
@@ -133,7 +125,6 @@ impl Default for InboxQuery {
         InboxQuery {
             after: None,
             limit: 100,
-            low_waits: false,
         }
     }
 }
@@ -146,9 +137,6 @@ pub struct Inbox {
     pub entries: Vec<InboxEntry>,
     /// How many there are in all.
     pub total: u64,
-    /// How many more are proposed with a low risk that nobody judged; they wait
-    /// for a judgement, and not for an approval.
-    pub unjudged: u64,
     /// Where the inbox goes on, if there is more of it.
     #[serde(skip)]
     pub next: Option<Position>,
@@ -183,10 +171,7 @@ impl InboxEntry {
 pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox, CatalogueError> {
     let limit = query.limit.max(1);
     let (forward, after) = (Direction::Forward, query.after.map(|after| after.0));
-    let shown = Waits::ALL
-        .iter()
-        .filter(|it| it.is_in_inbox(query.low_waits));
-    let lists: Vec<Bytes> = shown.map(|it| keys::all_waiting(*it)).collect();
+    let lists: Vec<Bytes> = Waits::ALL.map(keys::all_waiting).to_vec();
     let mut walks = [Walk::new(lists.clone(), forward, after)];
     let mut ids: Vec<Uuid> = Vec::new();
     while ids.len() <= limit
@@ -201,24 +186,19 @@ pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox
         for row in sight.objects(page).await?.into_iter().flatten() {
             let counts = intent_counts(&row).copied();
             let row = view(sight, row).await?;
-            entries.push(entry(row, counts, query.low_waits));
+            entries.push(entry(row, counts));
         }
     }
     let last = entries.last().filter(|_| more);
     let next = last.map(|entry| entry.row.first_position);
-    let low = keys::all_waiting(Waits::Approval(Some(Risk::Low)));
     Ok(Inbox {
         total: count(sight, &lists).await?,
-        unjudged: match query.low_waits {
-            true => 0,
-            false => count(sight, &[low]).await?,
-        },
         entries,
         next,
     })
 }
 
-fn entry(row: CatalogueRow, counts: Option<IntentCounts>, low_waits: bool) -> InboxEntry {
+fn entry(row: CatalogueRow, counts: Option<IntentCounts>) -> InboxEntry {
     let unanswered = counts.map_or(0, |counts| counts.unanswered);
     let mut reasons = Vec::new();
     match row.approval {
@@ -229,8 +209,7 @@ fn entry(row: CatalogueRow, counts: Option<IntentCounts>, low_waits: bool) -> In
     if unanswered > 0 {
         reasons.push(InboxReason::Clarification);
     }
-    let asks_for_approval = low_waits || row.risk != Some(Risk::Low);
-    if row.approval == Some(ApprovalStatus::Proposed) && asks_for_approval {
+    if row.approval == Some(ApprovalStatus::Proposed) {
         reasons.push(InboxReason::Approval);
     }
     InboxEntry {

@@ -16,6 +16,7 @@
 //! "w", ticket (16)                                       where it was read: work_items.rs
 //! "i", position, number (u32)                            the ticket that was new there
 //! "q", what it waits for (u8), position                  id of an intent in the inbox
+//! "c", facet (u8), word (16), position                   id of an intent
 //! ```
 //!
 //! A block is 256 positions. "a" says that among the objects that began within
@@ -25,7 +26,7 @@
 //! its objects were created. A kind is its number in document 000's registry, a
 //! status and a relation are the numbers in status.rs and relation.rs. A tag is
 //! the first half of the SHA-256 of its name, or of its name, a zero byte and
-//! its value; an alias is that of its text. "b" has every relation, "f" only those of one object to many. "m"
+//! its value; an alias is that of its text, and a word that of a type, a label or another facet of an intent. "b" has every relation, "f" only those of one object to many. "m"
 //! says which number in "f" a run has, or a node of the session's plans: the
 //! first half of the SHA-256 of its id, which is also what stands for a ticket.
 
@@ -34,6 +35,7 @@ use annals_event_log::Digest;
 use bytes::Bytes;
 use uuid::Uuid;
 
+use super::facet::Facet;
 use super::inbox::Waits;
 use super::relation::Relation;
 use super::row::label;
@@ -63,6 +65,7 @@ const MEMBER: u8 = b'm';
 const WORK_ITEM: u8 = b'w';
 const WORK_ITEM_PLACE: u8 = b'i';
 const WAITING: u8 = b'q';
+const FACET: u8 = b'c';
 
 fn key(table: u8, parts: &[&[u8]]) -> Bytes {
     let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
@@ -291,6 +294,11 @@ pub(super) fn work_item_place(position: u64, number: u32) -> Bytes {
         WORK_ITEM_PLACE,
         &[&position.to_be_bytes(), &number.to_be_bytes()],
     )
+}
+
+/// The prefix of the intents of which a facet has this word.
+pub(super) fn of_facet(facet: Facet, word: &str) -> Bytes {
+    key(FACET, &[&[facet.code()], &half(label(word).as_bytes())])
 }
 
 /// The prefix of the intents that wait for something.

@@ -12,6 +12,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::CatalogueError;
+use super::facet::IntentFilter;
 use super::keys;
 use super::relation::Relation;
 use super::row::ObjectRow;
@@ -19,6 +20,7 @@ use super::sight::Sight;
 use super::status::Status;
 use super::view::{CatalogueRow, view};
 use super::walk::{Walk, next_of_all};
+use crate::Text;
 
 /// Rows that are looked at at once.
 const PAGE: usize = 256;
@@ -39,6 +41,8 @@ pub struct ListQuery {
     pub parent: Option<Uuid>,
     /// Only those that have a tag of this name, and this value if there is one.
     pub tag: Option<(String, Option<String>)>,
+    /// Of intents, only those that have all of this.
+    pub intents: IntentFilter,
     /// Only those whose first event happened at this time or later.
     pub since: Option<Timestamp>,
     /// Only those whose first event happened before this time.
@@ -62,6 +66,7 @@ impl ListQuery {
             actor_kind: None,
             parent: None,
             tag: None,
+            intents: IntentFilter::default(),
             since: None,
             until: None,
             oldest_first: false,
@@ -112,9 +117,21 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
     let next = found.last().filter(|_| more).map(ObjectRow::first_position);
     let mut rows = Vec::with_capacity(found.len());
     for row in found {
-        rows.push(view(sight, row).await?);
+        let mut row = view(sight, row).await?;
+        row.task_title = task_title(sight, &row).await?;
+        rows.push(row);
     }
     Ok(Listed { rows, next })
+}
+
+/// What a run is for: its task's title.
+async fn task_title(sight: &Sight<'_>, row: &CatalogueRow) -> Result<Option<Text>, CatalogueError> {
+    let mut links = row.links.iter();
+    let task = links.find(|(relation, _)| *relation == Relation::RunTask);
+    let Some((_, task)) = task else {
+        return Ok(None);
+    };
+    Ok(sight.object(*task).await?.and_then(|task| task.title))
 }
 
 impl ListQuery {
@@ -149,6 +166,12 @@ async fn walks(sight: &Sight<'_>, query: &ListQuery) -> Result<Vec<Walk>, Catalo
     }
     if let Some(parent) = query.parent {
         lists.push(children(sight, kind, parent).await?);
+    }
+    if !query.intents.is_empty() {
+        if kind != Kind::Intent {
+            return Err(CatalogueError::OnlyIntents { kind });
+        }
+        lists.extend(query.intents.lists().into_iter().map(|list| vec![list]));
     }
     if let Some(status) = query.status {
         lists.push(vec![keys::of_kind(kind, Some(status))]);

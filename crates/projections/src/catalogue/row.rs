@@ -61,6 +61,8 @@ pub(super) struct ObjectRow {
     pub(super) stated: Option<Usage>,
     /// A run's provenance, to which tokens count that are used later.
     pub(super) provenance: Option<Uuid>,
+    /// Of an intent, what kind of work it is.
+    pub(super) work_type: Option<String>,
 }
 
 /// An object that another one names.
@@ -204,6 +206,7 @@ impl ObjectRow {
             usage: None,
             stated: None,
             provenance: None,
+            work_type: None,
         }
     }
 

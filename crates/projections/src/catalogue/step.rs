@@ -30,6 +30,8 @@ pub(super) struct Step {
     /// The tags that the event gives to its object; those that were removed
     /// are left out.
     pub(super) tags: Vec<(String, String)>,
+    /// The labels that the event gives to its intent; those that were removed are left out.
+    pub(super) labels: Vec<String>,
     /// The alias that the event gives to an object, unless it was removed.
     pub(super) alias: Option<String>,
     /// Blobs without which its content is not whole.
@@ -125,7 +127,11 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, Catalog
     let title_slot = title_slot(&decoded.event);
     let tag_slots = tag_slots(&decoded.event);
     let alias_slot = alias_slot(&decoded.event);
-    let shows_content = title_slot.is_some() || alias_slot.is_some() || !tag_slots.is_empty();
+    let label_slots = label_slots(&decoded.event);
+    let shows_content = title_slot.is_some()
+        || alias_slot.is_some()
+        || !tag_slots.is_empty()
+        || !label_slots.is_empty();
     let mut texts = Texts {
         pieces: if shows_content {
             record.content()
@@ -143,6 +149,12 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, Catalog
             tags.push((label(&name).to_owned(), label(&value).to_owned()));
         }
     }
+    let mut labels = Vec::new();
+    for slot in label_slots {
+        if let Text::Present(text) = texts.text(*slot) {
+            labels.push(label(&text).to_owned());
+        }
+    }
     let alias = alias_slot.and_then(|slot| match texts.text(slot) {
         Text::Present(alias) => Some(alias),
         Text::Removed => None,
@@ -153,6 +165,7 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, Catalog
         decoded,
         title,
         tags,
+        labels,
         alias,
         missing,
     })
@@ -386,6 +399,13 @@ fn session_title(event: &session::Event) -> Option<Slot> {
         | Event::ForeignRecorded(_)
         | Event::MetadataSet(_)
         | Event::Redacted(_) => None,
+    }
+}
+
+fn label_slots(event: &AnyEvent) -> &[Slot] {
+    match event {
+        AnyEvent::Intent(intent::Event::TakenIn(event)) => &event.labels,
+        _ => &[],
     }
 }
 

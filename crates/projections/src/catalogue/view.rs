@@ -45,6 +45,12 @@ pub struct CatalogueRow {
     pub approval: Option<ApprovalStatus>,
     /// Of an intent, how risky it is, if anything said so.
     pub risk: Option<Risk>,
+    /// Of an intent, what kind of work it is, if anything said so.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub work_type: Option<String>,
+    /// Of a run in a list, its task's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_title: Option<Text>,
     /// What sort of its kind it is: where an intent comes from, a task's goal, evidence's kind, a decision's
     /// type, how a snapshot's items were selected, the name of a session's policy.
     pub sort: Option<String>,
@@ -174,6 +180,8 @@ pub(super) async fn view(
         tokens: row.tokens().map(Tokens::from),
         approval: approval(&row).filter(|_| is_taken_in(&row)),
         risk: intent_counts(&row).and_then(IntentCounts::risk),
+        work_type: row.work_type,
+        task_title: None,
         title: row.title,
         status: row.status,
         sort: row.sort,

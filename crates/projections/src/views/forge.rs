@@ -4,7 +4,8 @@
 //! stream: whoever folds the view fills them in.
 
 use annals_domain::intent::{
-    self, ApprovalStatus, FlowStep, Risk, RiskBasis, Source, TypeBasis, WorkType, title_and_body,
+    self, ApprovalStatus, Approver, FlowStep, Risk, RiskBasis, Source, TypeBasis, WorkType,
+    title_and_body,
 };
 use annals_domain::task::{self, Complexity, ReviewVerdict, Status};
 use annals_domain::{AnyEvent, IntentId, ObservationId, RunId, TaskId, Timestamp};
@@ -68,6 +69,15 @@ pub struct ForgeIntentView {
     /// What decided the risk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk_basis: Option<RiskBasis>,
+    /// The word that did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk_word: Option<Text>,
+    /// Who approved it: an actor, or the system by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<Approver>,
+    /// Why; of the system's own approval what decided the risk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Text>,
     /// What else was said about what to do, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub instructions: Vec<Text>,
@@ -126,6 +136,9 @@ impl ForgeIntentView {
             flow: Vec::new(),
             type_basis: None,
             risk_basis: None,
+            risk_word: None,
+            approved_by: None,
+            approval: None,
             instructions: Vec::new(),
             rejection: None,
             extra: None,
@@ -176,7 +189,11 @@ impl ForgeIntentView {
                 self.labels = entry.texts(&event.labels);
                 self.extra = entry.optional_text(event.extra);
             }
-            Event::Classified(event) => self.classify(event),
+            Event::Classified(event) => self.classify(event, entry),
+            Event::Approved(event) => {
+                self.approved_by = Some(event.by);
+                self.approval = entry.optional_text(event.reason);
+            }
             Event::Rejected(event) => self.rejection = entry.optional_text(event.reason),
             Event::Instructed(event) => self.instructions.push(entry.text(event.instruction)),
             Event::ClarificationRequested(event) => {
@@ -203,7 +220,6 @@ impl ForgeIntentView {
             | Event::CommitRecorded(_)
             | Event::Completed(_)
             | Event::Cancelled(_)
-            | Event::Approved(_)
             | Event::ExecutionStarted(_)
             | Event::RerunRequested(_)
             | Event::MetadataSet(_)
@@ -214,16 +230,29 @@ impl ForgeIntentView {
         self.needs_clarification = open;
     }
 
-    fn classify(&mut self, event: &intent::Classified) {
+    fn classify(&mut self, event: &intent::Classified, entry: &Entry) {
         if event.work_type.is_some() {
-            self.work_type = event.work_type;
+            self.work_type.clone_from(&event.work_type);
             self.type_basis = event.type_basis;
             self.flow.clone_from(&event.flow);
         }
         if event.risk.is_some() {
             self.risk = event.risk;
             self.risk_basis = event.risk_basis;
+            self.risk_word = entry.optional_text(event.risk_word);
         }
+    }
+
+    /// How risky it is and what decided that, in words, if anything says so.
+    pub fn risk_in_words(&self) -> Option<String> {
+        let word = self.risk_word.as_ref().and_then(Text::as_str);
+        let (risk, basis) = (self.risk?, self.risk_basis?);
+        Some(intent::risk_in_words(
+            risk,
+            basis,
+            self.work_type.as_ref(),
+            word,
+        ))
     }
 
     /// The questions that have no answer, with their numbers.
@@ -428,7 +457,7 @@ impl ForgeTaskView {
     }
 }
 
-/// An intent in document 004's words, with its tasks.
+/// An intent in document 004's words, with its tasks and children.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ForgeView {
@@ -438,11 +467,52 @@ pub struct ForgeView {
     /// Its tasks, in the order in which they were added.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<ForgeTaskView>,
+    /// The intents that it was split into.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ForgeChildView>,
+}
+
+/// An intent that another one was split into, in short.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ForgeChildView {
+    /// What it is called: its alias, or else its id.
+    pub id: String,
+    /// Its title.
+    pub title: Text,
+    /// What kind of work it is.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub work_type: Option<WorkType>,
+    /// Where it is.
+    pub status: ApprovalStatus,
+    /// What the intents are called that must be done first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
+}
+
+impl From<ForgeIntentView> for ForgeChildView {
+    fn from(intent: ForgeIntentView) -> ForgeChildView {
+        ForgeChildView {
+            id: intent.id,
+            title: intent.title,
+            work_type: intent.work_type,
+            status: intent.status,
+            depends_on: intent.depends_on,
+        }
+    }
 }
 
 impl ForgeView {
-    /// An intent with its tasks.
-    pub fn new(intent: ForgeIntentView, tasks: Vec<ForgeTaskView>) -> ForgeView {
-        ForgeView { intent, tasks }
+    /// An intent with its tasks and children.
+    pub fn new(
+        intent: ForgeIntentView,
+        tasks: Vec<ForgeTaskView>,
+        children: Vec<ForgeChildView>,
+    ) -> ForgeView {
+        ForgeView {
+            intent,
+            tasks,
+            children,
+        }
     }
 }

@@ -28,7 +28,8 @@ pub use context_snapshot::{ContextItem, ContextSnapshotView};
 pub use decision::DecisionView;
 pub use evidence::EvidenceView;
 pub use forge::{
-    Clarification, ForgeIntentView, ForgeTaskView, ForgeView, ReviewView, forge_status,
+    Clarification, ForgeChildView, ForgeIntentView, ForgeTaskView, ForgeView, ReviewView,
+    forge_status,
 };
 pub use intent::{IntentStatus, IntentStatusEntry, IntentView};
 pub use observation::{ObservationView, ProcessedView, SubjectView};

@@ -173,7 +173,7 @@ fn a_log_that_cannot_be_opened_for_writing_can_be_again() {
     // The request of a batch is known as before.
     let known = |request: &[u8]| block_on(log.batch(id, request)).unwrap();
     assert!(matches!(known(&request), BatchStatus::Known(_)));
-    assert!(matches!(known(b"another"), BatchStatus::Mismatch));
+    assert!(matches!(known(b"another"), BatchStatus::Mismatch(_)));
 }
 
 #[test]

@@ -123,10 +123,9 @@ impl Check for Batches {
             let what = || format!("the status of batch {batch}");
             let status = must(what, log.batch(*batch, b""))?;
             let holds = match status {
-                BatchStatus::Known(known) | BatchStatus::Unverifiable(known) => {
-                    (known.first, known.last) == (*first, *last)
-                }
-                BatchStatus::Mismatch => true,
+                BatchStatus::Known(known)
+                | BatchStatus::Mismatch(known)
+                | BatchStatus::Unverifiable(known) => (known.first, known.last) == (*first, *last),
                 BatchStatus::Unknown => false,
             };
             if !holds {

@@ -315,7 +315,7 @@ impl ModelLog {
                 request, appended, ..
             }) => match request {
                 Some(first) if first == asked => BatchStatus::Known(appended.again()),
-                Some(_) => BatchStatus::Mismatch,
+                Some(_) => BatchStatus::Mismatch(appended.again()),
                 None => BatchStatus::Unverifiable(appended.again()),
             },
         }

@@ -86,7 +86,7 @@ pub fn vocabularies() -> Vec<Vocabulary> {
         open!(RejectionRule, "`rule` of a rejection"),
         closed!(TokenSource, "`token` of an accepted command"),
         closed!(Source, "`source` of an intent"),
-        closed!(WorkType, "`work_type`"),
+        open!(WorkType, "`work_type`"),
         closed!(Risk, "`risk`"),
         closed!(FlowStep, "`flow`"),
         closed!(TypeBasis, "`type_basis`"),

@@ -31,8 +31,8 @@ fn intake() -> Vec<Emitted> {
             extra: Some(pieces.text(r#"{"owner":"zoë"}"#)),
         }),
         sample(|pieces| Classified {
-            work_type: Some(WorkType::Fix),
-            type_basis: Some(TypeBasis::Keyword),
+            work_type: Some(WorkType::Other("docs".into())),
+            type_basis: Some(TypeBasis::Judged),
             type_word: Some(pieces.text("不具合")),
             flow: vec![FlowStep::Analyze, FlowStep::Implement, FlowStep::Review],
             risk: Some(Risk::High),

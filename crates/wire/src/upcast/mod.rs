@@ -7,6 +7,7 @@
 //! step to step until the current version is reached. No step knows any other,
 //! and no event of the domain knows its past.
 
+mod intent_classified_v1;
 mod pipeline_frame_pushed_v1;
 mod pipeline_frames_used_v1;
 mod plan_step_frames_linked_v1;
@@ -108,6 +109,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(session_created_v1::STEP),
         Box::new(session_adopted_v1::STEP),
         Box::new(session_command_received_v1::STEP),
+        Box::new(intent_classified_v1::STEP),
         Box::new(sealed_v1::step("intent.sealed")),
         Box::new(sealed_v1::step("plan.sealed")),
         Box::new(sealed_v1::step("task.sealed")),

@@ -1,15 +1,16 @@
 //! The state machine: random histories, judged by the model and by the facade.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use annals::domain::intent::ApprovalStatus;
 use annals::domain::session::State;
 use annals::domain::{
-    AnyState, Command, CommandId, IntentId, ObservationId, PatchSetId, PipelineId, PlanId, RunId,
-    SnapshotId, StreamKind, StreamRef, TaskId,
+    AnyState, Command, CommandId, IntentId, Kind, ObservationId, PatchSetId, PipelineId, PlanId,
+    RunId, SnapshotId, StreamKind, StreamRef, TaskId,
 };
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, IntentView, ObservationView, PatchSetView, PlanView,
-    RunView, TaskView, View,
+    ContextPipelineView, ContextSnapshotView, IntentFilter, IntentView, ListQuery, ObservationView,
+    PatchSetView, PlanView, RunView, TaskView, View,
 };
 use annals::{At, ObservationsQuery};
 use annals_testkit::generators::objects::model::{self, Model};
@@ -76,6 +77,26 @@ impl StateMachineTest for Facade {
     }
 }
 
+/// The lists by approval status have the intents that the model has there.
+fn compare_lists(history: &History, model: &Model) {
+    for approval in ApprovalStatus::ALL {
+        let query = ListQuery {
+            intents: IntentFilter {
+                approval: Some(*approval),
+                ..IntentFilter::default()
+            },
+            limit: 10_000,
+            ..ListQuery::new(Kind::Intent)
+        };
+        let listed = block_on(history.annals.list(&query)).expect("a list").rows;
+        let listed: BTreeSet<Uuid> = listed.iter().map(|row| row.id).collect();
+        for (id, intent) in model.intents.iter().filter(|(id, _)| !Model::is_own(**id)) {
+            let is_there = intent.taken_in && model.approval(*id) == approval.as_str();
+            assert_eq!(listed.contains(id), is_there, "{id} by {approval}");
+        }
+    }
+}
+
 /// Everything is as the model has it.
 fn compare(history: &History, model: &Model) {
     let inbox = block_on(history.annals.inbox(None, 1_000)).expect("an inbox");
@@ -85,6 +106,7 @@ fn compare(history: &History, model: &Model) {
         .map(|entry| (entry.id(), entry.reasons[0].as_str()))
         .collect();
     assert_eq!(inbox.total, waiting.len() as u64);
+    compare_lists(history, model);
     let known = |id: &Uuid| !Model::is_own(*id);
     for (id, intent) in model.intents.iter().filter(|(id, _)| known(id)) {
         let status = block_on(history.annals.approval_status(IntentId(*id), At::Now));

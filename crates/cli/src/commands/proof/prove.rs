@@ -4,7 +4,7 @@ use std::path::Path;
 
 use annals::event_log::Position;
 use annals::proof::{Detail, Proof, ProofError, TreeHead};
-use annals::{Annals, ObjectRef, ViewError};
+use annals::{Annals, ObjectRef, Origin, ViewError};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -102,23 +102,39 @@ async fn find(text: &str, head: &TreeHead, annals: &Annals) -> Result<What, CliE
         }
     }
     let not_found = match annals.resolve(text).await {
-        Ok(object) => return Ok(What::Object(object)),
+        Ok(object) => return alone(text, object, annals).await,
         Err(error @ ViewError::NotFound { .. }) => error,
         Err(error) => return Err(error.into()),
     };
     let Ok(id) = Uuid::parse_str(text) else {
         return Err(not_found.into());
     };
+    match find_event(id, annals).await? {
+        Some(position) => Ok(What::Event(position)),
+        None => Err(ProofCommandError::NoEvent(not_found).into()),
+    }
+}
+
+/// An object, unless an event has the id that the object came with: the log gives no id twice.
+async fn alone(text: &str, object: ObjectRef, annals: &Annals) -> Result<What, CliError> {
+    if Uuid::parse_str(text).is_ok()
+        && let Some((_, stream)) = annals.place(object.id).await?
+        && matches!(annals.came_from(stream).await?, Origin::Adopted(_))
+        && let Some(position) = find_event(object.id, annals).await?
+    {
+        return Err(ProofCommandError::TwoMeanings { object, position }.into());
+    }
+    Ok(What::Object(object))
+}
+
+async fn find_event(id: Uuid, annals: &Annals) -> Result<Option<Position>, CliError> {
     let end = annals.position().0;
     let bar = progress::bar("looking for the event", Some(end));
     let found = annals
         .find_event(id, |position| bar.set_position(end - position.0.min(end)))
         .await;
     bar.finish_and_clear();
-    match found? {
-        Some(position) => Ok(What::Event(position)),
-        None => Err(ProofCommandError::NoEvent(not_found).into()),
-    }
+    Ok(found?)
 }
 
 /// Says what was written.

@@ -48,6 +48,38 @@ fn child_intents_are_read() {
         ("a", "b")
     );
     assert_eq!(children[1].extra.0.len(), 1);
+    assert_eq!(
+        (&children[0].work_type, children[0].labels.len()),
+        (&None, 0)
+    );
+}
+
+#[test]
+fn a_child_has_its_type_labels_and_what_it_waits_for() {
+    let answer = r#"{"outcome": "child_intents", "child_intents": [
+        {"id": "a", "title": "a", "body": "", "type": "docs", "labels": ["ui", "login"]},
+        {"title": "b", "body": "", "type": "fix", "labels": "ui", "depends_on": ["a"]}]}"#;
+    let Analysis::ChildIntents(children) = read_ok(answer) else {
+        panic!("no children");
+    };
+    let docs = Some(WorkType::Other("docs".into()));
+    assert_eq!(
+        (children[0].id.as_deref(), &children[0].work_type),
+        (Some("a"), &docs)
+    );
+    assert_eq!(children[0].labels, ["ui", "login"]);
+    assert_eq!(children[1].work_type, Some(WorkType::Fix));
+    assert_eq!(
+        (&children[1].labels[..], &children[1].depends_on[..]),
+        (&["ui".to_owned()][..], &["a".to_owned()][..])
+    );
+    let slip = answer.replace("docs", "Fix");
+    let analyzed = Analyzed {
+        id: "i",
+        title: "t",
+    };
+    let error = read(&slip, analyzed).unwrap_err().to_string();
+    assert!(error.contains("child_intents[0].type"), "{error}");
 }
 
 #[test]

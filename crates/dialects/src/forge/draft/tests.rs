@@ -126,9 +126,9 @@ fn invalid_frontmatter_is_refused() {
 }
 
 #[test]
-fn an_unknown_type_and_a_risk_spelled_wrong_are_refused_with_their_lines() {
-    let error = refused("---\nlabels: [a]\ntype: bugfix\n---\na\n\nb\n");
-    assert!(matches!(&error, ForgeError::Word { word, .. } if word == "bugfix"));
+fn a_type_in_other_letters_and_a_risk_spelled_wrong_are_refused_with_their_lines() {
+    let error = refused("---\nlabels: [a]\ntype: FIX\n---\na\n\nb\n");
+    assert!(matches!(&error, ForgeError::Word { word, .. } if word == "FIX"));
     assert_eq!(error.line(), Some(3));
     let error = refused("\r\n---\r\nrisk: hgih\r\n---\r\na\r\n\r\nb\r\n");
     assert_eq!(error.line(), Some(3));
@@ -137,17 +137,31 @@ fn an_unknown_type_and_a_risk_spelled_wrong_are_refused_with_their_lines() {
 }
 
 #[test]
-fn a_draft_with_no_body_is_refused() {
+fn a_draft_that_says_nothing_is_refused() {
     for (text, line) in [
         ("", 1),
         ("\n\n", 2),
-        ("only a title\n", 1),
-        ("a title\nof two lines", 2),
-        ("a title\n\n \n\t\n", 4),
         ("---\ntype: fix\n---\n", 3),
-        ("---\ntype: fix\n---\na title\n", 4),
-        ("a\u{3000}\n\u{3000}\n", 2),
+        ("\u{3000}\n", 1),
     ] {
-        assert_eq!(refused(text), ForgeError::NoBody { line }, "{text:?}");
+        assert_eq!(refused(text), ForgeError::EmptyDraft { line }, "{text:?}");
+    }
+}
+
+#[test]
+fn a_draft_of_one_line_is_its_title() {
+    for (text, title) in [
+        ("only a title\n", "only a title"),
+        ("a title\nof two lines", "a title\nof two lines"),
+        ("a title\n\n \n\t\n", "a title"),
+        ("---\ntype: fix\n---\na title\n", "a title"),
+        ("a\u{3000}\n\u{3000}\n", "a"),
+    ] {
+        let draft = read(text).unwrap();
+        assert_eq!(
+            (draft.title.as_str(), draft.body.as_str()),
+            (title, ""),
+            "{text:?}"
+        );
     }
 }

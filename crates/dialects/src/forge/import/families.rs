@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use annals::At;
 use annals::domain::{IntentId, Kind};
+use annals::projections::Relation;
 
-use super::Import;
+use super::{Import, NOT_OF_FOLDER};
 use crate::forge::facts;
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::logged;
@@ -14,14 +15,24 @@ use crate::forge::source::IntentFile;
 
 /// Children that are named in one event; each takes room in it.
 const CHILDREN: usize = 500;
+/// Parts that came before the whole are looked for up to this many.
+const MOST_PARTS: usize = 100_000;
 
 impl Import<'_> {
     /// Says on the streams of parents which parts they have.
     pub(super) async fn families(&mut self) -> Result<(), ForgeFolderError> {
         let mut children: BTreeMap<IntentId, Vec<IntentId>> = BTreeMap::new();
-        for known in self.known.values() {
+        for known in self.known.values().filter(|known| known.is_of_folder) {
             if let Some(parent) = known.child_of {
                 children.entry(parent).or_default().push(known.id);
+            }
+            // Parts that came before the whole.
+            if known.is_new {
+                let parts = self
+                    .annals
+                    .naming(known.id, Relation::IntentChildOf, MOST_PARTS);
+                let parts = parts.await?.into_iter().map(IntentId);
+                children.entry(known.id).or_default().extend(parts);
             }
         }
         let mut queue = Queue::new(self.annals, self.taking);
@@ -31,7 +42,17 @@ impl Import<'_> {
             }
             let view = self.annals.forge_intent(parent, At::Now).await?;
             named.retain(|child| !view.children.contains(child));
+            if named.is_empty() {
+                continue;
+            }
+            // It was not there when its parts were imported, and was made here since.
+            if !self.is_of_folder(parent.stream()).await? {
+                let note = format!("no parts are named on intent {parent}: {NOT_OF_FOLDER}");
+                self.report.notes.push(note);
+                continue;
+            }
             named.sort_unstable();
+            named.dedup();
             let parts = named.chunks(CHILDREN);
             let events = parts.map(|part| facts::decomposed(parent, part.to_vec()));
             let unit = Unit {
@@ -39,9 +60,7 @@ impl Import<'_> {
                 heads: Vec::new(),
                 about: parent,
             };
-            if !unit.events.is_empty() {
-                queue.push(unit).await?;
-            }
+            queue.push(unit).await?;
         }
         queue.flush().await?;
         for (parent, became) in queue.take_done() {
@@ -68,7 +87,8 @@ impl Import<'_> {
             }
             let computed = self.annals.approval_status(id, At::Now).await?;
             let (said, computed) = (file.intent.status, logged::status(computed));
-            if said != computed {
+            // One that goes on though its file says proposed stands as its parts do.
+            if said != computed && !file.goes_on {
                 let violation = format!(
                     "its file says {}, and its tasks and parts come to {}, which counts",
                     said.as_str(),

@@ -6,16 +6,16 @@ use annals::LoadError;
 use annals::domain::intent::title_and_body;
 use annals::domain::{IntentId, Kind, Timestamp, alias};
 use annals::event_log::Version;
+use annals::projections::Relation;
 use annals::wire::stream_name;
 use chrono::Utc;
 
-use super::{CHANGED_HERE, Import, Known, NO_EVENT, in_log};
-use crate::forge::facts::{self, IntentFacts};
+use super::{CHANGED_HERE, Import, Known, NO_EVENT, NOT_OF_FOLDER, Recorded, in_log};
+use crate::forge::facts::{self, FileRules, IntentFacts};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
 use crate::forge::names::{known_as, reserved};
-use crate::forge::order::tangles;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::remains::{Remains, Spelling};
 use crate::forge::source::{IntentFile, Source};
@@ -30,7 +30,7 @@ struct OfIntent<'f> {
 impl Import<'_> {
     /// Records the intents that are not in the log, and brings on those that are.
     pub(super) async fn intents(&mut self, source: &Source) -> Result<(), ForgeFolderError> {
-        let in_ring = self.refuse_rings(&source.intents);
+        let in_ring = self.refuse_rings(&source.intents).await?;
         let with_parts = with_parts(source);
         let (mut new, mut again) = (Vec::new(), Vec::new());
         for file in &source.intents {
@@ -53,12 +53,24 @@ impl Import<'_> {
                     self.broken(file.file.path(), 1, reason);
                 }
                 None => {
+                    if let Some(other) = self.depends_elsewhere(file).await? {
+                        let reason = format!(
+                            "depends_on names {other:?}, and nothing of a folder depends on that intent: \
+                             {NOT_OF_FOLDER}; take it out, or import the folder into another log"
+                        );
+                        self.broken(file.file.path(), file.depends_on_line, reason);
+                        continue;
+                    }
                     let known = Known {
                         id: self.ids.intent(&file.file.name),
                         is_new: true,
+                        is_of_folder: true,
                         child_of: None,
                         tasks: HashMap::new(),
                     };
+                    // It may have parts that came before.
+                    let parts = self.annals.naming(known.id, Relation::IntentChildOf, 1);
+                    let has_parts = has_parts || !parts.await?.is_empty();
                     self.known.insert(file.file.name.clone(), known);
                     new.push((file, has_parts));
                 }
@@ -79,11 +91,24 @@ impl Import<'_> {
         Ok(())
     }
 
+    fn rules(&self, file: &IntentFile) -> FileRules {
+        FileRules {
+            goes_on: file.goes_on,
+            unknown_type: self.unknown_type,
+        }
+    }
+
     fn intent_became(&mut self, OfIntent { file, is_new }: &OfIntent<'_>, became: &Became) {
+        if let Became::Recorded(events) = became {
+            let (is_new, events) = (*is_new, *events);
+            let recorded = Recorded { is_new, events };
+            self.became.insert(file.file.name.clone(), recorded);
+        }
         match became {
             Became::Recorded(events) if *is_new => {
                 self.recorded(*events);
                 self.counts.intents += 1;
+                self.counts.let_go += u64::from(file.goes_on);
             }
             Became::Recorded(events) => {
                 self.recorded(*events);
@@ -98,28 +123,6 @@ impl Import<'_> {
         }
     }
 
-    /// Names intents that wait for each other, as parts or as dependencies, and
-    /// says which they are.
-    fn refuse_rings(&mut self, files: &[IntentFile]) -> HashSet<String> {
-        let mut names = HashSet::new();
-        for (tangle, around) in tangles(&needs(files)) {
-            let tangle: Vec<&IntentFile> = tangle.iter().filter_map(|at| files.get(*at)).collect();
-            let path = tangle.iter().take(around).chain(tangle.first());
-            let path: Vec<&str> = path.map(|file| file.file.name.as_str()).collect();
-            let reason = format!(
-                "the intents wait for each other, as parts or as dependencies: {}; take one of \
-                 these out",
-                path.join(" -> ")
-            );
-            for file in tangle {
-                let line = file.depends_on_line.max(file.parent_line);
-                self.broken(file.file.path(), line, reason.clone());
-                names.insert(file.file.name.clone());
-            }
-        }
-        names
-    }
-
     /// An intent that is in the log already: what happened to it since.
     async fn intent_again<'f>(
         &mut self,
@@ -131,21 +134,29 @@ impl Import<'_> {
         let head = head.map_err(LoadError::from)?;
         let logged = logged::intent(self.annals, id).await?;
         let name = &file.file.name;
-        self.known.insert(name.clone(), Known::of(id, &logged));
+        let is_of_folder = self.is_of_folder(id.stream()).await?;
+        let known = Known::of(id, &logged, is_of_folder);
+        self.known.insert(name.clone(), known);
         let differs = difference::of_intents(&logged.intent, &file.intent);
         if differs.is_empty() {
             self.report.already_there += 1;
             return Ok(None);
         }
-        let course = catch_up::course(self.annals, id.0).await?;
+        let course = catch_up::course(self.annals, id.stream()).await?;
         if !course.is_followed {
             self.left.insert(name.clone());
             self.passed_over(file.file.path(), in_log(&differs, CHANGED_HERE));
             return Ok(None);
         }
         let has_parts = has_parts || !logged.tasks.is_empty() || logged.has_children;
-        let (events, stuck) =
-            catch_up::of_intent(id, &logged.intent, &file.intent, has_parts, course);
+        let (events, stuck) = catch_up::of_intent(
+            id,
+            &logged.intent,
+            &file.intent,
+            has_parts,
+            self.rules(file),
+            course,
+        );
         if !stuck.is_empty() {
             self.left.insert(name.clone());
             self.passed_over(file.file.path(), in_log(&stuck, NO_EVENT));
@@ -189,6 +200,15 @@ impl Import<'_> {
             let (parent_id, plain) = self.named(file, file.parent_line, "parent", parent).await?;
             child_of = Some(parent_id);
             remains.parent = (!plain).then(|| parent.clone());
+            if self.is_elsewhere(parent).await? {
+                let violation = format!(
+                    "parent names {parent:?}, and no file gives that intent parts: {NOT_OF_FOLDER}; \
+                     this one is taken without it"
+                );
+                self.against(file.file.path(), file.parent_line, id, violation);
+                child_of = None;
+                remains.parent = Some(parent.clone());
+            }
         }
         let (mut depends_on, mut all_plain) = (Vec::new(), true);
         for other in &intent.depends_on {
@@ -209,6 +229,7 @@ impl Import<'_> {
             child_of,
             depends_on,
             has_parts,
+            rules: self.rules(file),
         };
         let mut events = facts.events(self.taking);
         if alias {
@@ -221,6 +242,30 @@ impl Import<'_> {
             events,
             about: OfIntent { file, is_new: true },
         })
+    }
+
+    /// Whether a name is that of an intent that the log has from elsewhere than a folder.
+    async fn is_elsewhere(&self, name: &str) -> Result<bool, ForgeFolderError> {
+        Ok(match known_as(self.annals, &self.ids, name).await? {
+            Some(object) if object.kind == Kind::Intent => {
+                !self.is_of_folder(IntentId(object.id).stream()).await?
+            }
+            _ => false,
+        })
+    }
+
+    /// What an intent's file depends on that the log has from elsewhere than a folder. Without it the
+    /// intent would not wait for that any more, so it is not taken.
+    async fn depends_elsewhere<'f>(
+        &self,
+        file: &'f IntentFile,
+    ) -> Result<Option<&'f str>, ForgeFolderError> {
+        for name in &file.intent.depends_on {
+            if self.is_elsewhere(name).await? {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 
     /// The intent that another one names, and whether an export would name it so.
@@ -253,34 +298,6 @@ impl Import<'_> {
         self.against(file.file.path(), line, id, violation);
         Ok((self.ids.intent(name), false))
     }
-}
-
-/// For each intent the others of the folder that it waits for: what it depends on,
-/// and its parts.
-fn needs(files: &[IntentFile]) -> Vec<Vec<usize>> {
-    let index: HashMap<&str, usize> = files
-        .iter()
-        .enumerate()
-        .map(|(index, file)| (file.file.name.as_str(), index))
-        .collect();
-    let mut needs: Vec<Vec<usize>> = vec![Vec::new(); files.len()];
-    for (place, file) in files.iter().enumerate() {
-        let others = file.intent.depends_on.iter();
-        let others = others.filter_map(|name| index.get(name.as_str()));
-        if let Some(list) = needs.get_mut(place) {
-            list.extend(others);
-        }
-        let parent = file.intent.parent.as_deref();
-        let parent = parent.and_then(|name| index.get(name));
-        if let Some(list) = parent.and_then(|parent| needs.get_mut(*parent)) {
-            list.push(place);
-        }
-    }
-    for list in &mut needs {
-        list.sort_unstable();
-        list.dedup();
-    }
-    needs
 }
 
 /// The names of the intents that have tasks or parts in the folder, or may have: a

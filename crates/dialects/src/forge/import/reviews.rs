@@ -123,7 +123,10 @@ impl Import<'_> {
             self.report.already_there += 1;
             return Ok(None);
         }
-        if !catch_up::course(self.annals, task.0).await?.is_followed {
+        if !catch_up::course(self.annals, task.stream())
+            .await?
+            .is_followed
+        {
             if logged.reviews.iter().any(is_same) {
                 self.report.already_there += 1;
             } else {

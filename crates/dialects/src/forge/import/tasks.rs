@@ -78,7 +78,9 @@ impl Import<'_> {
         if let Some(object) = found.filter(|object| object.kind == Kind::Intent && !is_bad) {
             let id = IntentId(object.id);
             let logged = logged::intent(self.annals, id).await?;
-            self.known.insert(name.clone(), Known::of(id, &logged));
+            let is_of_folder = self.is_of_folder(id.stream()).await?;
+            let known = Known::of(id, &logged, is_of_folder);
+            self.known.insert(name.clone(), known);
             return Ok(Some(id));
         }
         self.report.records_read += file.tasks.tasks.len() as u64;
@@ -112,6 +114,7 @@ impl Import<'_> {
             self.name_missing(file, &good);
         }
         let names = self.identify(&file.file.name, intent, &good).await?;
+        let ties = self.ties(file, &good, &names).await?;
         for placed in good {
             let Some(id) = names.get(&placed.task.id).copied() else {
                 continue;
@@ -124,12 +127,14 @@ impl Import<'_> {
                 needed: needed.filter_map(|name| names.get(name).copied()).collect(),
             };
             let line = placed.at.line.unwrap_or(1);
+            let tie = ties.reason(id);
             match self.annals.place(id.0).await? {
                 Some(_) => {
                     queue
-                        .push_all(self.task_again(path, line, of).await?)
+                        .push_all(self.task_again(path, line, of, tie).await?)
                         .await?
                 }
+                None if tie.is_some() => self.refuse(path, line, of.task, tie),
                 None => queue.push(self.new_task(path, line, of)).await?,
             }
         }
@@ -196,6 +201,13 @@ impl Import<'_> {
         Ok(if is_ours { spelled } else { derived })
     }
 
+    /// Names a task that is not taken as its file has it.
+    fn refuse(&mut self, path: &Path, line: u64, task: &ForgeTask, tie: Option<&str>) {
+        let why = tie.unwrap_or_default();
+        let reason = format!("its task {:?} is not taken: {why}", task.id);
+        self.broken(path, line, reason);
+    }
+
     fn new_task<'f>(&self, path: &'f Path, line: u64, of: Identified<'_>) -> Unit<OfTask<'f>> {
         let mut events = facts::task(of.id, of.intent, of.task, of.needed, self.taking);
         events.push(facts::task_added(of.intent, of.id));
@@ -214,6 +226,7 @@ impl Import<'_> {
         path: &'f Path,
         line: u64,
         of: Identified<'_>,
+        tie: Option<&str>,
     ) -> Result<Option<Unit<OfTask<'f>>>, ForgeFolderError> {
         let head = self.annals.log().head(&stream_name(of.id.stream())).await;
         let head = head.map_err(LoadError::from)?;
@@ -223,9 +236,16 @@ impl Import<'_> {
             self.report.already_there += 1;
             return Ok(None);
         }
-        if !catch_up::course(self.annals, of.id.0).await?.is_followed {
+        if !catch_up::course(self.annals, of.id.stream())
+            .await?
+            .is_followed
+        {
             let why = in_log(&differs, CHANGED_HERE);
             self.passed_over(path, format!("its task {:?}: {why}", of.task.id));
+            return Ok(None);
+        }
+        if tie.is_some() {
+            self.refuse(path, line, of.task, tie);
             return Ok(None);
         }
         let mut events = facts::task(of.id, of.intent, of.task, of.needed, self.taking);

@@ -123,7 +123,7 @@ prop_compose! {
     fn any_intent()(
         (title, body, source) in (name(), text(), word::<Source>()),
         (work_type, risk, status) in (
-            prop::option::of(word::<WorkType>()),
+            prop::option::of(prop::sample::select(WorkType::LISTED)),
             prop::option::of(word::<Risk>()),
             word::<IntentStatus>(),
         ),

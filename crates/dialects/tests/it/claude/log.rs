@@ -49,6 +49,20 @@ impl Log {
         self.import(&path);
     }
 
+    /// The same of one that says something else than the log has, of a call: that is named.
+    pub(crate) fn grow_otherwise(&mut self, recording: &Recording, lines: usize) {
+        let folder = Folder::new();
+        let path = folder.write("recording.jsonl", recording.file(lines));
+        self.report = self.try_import(&path, &ClaudeOptions::default()).unwrap();
+        let named = "was recorded before with another content";
+        let mut broken = self.report.broken.iter();
+        assert!(
+            broken.all(|it| it.reason.contains(named)),
+            "{}",
+            self.report
+        );
+    }
+
     pub(crate) fn import(&mut self, path: &Path) {
         self.report = self.try_import(path, &ClaudeOptions::default()).unwrap();
         assert_eq!(self.report.broken, [], "{}", self.report);

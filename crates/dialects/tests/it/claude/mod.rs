@@ -1,5 +1,6 @@
 //! `import claude`, run on recordings that the tests make.
 
+mod conflicts;
 mod course;
 mod edits;
 mod estimates;

@@ -222,13 +222,13 @@ fn an_edit_that_was_recorded_without_a_step_stays_without_one() {
     let mut log = Log::of(&older);
     assert_eq!(steps(&log, plan()), []);
     let mut recording = of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]);
-    log.grow(&recording, 99);
+    log.grow_otherwise(&recording, 99);
     assert_eq!(steps(&log, plan()), []);
     assert_eq!(log.report.events_made, 0, "{}", log.report);
     assert_eq!(log.report.notes, [""; 0]);
     // The next edit is new.
     does(&mut recording, "t3", "Edit", "a", false);
-    log.grow(&recording, 99);
+    log.grow_otherwise(&recording, 99);
     let expected = step("Edit a", 2, 3, StepStatus::Completed);
     assert_eq!(steps(&log, plan()), [expected]);
 }
@@ -326,11 +326,11 @@ fn an_interrupted_step_is_completed() {
         if has_edit {
             leave_edit(&log);
         }
-        log.grow(&recording, 99);
+        log.grow_otherwise(&recording, 99);
         assert_eq!(steps(&log, plan()), expected, "{has_edit}");
         assert_eq!(log.count("plan.step_added"), 2);
         assert!(!log.has_note("step of the plan"), "{}", log.report);
-        log.grow(&recording, 99);
+        log.grow_otherwise(&recording, 99);
         assert_eq!(log.report.events_made, 0);
     }
 }

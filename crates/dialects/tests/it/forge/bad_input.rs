@@ -67,8 +67,8 @@ fn yaml_that_is_not_valid() {
 }
 
 #[test]
-fn a_draft_without_a_body_and_an_intent_without_one() {
-    names("intent-drafts/a.md", "only a title\n", "1", "no body");
+fn a_draft_without_a_text_and_an_intent_without_a_body() {
+    names("intent-drafts/a.md", "\n", "1", "no text");
     names(
         "intents/a.yaml",
         "title: a\nsource: human\n",
@@ -78,18 +78,18 @@ fn a_draft_without_a_body_and_an_intent_without_one() {
 }
 
 #[test]
-fn a_type_that_is_not_known() {
+fn a_type_in_other_letters_than_the_listed_one() {
     names(
         "intents/a.yaml",
-        format!("{GOOD}type: bug\n"),
+        format!("{GOOD}type: Fix\n"),
         "4",
-        "\"bug\" is none of feature",
+        "did you mean \"fix\"?",
     );
     names(
         "intent-drafts/a.md",
-        "---\ntype: bug\n---\nx\n\ny\n",
+        "---\ntype: AUDIT\n---\nx\n\ny\n",
         "2",
-        "\"bug\" is none of",
+        "\"AUDIT\" is none of",
     );
 }
 
@@ -358,6 +358,55 @@ fn intents_that_wait_for_each_other() {
     assert_eq!(sorted, expected, "{said:#?}");
     // a waits for b, which is a part of it: that is what parts are.
     assert_eq!(report.imported, 3, "{report}");
+}
+
+/// What is said of a second import, of other files, into the log of the first.
+fn one_after_the_other(first: &[(&str, &str)], second: &[(&str, &str)]) -> Vec<String> {
+    let of = |files: &[(&str, &str)]| {
+        let forge = Forge::new();
+        for (name, more) in files {
+            forge.put(&format!("intents/{name}.yaml"), format!("{GOOD}{more}\n"));
+        }
+        forge
+    };
+    let annals = log();
+    assert_eq!(broken(&of(first).import(&annals)), Vec::<String>::new());
+    let report = of(second).import(&annals);
+    let said = broken(&report);
+    assert_eq!(
+        report.imported as usize,
+        second.len() - said.len(),
+        "{report}"
+    );
+    said
+}
+
+#[test]
+fn intents_that_came_one_after_the_other_and_wait_for_each_other_are_named() {
+    let said = one_after_the_other(&[("a", "depends_on: [b]")], &[("b", "depends_on: [a]")]);
+    assert!(said[0].starts_with("intents/b.yaml:4: "), "{said:?}");
+    assert!(said[0].contains("b -> a -> b"), "{said:?}");
+    let said = one_after_the_other(&[("a", "parent: b")], &[("b", "parent: a")]);
+    assert!(said[0].contains("wait for each other"), "{said:?}");
+    // A part that waits for the whole, whichever came first.
+    let said = one_after_the_other(&[("a", "parent: b\ndepends_on: [b]")], &[("b", "")]);
+    assert_eq!(said.len(), 1, "{said:?}");
+    // Over others, of the log and of the folder.
+    let said = one_after_the_other(
+        &[("a", "depends_on: [c]"), ("x", "")],
+        &[
+            ("b", "depends_on: [a]"),
+            ("c", "depends_on: [b, x]"),
+            ("d", "depends_on: [x]"),
+        ],
+    );
+    assert_eq!(said.len(), 2, "{said:?}");
+    // What waits without a circle is taken.
+    let said = one_after_the_other(
+        &[("a", "depends_on: [b]\nparent: p")],
+        &[("b", ""), ("p", "")],
+    );
+    assert_eq!(said, Vec::<String>::new());
 }
 
 #[test]

@@ -387,3 +387,44 @@ fn a_review_stays_that_of_its_task_when_another_one_gets_the_name() {
     forge.put("tasks/b.yaml", "- {id: t, title: x}\n");
     assert_eq!(broken(&forge.import(&annals)), Vec::<String>::new());
 }
+
+/// Of an intent that came from a folder, a task that was made here: nothing of the folder depends on it, and
+/// what waits for such a task is not taken either.
+#[test]
+fn no_task_of_a_folder_depends_on_one_that_was_made_here() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &file("status: error\n")),
+        (
+            "tasks/i.yaml",
+            "- {id: t, title: x, status: failed}\n- {id: u, title: y, status: failed}\n",
+        ),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    let rerun = RerunIntent {
+        intent: id(&annals, "i"),
+        instruction: None,
+    };
+    block_on(annals.execute(Request::new(author(), rerun))).unwrap();
+    let tasks = "- {id: late, title: l, depends_on: [v]}\n- {id: v, title: v, depends_on: [t]}\n\
+                 - {id: free, title: f}\n- {id: t, title: x}\n- {id: u, title: y}\n";
+    forge.put("tasks/i.yaml", tasks);
+    let report = forge.import(&annals);
+    let said = broken(&report);
+    assert_eq!(said.len(), 2, "{report}");
+    assert!(
+        said[0].starts_with(
+            "tasks/i.yaml:1: its task \"late\" is not taken: it depends on a task of the file"
+        ),
+        "{said:?}"
+    );
+    assert!(
+        said[1]
+            .contains("its task \"v\" is not taken: it depends on \"t\", and nothing of a folder"),
+        "{said:?}"
+    );
+    assert_eq!(report.notes, ["imported 1 task"]);
+    // Once that is taken out, they are.
+    forge.put("tasks/i.yaml", tasks.replace(", depends_on: [t]", ""));
+    assert_eq!(forge.import(&annals).notes, ["imported 2 tasks"]);
+}

@@ -60,7 +60,8 @@ fn a_draft_becomes_a_proposal_of_its_author_and_its_file_goes() {
     let history = block_on(annals.history(*intent)).unwrap();
     assert!(history.iter().all(|entry| entry.actor == author()));
     let status = block_on(annals.approval_status(*intent, At::Now)).unwrap();
-    assert_eq!(status, ApprovalStatus::Proposed);
+    // A fix, which the rules call low, goes on.
+    assert_eq!(status, ApprovalStatus::Approved);
 }
 
 #[test]
@@ -327,4 +328,29 @@ fn a_draft_that_cannot_be_read_does_not_hold_the_others() {
     let report = forge.import(&annals);
     assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");
     assert_eq!(forge.names("intent-drafts"), ["a.md"]);
+}
+
+#[test]
+fn a_draft_of_one_line_is_taken_as_submit_takes_it() {
+    let forge = Forge::of(&[("intent-drafts/a.md", "Fix the crash at login\n")]);
+    let annals = log();
+    assert_eq!(broken(&forge.import(&annals)), Vec::<String>::new());
+    let id = IntentId(block_on(annals.resolve("a")).unwrap().id);
+    let drafted = block_on(annals.forge_intent(id, At::Now)).unwrap();
+    let submit = SubmitIntent::new(Source::Human, "Fix the crash at login");
+    let submit = Request::new(author(), submit);
+    let outcome = block_on(annals.execute(submit)).unwrap();
+    let submitted = IntentId(outcome.id.unwrap());
+    let submitted = block_on(annals.forge_intent(submitted, At::Now)).unwrap();
+    assert_eq!(drafted.title.to_string(), "Fix the crash at login");
+    assert_eq!(
+        (&drafted.title, &drafted.body),
+        (&submitted.title, &submitted.body)
+    );
+    assert_eq!(
+        (&drafted.work_type, drafted.risk),
+        (&submitted.work_type, submitted.risk)
+    );
+    assert_eq!(drafted.status, submitted.status);
+    assert_eq!(forge.names("intent-drafts"), Vec::<String>::new());
 }

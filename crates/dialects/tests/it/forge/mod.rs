@@ -18,7 +18,7 @@ use annals::{Annals, At};
 use annals_dialects::ImportReport;
 use annals_dialects::forge::{ForgeExportReport, ForgeOptions, ForgeSelection, export, import};
 use annals_dialects::secrets::Secrets;
-use annals_domain::intent::{ApprovalStatus, Risk};
+use annals_domain::intent::ApprovalStatus;
 use annals_domain::{ActorRef, IntentId, Kind};
 use futures::executor::block_on;
 use tempfile::TempDir;
@@ -26,7 +26,12 @@ use uuid::Uuid;
 
 /// A log in memory.
 fn log() -> Annals {
-    Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(1))))
+    log_of(1)
+}
+
+/// The same of another id.
+fn log_of(id: u128) -> Annals {
+    Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(id))))
 }
 
 fn author() -> ActorRef {
@@ -115,7 +120,7 @@ fn check_rows(annals: &Annals) {
         let waits = match computed {
             ApprovalStatus::Blocked | ApprovalStatus::Error => true,
             ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
-            ApprovalStatus::Proposed if row.risk != Some(Risk::Low) => true,
+            ApprovalStatus::Proposed => true,
             _ => view.needs_clarification,
         };
         let is_there = inbox.iter().any(|entry| entry.id() == row.id);

@@ -1,8 +1,9 @@
 //! Document 004's tables, row by row, as a folder's files say them.
 
 use annals::projections::{ForgeIntentView, ForgeTaskView, ReviewView};
-use annals::{Annals, At};
+use annals::{Annals, At, Request};
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
+use annals_domain::settings::{SetSetting, Setting};
 use annals_domain::task::{Complexity, ReviewVerdict};
 use annals_domain::{IntentId, TaskId};
 use futures::executor::block_on;
@@ -39,9 +40,41 @@ fn intent_type_feature_refactor_fix_test_audit() {
     }
     let annals = log();
     forge.import(&annals);
-    for (word, work_type) in words.iter().zip(WorkType::ALL) {
-        assert_eq!(intent(&annals, word).work_type, Some(*work_type));
+    for (word, work_type) in words.iter().zip(WorkType::LISTED) {
+        assert_eq!(intent(&annals, word).work_type.as_ref(), Some(work_type));
     }
+}
+
+#[test]
+fn intent_type_any_other_word_is_kept_and_comes_back() {
+    let forge = Forge::of(&[
+        ("intents/a.yaml", &with("type: docs\n")),
+        ("intents/b.yaml", &with("type: 文書 2\n")),
+        ("intents/slip.yaml", &with("type: Audit\n")),
+        ("intent-drafts/c.md", "---\ntype: feture\n---\nx\n\ny\n"),
+    ]);
+    let annals = log();
+    let report = forge.import(&annals);
+    let slips = broken(&report);
+    assert_eq!(slips.len(), 1, "{slips:?}");
+    assert!(slips[0].starts_with("intents/slip.yaml:4: "), "{slips:?}");
+    assert!(slips[0].contains("did you mean \"audit\"?"), "{slips:?}");
+    let note = "kept 2 types that are not listed: docs, 文書 2; they go by feature \
+                (classification.unknown_type)";
+    assert!(report.notes.iter().any(|it| it == note), "{report}");
+    for (name, word) in [("a", "docs"), ("b", "文書 2"), ("c", "feture")] {
+        let view = intent(&annals, name);
+        assert_eq!(view.work_type, Some(WorkType::Other(word.into())));
+        assert_eq!(view.flow.len(), 3);
+    }
+    let exported = Forge::new();
+    exported.export(&annals);
+    assert!(exported.get("intents/a.yaml").contains("\ntype: docs\n"));
+    assert!(exported.get("intents/c.yaml").contains("\ntype: feture\n"));
+    let other = log();
+    exported.import(&other);
+    let again = intent(&other, "b").work_type;
+    assert_eq!(again, Some(WorkType::Other("文書 2".into())));
 }
 
 #[test]
@@ -78,7 +111,7 @@ fn intent_risk_low_med_high_or_missing() {
     for risk in Risk::ALL {
         assert_eq!(intent(&annals, risk.as_str()).risk, Some(*risk));
     }
-    // Who waits for a person: all but low.
+    // A person's file goes on as its status says: all of them wait.
     let inbox = block_on(annals.inbox(None, 10)).unwrap();
     let mut waiting: Vec<&str> = inbox
         .entries
@@ -86,7 +119,60 @@ fn intent_risk_low_med_high_or_missing() {
         .map(|it| it.row.aliases[0].as_str())
         .collect();
     waiting.sort_unstable();
-    assert_eq!(waiting, ["high", "med", "none"]);
+    assert_eq!(waiting, ["high", "low", "med", "none"]);
+}
+
+#[test]
+fn an_agents_file_that_declares_a_low_risk_goes_on_and_says_declared() {
+    let agents = |source: &str, more: &str| format!("title: t\nbody: b\nsource: {source}\n{more}");
+    let forge = Forge::new();
+    for source in ["audit", "epiphany", "reflection"] {
+        let text = agents(source, "risk: low\nstatus: proposed\n");
+        forge.put(&format!("intents/{source}.yaml"), text);
+    }
+    forge.put("intents/med.yaml", agents("audit", "risk: med\n"));
+    forge.put("intents/none.yaml", agents("audit", ""));
+    forge.put("intents/later.yaml", agents("audit", "risk: high\n"));
+    let annals = log();
+    let report = forge.import(&annals);
+    let note = "3 intents go on by the system's approval: the risk was declared";
+    assert!(report.notes.iter().any(|it| it == note), "{report}");
+    for source in ["audit", "epiphany", "reflection"] {
+        let view = intent(&annals, source);
+        assert_eq!(view.status, ApprovalStatus::Approved, "{source}");
+        assert_eq!(view.risk_basis.map(|it| it.as_str()), Some("declared"));
+        let why = view.approval.map(|why| why.to_string());
+        assert_eq!(why.as_deref(), Some("risk low (declared)"));
+    }
+    let waiting = block_on(annals.inbox(None, 10)).unwrap().entries;
+    let mut waiting: Vec<String> = waiting.iter().map(|it| it.row.aliases[0].clone()).collect();
+    waiting.sort_unstable();
+    assert_eq!(waiting, ["later", "med", "none"]);
+    // Nothing is new of the same files; one that says a lower risk now goes on.
+    forge.put("intents/later.yaml", agents("audit", "risk: low\n"));
+    let report = forge.import(&annals);
+    assert_eq!((report.imported, super::passed_over(&report)), (1, vec![]));
+    assert_eq!(intent(&annals, "later").status, ApprovalStatus::Approved);
+}
+
+#[test]
+fn an_agents_file_waits_where_the_log_lets_nothing_go() {
+    let forge = Forge::of(&[(
+        "intents/a.yaml",
+        "title: t\nbody: b\nsource: audit\nrisk: low\n",
+    )]);
+    let annals = log();
+    let none = SetSetting {
+        setting: Setting::AutonomyThreshold,
+        value: "none".to_owned(),
+    };
+    block_on(annals.execute(Request::new(super::author(), none))).unwrap();
+    forge.import(&annals);
+    assert_eq!(intent(&annals, "a").status, ApprovalStatus::Proposed);
+    let entry = block_on(annals.inbox(None, 10)).unwrap().entries.remove(0);
+    let why = block_on(annals.inbox_details(&entry)).unwrap().why;
+    let said = "risk low (declared); the system approves nothing (autonomy.threshold none)";
+    assert_eq!(why, said);
 }
 
 #[test]

@@ -3,11 +3,16 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use annals_dialects::forge::{DraftOptions, DraftWatch, Drafted, take_draft};
+use annals::At;
+use annals::projections::ListQuery;
+use annals_dialects::forge::{
+    DraftOptions, DraftWatch, Drafted, IntentBecame, IntentEntry, take_draft, take_intents,
+};
 use annals_dialects::secrets::{Redactions, Secrets};
+use annals_domain::{IntentId, Kind};
 use futures::executor::block_on;
 
-use super::{Forge, author, log};
+use super::{Forge, author, log, log_of};
 
 const MOMENT: Duration = Duration::from_secs(1);
 
@@ -114,4 +119,150 @@ fn to_look_at_the_folder_is_no_change() {
         std::thread::sleep(Duration::from_millis(100));
         assert!(watch.changed().now_or_never().is_none());
     }
+}
+
+fn intents(watch: &mut DraftWatch, at: Instant) -> Vec<IntentEntry> {
+    watch.ready(at).unwrap().intents
+}
+
+fn intent_names(watch: &mut DraftWatch, at: Instant) -> Vec<String> {
+    let ready = intents(watch, at);
+    ready.iter().map(|it| it.name().to_owned()).collect()
+}
+
+const INTENT: &str = "title: t\nbody: b\nsource: audit\n";
+
+#[test]
+fn an_agents_intent_is_ready_once_it_stays_as_it_is() {
+    let forge = Forge::of(&[
+        ("intents/a.yaml", INTENT),
+        ("intents/.b.yaml", INTENT),
+        ("intents/c.txt", INTENT),
+    ]);
+    let mut watch = DraftWatch::start(forge.path()).unwrap();
+    let start = Instant::now();
+    assert_eq!(intent_names(&mut watch, start), Vec::<String>::new());
+    // Somebody goes on writing.
+    forge.put("intents/a.yaml", format!("{INTENT}risk: low\n"));
+    assert_eq!(
+        intent_names(&mut watch, start + MOMENT),
+        Vec::<String>::new()
+    );
+    let ready = intents(&mut watch, start + MOMENT * 2);
+    assert_eq!((ready.len(), ready[0].name()), (1, "a"));
+    // Once, until it changes, or nothing became of it.
+    assert_eq!(
+        intent_names(&mut watch, start + MOMENT * 3),
+        Vec::<String>::new()
+    );
+    watch.forget_intent(&ready[0]);
+    assert_eq!(intent_names(&mut watch, start + MOMENT * 3), ["a"]);
+    forge.put("intents/a.yaml", format!("{INTENT}risk: high\n"));
+    intents(&mut watch, start + MOMENT * 4);
+    assert_eq!(intent_names(&mut watch, start + MOMENT * 5), ["a"]);
+}
+
+#[test]
+fn the_system_says_when_an_intent_comes() {
+    let forge = Forge::new();
+    let mut watch = DraftWatch::start(forge.path()).unwrap();
+    let folder = forge.file("intents");
+    let writer = std::thread::spawn(move || fs::write(folder.join("a.yaml"), INTENT).unwrap());
+    block_on(watch.changed());
+    writer.join().unwrap();
+    let start = Instant::now();
+    intents(&mut watch, start);
+    assert_eq!(intent_names(&mut watch, start + MOMENT), ["a"]);
+}
+
+/// All that is ready, taken.
+fn take_all(forge: &Forge, annals: &annals::Annals) -> Vec<(String, IntentBecame)> {
+    let mut watch = DraftWatch::start(forge.path()).unwrap();
+    let start = Instant::now();
+    intents(&mut watch, start);
+    let ready = intents(&mut watch, start + MOMENT);
+    let secrets = Secrets::standard();
+    let taken = block_on(take_intents(annals, watch.folder(), &ready, &secrets)).unwrap();
+    let name = |path: &std::path::Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let files = taken.files.into_iter();
+    files.map(|(path, became)| (name(&path), became)).collect()
+}
+
+#[test]
+fn one_bad_intent_does_not_hold_the_others_and_each_is_taken_once() {
+    let forge = Forge::of(&[
+        ("intents/a.yaml", &format!("{INTENT}risk: low\n")),
+        ("intents/b.yaml", "title: [x\n"),
+        ("intents/c.yaml", &format!("{INTENT}parent: later\n")),
+    ]);
+    let annals = log();
+    let taken = take_all(&forge, &annals);
+    assert!(matches!(&taken[0].1, IntentBecame::Recorded { remarks, .. } if remarks.is_empty()));
+    assert!(
+        matches!(&taken[1].1, IntentBecame::Broken { line: 1, .. }),
+        "{taken:?}"
+    );
+    assert!(matches!(&taken[2].1, IntentBecame::Recorded { remarks, .. } if remarks.len() == 1));
+    // What a killed watch took is known again.
+    let events = block_on(annals.list(&ListQuery::new(Kind::Intent))).unwrap();
+    let taken = take_all(&forge, &annals);
+    assert!(
+        matches!(taken[0].1, IntentBecame::Known { .. }),
+        "{taken:?}"
+    );
+    assert!(
+        matches!(taken[2].1, IntentBecame::Known { .. }),
+        "{taken:?}"
+    );
+    assert_eq!(
+        block_on(annals.list(&ListQuery::new(Kind::Intent))).unwrap(),
+        events
+    );
+    // The whole comes after its part, and knows it.
+    fs::remove_file(forge.file("intents/c.yaml")).unwrap();
+    forge.put("intents/later.yaml", INTENT);
+    forge.put(
+        "intents/a.yaml",
+        format!("{INTENT}risk: low\nstatus: executing\n"),
+    );
+    let taken = take_all(&forge, &annals);
+    assert!(
+        matches!(taken[0].1, IntentBecame::BroughtOn { .. }),
+        "{taken:?}"
+    );
+    let IntentBecame::Recorded { intent, .. } = taken[2].1 else {
+        panic!("{taken:?}");
+    };
+    let view = block_on(annals.forge_intent(intent, At::Now)).unwrap();
+    let part = IntentId(block_on(annals.resolve("c")).unwrap().id);
+    assert_eq!(view.children, [part]);
+    super::check_rows(&annals);
+}
+
+#[test]
+fn what_an_export_wrote_is_no_news() {
+    let forge = Forge::of(&[("intents/a.yaml", INTENT)]);
+    let annals = log();
+    take_all(&forge, &annals);
+    fs::remove_file(forge.file("intents/a.yaml")).unwrap();
+    forge.export(&annals);
+    assert_eq!(
+        take_all(&forge, &annals),
+        [("a".to_owned(), IntentBecame::Exported)]
+    );
+    // One that somebody changed since is.
+    let text = forge.get("intents/a.yaml") + "risk: high\n";
+    forge.put("intents/a.yaml", text);
+    let taken = take_all(&forge, &annals);
+    assert!(
+        matches!(taken[0].1, IntentBecame::BroughtOn { .. }),
+        "{taken:?}"
+    );
+    // And so is one that another log wrote.
+    let other = log_of(2);
+    let taken = take_all(&forge, &other);
+    assert!(
+        matches!(taken[0].1, IntentBecame::Recorded { .. }),
+        "{taken:?}"
+    );
 }

@@ -51,6 +51,8 @@ fn a_newer_state_replaces_the_adopted_one() {
     let newer = task("running", vec![id(2)]);
     let report = import_text(&log, lines(std::slice::from_ref(&newer)));
     assert_eq!((report.imported, report.already_there), (1, 0), "{report}");
+    let said = "1 object was in the log in another state";
+    assert!(report.notes[0].starts_with(said), "{report}");
     let now = text(&export(&log));
     assert!(
         now.contains("\"runs\":[") && now.contains("\"running\""),

@@ -356,15 +356,12 @@ fn our_rules_apply_from_there_on() {
     assert_eq!((numbers, view.next_frame_id.0), (vec![7], 9));
 }
 
-/// Tokens that were used here before do not change what comes from elsewhere.
+/// Tokens that are used here do not change what came from elsewhere, and what comes after them is not
+/// written into their run.
 #[test]
 fn an_adopted_provenance_is_as_it_came() {
     let log = log();
-    let actor = me();
-    let me = log.by(&actor);
-    let intent = block_on(me.submit("p")).unwrap();
-    let task = block_on(me.task(intent, "t")).unwrap();
-    let run = block_on(me.start_run(task, None, None)).unwrap();
+    let run = RunId(id(2));
     let usage = RecordUsage {
         run,
         model: None,
@@ -374,7 +371,6 @@ fn an_adopted_provenance_is_as_it_came() {
         output_tokens: 5,
         cost_usd: None,
     };
-    execute(&log, usage).unwrap();
     let tokens = json!({ "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 });
     let provenance = object(
         "provenance",
@@ -382,7 +378,19 @@ fn an_adopted_provenance_is_as_it_came() {
         json!({ "run_id": run, "provider": "p",
         "model": "m", "token_usage": tokens }),
     );
-    import_text(&log, lines(&[provenance]));
+    let of_run = json!({ "task": id(3), "commit": COMMIT, "status": "patching" });
+    import_text(&log, lines(&[object("run", 2, of_run), provenance.clone()]));
+    execute(&log, usage).unwrap();
     let json = block_on(log.view(id(1))).unwrap().to_json().unwrap();
     assert!(json.contains("\"total_tokens\":2"), "{json}");
+    // It is there already, just so.
+    assert_eq!(import_text(&log, lines(&[provenance])).already_there, 1);
+    let evidence = json!({ "run_id": run, "kind": "test", "tool": "cargo" });
+    let report = import_text(&log, lines(&[object("evidence", 4, evidence)]));
+    assert!(
+        report.broken[0]
+            .reason
+            .contains("would be written into run-"),
+        "{report}"
+    );
 }

@@ -11,6 +11,7 @@ fn proposal(title: &str) -> Proposal<'_> {
         labels: &[],
         declared: None,
         source: Source::Human,
+        unknown_type: ListedType::Feature,
     }
 }
 
@@ -42,7 +43,7 @@ fn risk(title: &str) -> (Risk, Option<String>) {
 #[track_caller]
 fn check(work_type: WorkType, words: &[&str]) {
     for word in words {
-        let expected = (work_type, format!("keyword {word}"));
+        let expected = (work_type.clone(), format!("keyword {word}"));
         for title in [(*word).to_owned(), format!("the {word}, please")] {
             assert_eq!(kind(&title), expected, "{title}");
         }
@@ -174,7 +175,7 @@ fn a_declared_type_counts_before_labels_and_labels_before_words() {
         (WorkType::Refactor, "label  Refactor ".into())
     );
     let declared = Proposal {
-        declared: Some(WorkType::Audit),
+        declared: Some(&WorkType::Audit),
         ..both
     };
     let found = classify(&declared);
@@ -206,9 +207,9 @@ fn source_audit_and_reflection_give_an_audit_where_no_word_says_otherwise() {
 
 #[test]
 fn flow_of_an_audit_is_audit_and_report_and_of_all_else_analyze_implement_review() {
-    for work_type in WorkType::ALL {
+    for work_type in WorkType::LISTED {
         let found = classify(&Proposal {
-            declared: Some(*work_type),
+            declared: Some(work_type),
             ..proposal("")
         });
         let steps: Vec<&str> = found.flow.iter().map(|step| step.as_str()).collect();
@@ -259,6 +260,57 @@ fn risk_high_by_every_high_word_in_text_or_label() {
 }
 
 #[test]
+fn a_type_that_is_not_listed_is_kept_and_goes_by_the_type_for_those() {
+    let docs = WorkType::Other("docs".into());
+    for unknown_type in ListedType::ALL {
+        let found = classify(&Proposal {
+            declared: Some(&docs),
+            unknown_type: *unknown_type,
+            ..proposal("add a page")
+        });
+        assert_eq!(found.work_type, docs);
+        assert_eq!(found.type_rule, TypeRule::Declared);
+        let same = classify(&Proposal {
+            declared: Some(&(*unknown_type).into()),
+            ..proposal("add a page")
+        });
+        assert_eq!((found.flow, found.risk), (same.flow, same.risk));
+    }
+    let high = classify(&Proposal {
+        declared: Some(&docs),
+        ..proposal("describe the auth")
+    });
+    assert_eq!(high.risk, Risk::High);
+}
+
+#[test]
+fn a_listed_type_in_other_letters_is_a_slip_and_any_other_word_a_type() {
+    for slip in ["Fix", "FIX", " fix", "fix ", "", " "] {
+        let error = slip.parse::<WorkType>().unwrap_err().to_string();
+        assert!(error.contains("any other word"), "{error}");
+        assert!(
+            WorkType::Other(slip.into()).check("type").is_err(),
+            "{slip:?}"
+        );
+    }
+    assert!(serde_json::from_str::<WorkType>(r#""Fix""#).is_err());
+    for own in ["docs", "feture", "文書", "security review"] {
+        let read: WorkType = own.parse().unwrap();
+        assert_eq!(read, WorkType::Other(own.into()));
+        read.check("type").unwrap();
+        let json = serde_json::to_string(&read).unwrap();
+        assert_eq!(serde_json::from_str::<WorkType>(&json).unwrap(), read);
+    }
+    let long = WorkType::Other("x".repeat(101));
+    assert!(
+        long.check("type")
+            .unwrap_err()
+            .to_string()
+            .contains("100 characters")
+    );
+}
+
+#[test]
 fn its_json_names_the_answer_and_the_rules() {
     let found = classify(&proposal("Fix the login crash"));
     let json = serde_json::to_value(&found).unwrap();
@@ -295,7 +347,7 @@ fn plain_type(text: &str) -> WorkType {
     let found = KEYWORDS
         .iter()
         .find(|(_, keywords)| keywords.iter().any(has));
-    found.map_or(WorkType::Feature, |(work_type, _)| *work_type)
+    found.map_or(WorkType::Feature, |(work_type, _)| (*work_type).into())
 }
 
 /// Texts of keywords, parts of them, and what stands between.
@@ -326,6 +378,6 @@ proptest! {
         let one = Proposal { body: &body, ..proposal(&title) };
         let found = classify(&one);
         prop_assert_eq!(&classify(&one), &found);
-        prop_assert_eq!(found.flow, found.work_type.flow());
+        prop_assert_eq!(found.flow, found.work_type.flow(ListedType::Feature));
     }
 }

@@ -150,8 +150,17 @@ fn names(emitted: &[Emitted]) -> Vec<&'static str> {
     emitted.iter().map(|one| one.event.event_type()).collect()
 }
 
+/// An approval; the system's has a reason.
 fn approved_by(by: Approver) -> AnyEvent {
-    intent_event(Approved { by, reason: None })
+    let reason = (by == Approver::System).then_some(crate::Slot(0));
+    intent_event(Approved { by, reason })
+}
+
+/// Why the system approved something.
+fn reason_of_approval(emitted: &[Emitted]) -> String {
+    let approved = |one: &Emitted| one.event.event_type() == "intent.approved";
+    let place = emitted.iter().position(approved).expect("an approval");
+    texts(emitted).swap_remove(place).swap_remove(0)
 }
 
 fn classified(emitted: &[Emitted]) -> (&Classified, Vec<String>) {
@@ -213,8 +222,8 @@ fn an_intent_without_a_risk_waits() {
 }
 
 #[test]
-fn a_risk_that_the_rules_gave_approves_nothing_by_default() {
-    let mut given = Given::new();
+fn a_risk_that_the_rules_gave_approves_nothing_where_the_log_does_not_trust_it() {
+    let mut given = Given::new().command(set(Setting::TrustClassifier, "false"));
     let emitted = given.execute(submit(1, "Fix the crash at login"));
     let (event, _) = classified(&emitted);
     assert_eq!(event.risk, Some(Risk::Low));
@@ -223,16 +232,29 @@ fn a_risk_that_the_rules_gave_approves_nothing_by_default() {
 }
 
 #[test]
-fn a_risk_that_the_rules_gave_approves_where_the_log_trusts_it() {
-    let mut given = Given::new().command(set(Setting::TrustClassifier, "true"));
+fn what_the_rules_call_low_goes_on_with_the_rule_as_its_reason() {
+    let mut given = Given::new();
     let emitted = given.execute(submit(1, "Fix the crash at login"));
     assert_eq!(emitted[3].event, approved_by(Approver::System));
+    assert_eq!(reason_of_approval(&emitted), "risk low by rule (type fix)");
     // It trusts the rules as far as it trusts anybody.
     given.execute(submit(2, "Fix the crash of the payment"));
     given.execute(submit(3, "Paginate the list"));
     for waits in [2, 3] {
         assert_eq!(status(&given, waits), ApprovalStatus::Proposed);
     }
+}
+
+#[test]
+fn the_systems_approval_says_who_or_what_gave_the_risk() {
+    let all = Given::new().command(set(Setting::AutonomyThreshold, "high"));
+    let why = |command: SubmitIntent| reason_of_approval(&all.decide(command).expect("accepted"));
+    assert_eq!(why(risky(1, Risk::Low)), "risk low (declared)");
+    let high = why(submit(1, "Fix the auth migration"));
+    assert_eq!(high, "risk high by rule (word \"migration\")");
+    let mut given = Given::new().command(risky(1, Risk::High));
+    let judged = given.execute(judge(1, Risk::Low));
+    assert_eq!(reason_of_approval(&judged), "risk low (judged)");
 }
 
 #[test]
@@ -262,11 +284,12 @@ fn bases(command: SubmitIntent) -> [String; 2] {
         slot.map(|slot| format!(" {}", pieces[usize::from(slot.0)]))
             .unwrap_or_default()
     };
-    assert_eq!(event.flow, event.work_type.expect("a type").flow());
+    let work_type = event.work_type.as_ref().expect("a type");
+    assert_eq!(event.flow, work_type.flow(ListedType::Feature));
     [
         format!(
             "{} by {}{}",
-            event.work_type.expect("a type"),
+            work_type,
             event.type_basis.expect("a basis"),
             word(event.type_word)
         ),
@@ -381,6 +404,52 @@ fn a_risk_judged_low_lets_a_proposed_intent_go_on() {
     // Once: what is approved is only classified anew.
     let emitted = given.execute(judge(1, Risk::Low));
     assert_eq!(names(&emitted), ["intent.classified"]);
+}
+
+#[test]
+fn a_type_that_is_not_listed_goes_by_the_setting_for_those() {
+    let docs = || WorkType::Other("docs".into());
+    let of_docs = |number: u128| SubmitIntent {
+        work_type: Some(docs()),
+        ..submit(number, "Describe the cache")
+    };
+    let mut given = Given::new();
+    let emitted = given.execute(of_docs(1));
+    let (event, _) = classified(&emitted);
+    assert_eq!(event.work_type, Some(docs()));
+    assert_eq!((event.risk, event.flow.len()), (Some(Risk::Med), 3));
+    assert_eq!(status(&given, 1), ApprovalStatus::Proposed);
+
+    given.execute(set(Setting::UnknownType, "test"));
+    let emitted = given.execute(of_docs(2));
+    let why = "risk low by rule (type docs, as classification.unknown_type)";
+    assert_eq!(reason_of_approval(&emitted), why);
+    given.execute(set(Setting::UnknownType, "audit"));
+    let emitted = given.execute(JudgeIntent {
+        work_type: Some(docs()),
+        risk: None,
+        ..judge(1, Risk::Low)
+    });
+    let (event, _) = classified(&emitted);
+    assert_eq!(event.flow, [FlowStep::Audit, FlowStep::Report]);
+    // What was decided stays.
+    assert_eq!(state(&given, 1).risk, Some(Risk::Med));
+}
+
+#[test]
+fn a_listed_type_in_other_letters_is_refused_with_the_word() {
+    let slip = SubmitIntent {
+        work_type: Some(WorkType::Other("Fix".into())),
+        ..submit(1, "Describe the cache")
+    };
+    let refusal = Given::new().decide(slip).expect_err("a slip").to_string();
+    assert!(refusal.contains("write \"fix\""), "{refusal}");
+    let given = Given::new().command(risky(1, Risk::High));
+    let slip = JudgeIntent {
+        work_type: Some(WorkType::Other("AUDIT".into())),
+        ..judge(1, Risk::Low)
+    };
+    assert!(given.decide(slip).is_err());
 }
 
 #[test]

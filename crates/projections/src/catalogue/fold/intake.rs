@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::Fold;
 use super::create::link;
+use crate::catalogue::facet::Facet;
 use crate::catalogue::inbox::{Waits, waits};
 use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
@@ -27,6 +28,8 @@ struct Place {
     waits: Option<Waits>,
     first: u64,
     status: ApprovalStatus,
+    /// The same, if it is listed by it.
+    listed: Option<ApprovalStatus>,
     /// The intent that counts it among its parts.
     above: Option<Uuid>,
 }
@@ -85,6 +88,7 @@ impl Fold<'_> {
             waits: waits(counts, status),
             first: row.first,
             status,
+            listed: counts.is_taken_in.then_some(status),
             above: above.map(|link| link.target).filter(|_| counts.is_counted),
         })
     }
@@ -99,6 +103,7 @@ impl Fold<'_> {
         for _ in 0..MOST_ANCESTORS {
             let after = self.place(moved);
             self.list_waiting(moved, before.as_ref(), after.as_ref());
+            self.list_approval(moved, before.as_ref(), after.as_ref());
             let standing = |place: &Option<Place>| {
                 place
                     .as_ref()
@@ -134,6 +139,43 @@ impl Fold<'_> {
         }
         if let Some(after) = after {
             self.rows.put_new(&after, id.as_bytes());
+        }
+    }
+
+    /// Moves an intent between the lists by approval status.
+    fn list_approval(&mut self, id: Uuid, before: Option<&Place>, after: Option<&Place>) {
+        let key = |place: Option<&Place>| {
+            let place = place?;
+            let list = keys::of_facet(Facet::Approval, place.listed?.as_str());
+            Some(keys::listed(&list, place.first))
+        };
+        let is = |place: Option<&Place>| place.and_then(|place| place.listed);
+        if is(before) == is(after) {
+            return;
+        }
+        if let Some(before) = key(before) {
+            self.rows.take_away(&before);
+        }
+        if let Some(after) = key(after) {
+            self.rows.put_new(&after, id.as_bytes());
+        }
+    }
+
+    /// Moves the intent of this stream from the list of one word to that of another.
+    fn list_facet(&mut self, facet: Facet, before: Option<&str>, after: Option<&str>) {
+        let id = self.own();
+        let Some(first) = self.row(Kind::Intent, id).map(|row| row.first) else {
+            return;
+        };
+        if before == after {
+            return;
+        }
+        let key = |word| keys::listed(&keys::of_facet(facet, word), first);
+        if let Some(before) = before {
+            self.rows.delete(&key(before));
+        }
+        if let Some(after) = after {
+            self.rows.put(&key(after), id.as_bytes());
         }
     }
 
@@ -179,8 +221,13 @@ impl Fold<'_> {
     pub(super) fn taken_in(&mut self, event: &TakenIn) {
         let id = self.own();
         self.change_intent(|counts| counts.is_taken_in = true);
-        if let Some(row) = self.row(Kind::Intent, id) {
-            row.sort = Some(event.source.as_str().to_owned());
+        let source = event.source.as_str().to_owned();
+        let row = self.row(Kind::Intent, id);
+        let before = row.and_then(|row| row.sort.replace(source.clone()));
+        self.list_facet(Facet::Source, before.as_deref(), Some(&source));
+        let step = self.step;
+        for label in &step.labels {
+            self.list_facet(Facet::Label, None, Some(label));
         }
         if let Some(link) = link(Relation::IntentChildOf, event.child_of) {
             self.link(id, link.relation, link.target);
@@ -197,6 +244,19 @@ impl Fold<'_> {
     }
 
     pub(super) fn classified(&mut self, event: &Classified) {
+        let id = self.own();
+        if let Some(work_type) = &event.work_type {
+            let word = work_type.as_str().to_owned();
+            let row = self.row(Kind::Intent, id);
+            let before = row.and_then(|row| row.work_type.replace(word.clone()));
+            self.list_facet(Facet::Type, before.as_deref(), Some(&word));
+        }
+        if let Some(risk) = event.risk {
+            let row = self.row(Kind::Intent, id);
+            let before = row.and_then(|row| intent_counts(row)?.risk());
+            let before = before.map(Risk::as_str);
+            self.list_facet(Facet::Risk, before, Some(risk.as_str()));
+        }
         self.change_intent(|counts| {
             counts.is_taken_in = true;
             if let Some(risk) = event.risk {

@@ -77,7 +77,7 @@ pub(super) fn taken_in(event: &TakenIn) -> String {
 /// The type and the risk, each with what decided it.
 pub(super) fn classified(event: &Classified, entry: &Entry) -> String {
     let mut parts = Vec::new();
-    if let Some(work_type) = event.work_type {
+    if let Some(work_type) = &event.work_type {
         let word = event.type_word.map(|slot| quoted(entry, slot));
         let by = match event.type_basis {
             Some(TypeBasis::Label) => format!(" (label {})", word.unwrap_or_default()),

@@ -21,11 +21,12 @@ impl Draw<'_> {
     }
 
     fn work_type(&mut self) -> Option<WorkType> {
-        let all = WorkType::ALL;
-        if self.dice.once_in(2) {
-            self.dice.pick(all)
-        } else {
-            None
+        // Some of nobody's list, and a slip.
+        let own = ["docs", "文書", "Fix"].map(|word| WorkType::Other(word.to_owned()));
+        match self.dice.roll(8) {
+            0..4 => None,
+            4 => own.get(self.dice.roll(3)).cloned(),
+            _ => self.dice.pick(WorkType::LISTED),
         }
     }
 
@@ -108,13 +109,14 @@ impl Draw<'_> {
     }
 
     fn setting(&mut self) -> SetSetting {
-        let (setting, values): (_, &[&str]) = match self.dice.roll(4) {
+        let (setting, values): (_, &[&str]) = match self.dice.roll(5) {
             0 => (
                 Setting::AutonomyThreshold,
                 &["low", "none", "med", "high", "all"],
             ),
             1 => (Setting::TrustClassifier, &["false", "true", "maybe"]),
             2 => (Setting::OwnRequests, &["true", "false", "maybe"]),
+            3 => (Setting::UnknownType, &["feature", "test", "audit", "docs"]),
             _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
         };
         SetSetting {
@@ -149,7 +151,11 @@ impl Draw<'_> {
                     });
                 }
             }
-            3 => analysis.child_intents = (0..=self.dice.roll(2)).map(|_| self.child()).collect(),
+            3 => {
+                analysis.child_intents = (0..=self.dice.roll(2))
+                    .map(|number| self.child(number))
+                    .collect()
+            }
             _ => analysis.clarifications = vec![self.text()],
         }
         if self.dice.once_in(16) {
@@ -158,12 +164,22 @@ impl Draw<'_> {
         analysis
     }
 
-    fn child(&mut self) -> ChildIntent {
+    fn child(&mut self, number: usize) -> ChildIntent {
+        let mut depends_on = Vec::new();
+        if self.dice.once_in(3) {
+            depends_on.push(format!("c{}", self.dice.roll(number + 2)));
+        }
+        if self.dice.once_in(6) {
+            depends_on.push(self.id::<IntentId>(Kind::Intent).to_string());
+        }
         ChildIntent {
-            title: self.text(),
             body: self.words(),
+            id: (!self.dice.once_in(4)).then(|| format!("c{number}")),
+            work_type: self.work_type(),
             risk: self.risk(),
-            extra: None,
+            labels: (0..self.dice.roll(2)).map(|_| self.text()).collect(),
+            depends_on,
+            ..ChildIntent::new(self.text())
         }
     }
 

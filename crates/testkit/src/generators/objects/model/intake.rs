@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{Intent, Judged, Model, Task, demand, text};
 
 /// The log's settings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// 0 for none, then the risks.
     threshold: usize,
@@ -21,15 +21,18 @@ pub struct Settings {
     retries: u32,
     /// Whether people approve what they asked for.
     pub(super) own: bool,
+    /// By which type one goes that is not listed.
+    unknown: String,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
             threshold: 1,
-            trust: false,
+            trust: true,
             retries: 2,
             own: false,
+            unknown: "feature".to_owned(),
         }
     }
 }
@@ -149,20 +152,19 @@ impl Model {
         }
     }
 
-    /// Why an intent is in the inbox, if it is (dialects.md C, Inbox).
+    /// Why an intent is in the inbox, if it is (docs/spec/forge.md, Inbox).
     pub fn inbox_reason(&self, id: Uuid) -> Option<&'static str> {
         let intent = &self.intents[&id];
         if !intent.taken_in {
             return None;
         }
-        let low_waits = self.settings.threshold == 0;
         match self.approval(id) {
             "blocked" => Some("blocked"),
             "error" => Some("error"),
             "proposed" | "approved" | "executing" if !intent.unanswered.is_empty() => {
                 Some("clarification")
             }
-            "proposed" if intent.risk != Some(Risk::Low) || low_waits => Some("approval"),
+            "proposed" => Some("approval"),
             _ => None,
         }
     }
@@ -194,11 +196,7 @@ impl Model {
             }
         }
         self.because(c)?;
-        // No text of the generator has a word that says more.
-        let by_rule = match c.work_type {
-            Some(WorkType::Fix | WorkType::Refactor | WorkType::Test) => Risk::Low,
-            Some(WorkType::Feature | WorkType::Audit) | None => Risk::Med,
-        };
+        let by_rule = self.risk_by_rule(c.work_type.as_ref())?;
         let id = c.id?.0;
         self.new_intent(id, c.risk, by_rule);
         self.intents.get_mut(&id)?.child_of = c.child_of.map(Uuid::from);
@@ -207,6 +205,20 @@ impl Model {
             self.intents.get_mut(&parent.0)?.children.push(id);
         }
         self.place(Some(id), Kind::Intent)
+    }
+
+    /// No text of the generator has a word that says more than the type.
+    fn risk_by_rule(&self, work_type: Option<&WorkType>) -> Option<Risk> {
+        let word = match work_type {
+            None => "feature",
+            Some(WorkType::Other(word)) if word == "Fix" => return None,
+            Some(WorkType::Other(_)) => &self.settings.unknown,
+            Some(listed) => listed.as_str(),
+        };
+        match word {
+            "fix" | "refactor" | "test" => Some(Risk::Low),
+            _ => Some(Risk::Med),
+        }
     }
 
     fn new_intent(&mut self, id: Uuid, judged: Option<Risk>, by_rule: Risk) {
@@ -228,6 +240,7 @@ impl Model {
 
     fn judge_intent(&mut self, c: &intent::JudgeIntent) -> Judged {
         demand(c.work_type.is_some() || c.risk.is_some())?;
+        self.risk_by_rule(c.work_type.as_ref())?;
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
         let intent = self.open_intent(c.intent.0)?;
         intent.risk = c.risk.or(intent.risk);
@@ -289,17 +302,55 @@ impl Model {
         let intent = self.open_intent(id)?;
         (intent.stage, intent.analyzed) = ("executing", true);
         self.analyzed_tasks(id, &c.tasks)?;
-        for child in &c.child_intents {
-            text(&child.title)?;
-            let own = self.own_id();
-            self.new_intent(own, child.risk, Risk::Med);
-            self.intents.get_mut(&own)?.child_of = Some(id);
-            self.intents.get_mut(&id)?.children.push(own);
-        }
+        self.analyzed_children(id, &c.child_intents)?;
         match c.clarifications.is_empty() {
             true => Some(true),
             false => self.ask(id, &c.clarifications),
         }
+    }
+
+    fn analyzed_children(&mut self, parent: Uuid, children: &[intent::ChildIntent]) -> Option<()> {
+        let mut ids = BTreeMap::new();
+        let mut own = Vec::new();
+        for child in children {
+            own.push(self.own_id());
+            if let Some(name) = &child.id {
+                let id = *own.last()?;
+                demand(ids.insert(name.as_str(), id).is_none())?;
+            }
+        }
+        let mut above = vec![parent];
+        while let Some(next) = self.intents[above.last()?].child_of {
+            above.push(next);
+        }
+        let mut needs: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+        for (child, id) in children.iter().zip(&own) {
+            text(&child.title)?;
+            child.labels.iter().try_for_each(|label| text(label))?;
+            let of = |name: &String| match ids.get(name.as_str()) {
+                Some(id) => Some(*id),
+                None => name.parse().ok().filter(|id| self.intents.contains_key(id)),
+            };
+            let waits: Option<BTreeSet<Uuid>> = child.depends_on.iter().map(of).collect();
+            let waits = waits?;
+            demand(above.iter().all(|above| !waits.contains(above)))?;
+            needs.insert(*id, waits);
+        }
+        // What cannot be done last can never be done.
+        let mut left: BTreeSet<Uuid> = own.iter().copied().collect();
+        while let Some(next) = left.iter().copied().find(|id| needs[id].is_disjoint(&left)) {
+            left.remove(&next);
+        }
+        demand(left.is_empty())?;
+        for (child, id) in children.iter().zip(own) {
+            let by_rule = self.risk_by_rule(child.work_type.as_ref())?;
+            self.new_intent(id, child.risk, by_rule);
+            let new = self.intents.get_mut(&id)?;
+            new.child_of = Some(parent);
+            new.depends_on = needs.remove(&id)?.into_iter().collect();
+            self.intents.get_mut(&parent)?.children.push(id);
+        }
+        Some(())
     }
 
     fn analyzed_tasks(&mut self, intent: Uuid, tasks: &[intent::AnalyzedTask]) -> Option<()> {
@@ -425,15 +476,14 @@ impl Model {
                 demand(settings.retries <= 100)?;
             }
             Setting::OwnRequests => settings.own = c.value.parse().ok()?,
+            Setting::UnknownType => {
+                let words = ["feature", "refactor", "fix", "test", "audit"];
+                demand(words.contains(&c.value.as_str()))?;
+                settings.unknown.clone_from(&c.value);
+            }
         }
         let before = &self.settings;
-        let same = (before.threshold, before.trust, before.retries, before.own)
-            == (
-                settings.threshold,
-                settings.trust,
-                settings.retries,
-                settings.own,
-            );
+        let same = *before == settings;
         self.settings = settings;
         Some(!same)
     }

@@ -1,0 +1,231 @@
+//! Intents that agents write to `intents/`, as they come: each file by itself, with the rules of
+//! an import.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use annals::Annals;
+use annals::domain::{ActorKind, ActorRef, IntentId};
+
+use super::{IMPORTER, Import, Shown};
+use crate::forge::export::{is_exported, mark};
+use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
+use crate::forge::source::Source;
+use crate::report::{ImportReport, NAMED};
+use crate::secrets::{Redactions, Secrets};
+
+/// Files that are taken together: a report names each of so many.
+const TOGETHER: usize = NAMED / 2;
+
+/// A file of an intent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntentEntry(pub(in crate::forge) Named);
+
+impl IntentEntry {
+    /// What its intent goes by.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(in crate::forge) fn place(&self) -> &Place {
+        &self.0.place
+    }
+}
+
+/// What became of an intent's file, which stays in any case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IntentBecame {
+    /// It is in the log now.
+    Recorded {
+        /// The intent.
+        intent: IntentId,
+        /// How many events it took.
+        events: u64,
+        /// What should be known of it, such as a parent that is not there yet.
+        remarks: Vec<String>,
+    },
+    /// It was in the log, and goes on as its file says.
+    BroughtOn {
+        /// The intent.
+        intent: IntentId,
+        /// How many events it took.
+        events: u64,
+    },
+    /// The log has all that it says.
+    Known {
+        /// The intent.
+        intent: IntentId,
+    },
+    /// It is in the log, and left there as it is.
+    Left {
+        /// Why.
+        reason: String,
+    },
+    /// An export of this log wrote it.
+    Exported,
+    /// It cannot be read or taken.
+    Broken {
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody took it away.
+    Gone,
+}
+
+impl fmt::Display for IntentBecame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IntentBecame::Recorded {
+                intent, remarks, ..
+            } => {
+                write!(f, "it is recorded as the intent {intent}")?;
+                remarks.iter().try_for_each(|it| write!(f, "; {it}"))
+            }
+            IntentBecame::BroughtOn { intent, .. } => {
+                write!(f, "the intent {intent} goes on as it says")
+            }
+            IntentBecame::Known { intent } => write!(f, "the intent {intent} has all that it says"),
+            IntentBecame::Left { reason } | IntentBecame::Broken { reason, .. } => {
+                f.write_str(reason)
+            }
+            IntentBecame::Exported => f.write_str("an export of this log wrote it"),
+            IntentBecame::Gone => f.write_str("somebody took it away"),
+        }
+    }
+}
+
+/// What became of several files.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct IntentsTaken {
+    /// Each file, in the order in which they were given.
+    pub files: Vec<(PathBuf, IntentBecame)>,
+    /// Secrets that were taken out.
+    pub redacted: Redactions,
+}
+
+/// Records what files of intents say, by the rules of an import. One bad file does not hold
+/// the others. A file that was taken before adds nothing, however often it is taken again, and
+/// what an export of this log wrote is left out. Tasks and reviews are for an import.
+///
+/// # Errors
+/// [`ForgeFolderError`]; what was recorded before stays.
+pub async fn take_intents(
+    annals: &Annals,
+    folder: &Folder,
+    files: &[IntentEntry],
+    secrets: &Secrets,
+) -> Result<IntentsTaken, ForgeFolderError> {
+    let mut taken = IntentsTaken::default();
+    for files in files.chunks(TOGETHER) {
+        take(annals, folder, files, secrets, &mut taken).await?;
+    }
+    Ok(taken)
+}
+
+async fn take(
+    annals: &Annals,
+    folder: &Folder,
+    files: &[IntentEntry],
+    secrets: &Secrets,
+    taken: &mut IntentsTaken,
+) -> Result<(), ForgeFolderError> {
+    let mark = mark(annals);
+    let (mut there, mut names) = (Vec::new(), Vec::new());
+    for entry in files {
+        let path = entry.path().to_owned();
+        match entry.place().bytes() {
+            Ok(bytes) if is_exported(&mark, &path, &String::from_utf8_lossy(&bytes)) => {
+                taken.files.push((path, IntentBecame::Exported));
+            }
+            Ok(_) => {
+                let name = secrets.redact(entry.name()).content.into_owned();
+                names.push((path, name.clone()));
+                there.push(Named {
+                    name,
+                    place: entry.place().clone(),
+                });
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                taken.files.push((path, IntentBecame::Gone));
+            }
+            Err(error) => return Err(unreadable(&path, error)),
+        }
+    }
+    let (mut report, settings) = (ImportReport::default(), annals.settings().await?);
+    let mut source = Source::default();
+    source.read_intents(there, secrets, &mut report);
+    source.let_go(&settings);
+    if let Some(tasks) = folder.part(Part::Tasks)? {
+        // What has tasks is not done without them.
+        let has_tasks = |name: &&String| {
+            let file = Place::new(&tasks, format!("{name}.yaml").as_ref());
+            matches!(file.kind(), Ok(Some(_)))
+        };
+        let names = names.iter().map(|(_, name)| name);
+        source.bad_tasks = names.filter(has_tasks).cloned().collect();
+    }
+    let actor = ActorRef::new(ActorKind::System, IMPORTER);
+    let shown = Shown {
+        progress: &mut |_| {},
+        done: 0,
+        total: source.len(),
+    };
+    let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
+    import.intents(&source).await?;
+    import.families().await?;
+    let became = names.into_iter().map(|(path, name)| {
+        let became = import.of_file(&path, &name);
+        (path, became)
+    });
+    taken.files.extend(became.collect::<Vec<_>>());
+    taken.redacted.merge(import.report.redacted);
+    Ok(())
+}
+
+impl Import<'_> {
+    /// What became of a file.
+    fn of_file(&self, path: &Path, name: &str) -> IntentBecame {
+        let file = path.display().to_string();
+        if let Some(broken) = self.report.broken.iter().find(|it| it.file == file) {
+            return IntentBecame::Broken {
+                line: broken.line,
+                reason: broken.reason.clone(),
+            };
+        }
+        let intent = self.known.get(name).map(|known| known.id);
+        let intent = intent.unwrap_or_else(|| self.ids.intent(name));
+        match self.became.get(name) {
+            Some(recorded) if recorded.is_new => IntentBecame::Recorded {
+                intent,
+                events: recorded.events,
+                remarks: self
+                    .report
+                    .violations
+                    .iter()
+                    .filter(|it| it.file == file)
+                    .flat_map(|it| it.violations.clone())
+                    .collect(),
+            },
+            Some(recorded) => IntentBecame::BroughtOn {
+                intent,
+                events: recorded.events,
+            },
+            None => match self.report.passed_over.iter().find(|it| it.file == file) {
+                Some(left) => IntentBecame::Left {
+                    reason: left.reason.clone(),
+                },
+                None => IntentBecame::Known { intent },
+            },
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What intents are listed by besides their life: each has a list for every word that it has.
+
+use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
+use bytes::Bytes;
+
+use super::keys;
+
+/// What a list of intents is by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Facet {
+    /// The status that follows from approvals and parts.
+    Approval,
+    /// The kind of work.
+    Type,
+    /// How risky it is.
+    Risk,
+    /// Where it comes from.
+    Source,
+    /// One of its labels.
+    Label,
+}
+
+impl Facet {
+    /// The number in keys.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Facet::Approval => 1,
+            Facet::Type => 2,
+            Facet::Risk => 3,
+            Facet::Source => 4,
+            Facet::Label => 5,
+        }
+    }
+}
+
+/// Which intents to list: those that have all of what is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IntentFilter {
+    /// Those in this status; only intents that were ever proposed, judged, approved or
+    /// asked about have one.
+    pub approval: Option<ApprovalStatus>,
+    /// Those of this kind of work.
+    pub work_type: Option<WorkType>,
+    /// Those of this risk.
+    pub risk: Option<Risk>,
+    /// Those that come from there.
+    pub source: Option<Source>,
+    /// Those that have all of these labels.
+    pub labels: Vec<String>,
+}
+
+impl IntentFilter {
+    /// Whether it leaves nothing out.
+    pub fn is_empty(&self) -> bool {
+        *self == IntentFilter::default()
+    }
+
+    /// The lists that an intent must be in, those that are likely shorter first.
+    pub(super) fn lists(&self) -> Vec<Bytes> {
+        let labels = self.labels.iter();
+        let mut lists: Vec<Bytes> = labels
+            .map(|label| keys::of_facet(Facet::Label, label))
+            .collect();
+        let of_type = self.work_type.as_ref();
+        let rest = [
+            of_type.map(|it| (Facet::Type, it.as_str())),
+            self.approval.map(|it| (Facet::Approval, it.as_str())),
+            self.risk.map(|it| (Facet::Risk, it.as_str())),
+            self.source.map(|it| (Facet::Source, it.as_str())),
+        ];
+        let rest = rest.into_iter().flatten();
+        lists.extend(rest.map(|(facet, word)| keys::of_facet(facet, word)));
+        lists
+    }
+}
