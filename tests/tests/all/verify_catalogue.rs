@@ -31,6 +31,7 @@ fn call(run: RunId) -> Request {
         status: ToolStatus::Ok,
         result_summary: None,
         artifacts: Vec::new(),
+        output: vec![],
         duration_ms: None,
     })
 }

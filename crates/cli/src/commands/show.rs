@@ -3,8 +3,8 @@
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, TaskId};
-use annals::event_log::ReadError;
-use annals::projections::{ContextPipelineView, ObjectView, PatchSetView, PieceValue};
+use annals::event_log::{Digest, ReadError};
+use annals::projections::{ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue};
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::cli::{Dialect, Show};
 use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::{counted, when, who};
+use crate::output::{bytes, counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -83,10 +83,31 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         let line = format!("  violation: {violation}");
         context.output.line(&line)?;
     }
+    for kept in view.kept_content() {
+        context.output.line(&kept_line(&kept))?;
+    }
     for note in &redactions {
         context.output.line(&redacted(note))?;
     }
     Ok(())
+}
+
+/// Content that the log keeps of an object, and how to see it.
+fn kept_line(kept: &KeptContent<'_>) -> String {
+    let name = match kept.item {
+        Some(item) => format!("item {item} {}", kept.name),
+        None => kept.name.clone(),
+    };
+    match kept.content {
+        PieceValue::Removed => format!("  content of {name}: it was removed"),
+        PieceValue::Bytes(bytes) => {
+            let digest = Digest::of(bytes);
+            format!("  content of {name}: annals cat {digest}")
+        }
+        PieceValue::Attachment { digest, size } => {
+            format!("  content of {name}: {}, annals cat {digest}", bytes(*size))
+        }
+    }
 }
 
 /// The JSON of an object that lost content says so in a field more.

@@ -54,7 +54,7 @@ pub(crate) enum KeepingError {
     )]
     DigestOrId { what: String, id: uuid::Uuid },
     #[error(
-        "{object} refers to {all} contents: {}. Name one by its digest", list(.contents)
+        "{object} refers to {all} contents: {}. Name one by its digest, or by its name with --part", list(.contents)
     )]
     SeveralContents {
         object: String,

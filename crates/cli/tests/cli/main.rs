@@ -18,6 +18,7 @@ mod hostile;
 mod import;
 mod import_claude;
 mod intake;
+mod kept;
 mod keeping;
 mod log;
 mod observations;

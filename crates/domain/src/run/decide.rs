@@ -16,6 +16,7 @@ use super::{
     StoredFootprint, StoredTokens, StoredTouchedFile, TokenUsage, ToolInvoked, UsageRecorded,
     ValidationStarted,
 };
+use crate::content::check_parts;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
@@ -254,6 +255,7 @@ pub(crate) fn record_tool_invocation(
 ) -> Decided {
     not_blank("tool_name", &command.tool_name)?;
     check_artifacts(&command.artifacts)?;
+    check_parts("output", &command.output)?;
     require_unfinished(world, command.run, "record_tool_invocation")?;
     let tool_invocation = fresh_id(world, command.id, meta)?;
     let mut pieces = Pieces::new();
@@ -268,7 +270,11 @@ pub(crate) fn record_tool_invocation(
         status: command.status,
         duration_ms: command.duration_ms,
         result_summary: pieces.optional_text(command.result_summary.as_deref()),
-        artifacts: StoredArtifact::store_all(&command.artifacts, &mut pieces),
+        artifacts: StoredArtifact::store_with_parts(
+            &command.artifacts,
+            &command.output,
+            &mut pieces,
+        ),
     };
     Ok(vec![emit(command.run, event, pieces)])
 }
@@ -402,6 +408,7 @@ pub(crate) fn record_evidence(world: &mut World, command: &RecordEvidence, meta:
     not_blank("tool", &command.tool)?;
     not_blank("kind", command.kind.as_str())?;
     check_artifacts(&command.report_artifacts)?;
+    check_parts("report", &command.report)?;
     let state = require_unfinished(world, command.run, "record_evidence")?;
     if let Some(patch_set) = command.patchset_id
         && !state.patch_sets.contains_key(&patch_set)
@@ -422,7 +429,11 @@ pub(crate) fn record_evidence(world: &mut World, command: &RecordEvidence, meta:
         command: pieces.optional_text(command.command_line.as_deref()),
         exit_code: command.exit_code,
         summary: pieces.optional_text(command.summary.as_deref()),
-        report_artifacts: StoredArtifact::store_all(&command.report_artifacts, &mut pieces),
+        report_artifacts: StoredArtifact::store_with_parts(
+            &command.report_artifacts,
+            &command.report,
+            &mut pieces,
+        ),
     };
     Ok(vec![emit(command.run, event, pieces)])
 }

@@ -11,6 +11,7 @@ mod pipeline_frame_pushed_v1;
 mod pipeline_frames_used_v1;
 mod plan_step_frames_linked_v1;
 mod run_tool_invoked_v1;
+mod snapshot_item_added_v1;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -101,6 +102,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(pipeline_frames_used_v1::STEP),
         Box::new(plan_step_frames_linked_v1::STEP),
         Box::new(pipeline_frame_pushed_v1::STEP),
+        Box::new(snapshot_item_added_v1::STEP),
     ]
 }
 

@@ -12,7 +12,7 @@ use annals::projections::{
     RunView, TaskView, View,
 };
 use annals::{At, ObservationsQuery};
-use annals_testkit::generators::objects::model::{self, Model};
+use annals_testkit::generators::objects::model::{self, Model, SnapshotItem};
 use annals_testkit::generators::objects::{Dice, command};
 use futures::executor::block_on;
 use proptest::prelude::*;
@@ -137,10 +137,14 @@ fn compare(history: &History, model: &Model) {
     }
     for (id, snapshot) in &model.snapshots {
         let view: ContextSnapshotView = get(history, SnapshotId(*id));
-        let blobs: Vec<bool> = view.items.iter().map(|item| item.blob.is_some()).collect();
+        let items = view.items.iter().map(|item| SnapshotItem {
+            blob: item.blob,
+            kept: item.content.is_some(),
+        });
+        let items: Vec<SnapshotItem> = items.collect();
         assert_eq!(
-            (view.finalized, blobs),
-            (snapshot.finalized, snapshot.blobs.clone())
+            (view.finalized, items),
+            (snapshot.finalized, snapshot.items.clone())
         );
     }
     for (id, pipeline) in &model.pipelines {
