@@ -205,7 +205,11 @@ mod tests {
 
     #[test]
     fn content_is_text_base64_or_hex() {
-        let good = [r#""a\u0000b""#, r#"{"base64":"YQBi"}"#, r#"{"hex":"610062"}"#];
+        let good = [
+            r#""a\u0000b""#,
+            r#"{"base64":"YQBi"}"#,
+            r#"{"hex":"610062"}"#,
+        ];
         for json in good {
             let read: Payload = serde_json::from_str(json).expect(json);
             assert_eq!(read, Payload(b"a\0b".to_vec()), "{json}");

@@ -168,8 +168,14 @@ mod tests {
     fn the_ids_of_blobs_are_gits() {
         let sha1 = "45b983be36b73c0788dc9cbcb76cbb80fc7bb057";
         let sha256 = "96c18f0297e38d01f4b2dacddea4259aea6b2961eb0822bd2c0c3f6029030045";
-        assert_eq!(GitOid::sha1_of_blob(b"hi\n"), Ok(sha1.parse().expect("an id")));
-        assert_eq!(GitOid::sha256_of_blob(b"hi\n"), sha256.parse().expect("an id"));
+        assert_eq!(
+            GitOid::sha1_of_blob(b"hi\n"),
+            Ok(sha1.parse().expect("an id"))
+        );
+        assert_eq!(
+            GitOid::sha256_of_blob(b"hi\n"),
+            sha256.parse().expect("an id")
+        );
         for given in [sha1, sha256] {
             let id: GitOid = given.parse().expect("an id");
             assert_eq!(id.same_hash_of_blob(b"hi\n"), Ok(id));

@@ -152,13 +152,13 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
     };
     let snapshot = SnapshotId(story.command(open).await.id.expect("a snapshot"));
     story
-        .command(annals::domain::run::AttachSnapshot { run, snapshot })
-        .await;
-    story
         .command(FinalizeSnapshot {
             snapshot,
             summary: Some("nothing yet".into()),
         })
+        .await;
+    story
+        .command(annals::domain::run::AttachSnapshot { run, snapshot })
         .await;
     let snapshot: ContextSnapshotView = story.annals.get(snapshot).await.expect("a snapshot");
     assert!(snapshot.items.is_empty());

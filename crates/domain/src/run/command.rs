@@ -24,7 +24,8 @@ pub struct CreateRun {
     /// The baseline commit; left out before a repository's first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<GitOid>,
-    /// The context that the run starts with.
+    /// The context that the run starts with. An open snapshot is finalized with it, and refused
+    /// where an item lacks its blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotId>,
     /// The machine; left out, the service may fill it in.
@@ -50,7 +51,8 @@ impl CreateRun {
     }
 }
 
-/// Attaches the context that a run started with, once.
+/// Attaches the context that a run started with, once. An open snapshot is finalized with it, and
+/// refused where an item lacks its blob.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachSnapshot {

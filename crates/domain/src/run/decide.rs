@@ -22,7 +22,7 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{
     AnyEvent, ArtifactRef, DecideError, Kind, Meta, PatchSetId, Refusal, RunId, StoredArtifact,
-    StoredEnvironment, StreamKind, TaskId, intent, task,
+    StoredEnvironment, StreamKind, TaskId, intent, snapshot, task,
 };
 
 pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
@@ -101,9 +101,10 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     if let Some(plan) = command.plan {
         world.require(StreamKind::Plan, plan)?;
     }
-    if let Some(snapshot) = command.snapshot {
-        world.require(StreamKind::Snapshot, snapshot)?;
-    }
+    let finalized = match command.snapshot {
+        Some(id) => snapshot::decide::finalize_for_run(world, id)?,
+        None => None,
+    };
     if let Some(patch_set) = command.reverts {
         check_revertible(world, command.task, patch_set)?;
     }
@@ -131,6 +132,7 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
         ));
     }
     events.extend(begun);
+    events.extend(finalized);
     Ok(events)
 }
 
@@ -201,14 +203,13 @@ pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &M
             Refusal::invalid("snapshot", "the run has one already, which never changes").into(),
         );
     }
-    world.require(StreamKind::Snapshot, command.snapshot)?;
-    Ok(vec![emit(
-        command.run,
-        SnapshotAttached {
-            snapshot: command.snapshot,
-        },
-        Pieces::new(),
-    )])
+    let finalized = snapshot::decide::finalize_for_run(world, command.snapshot)?;
+    let attached = SnapshotAttached {
+        snapshot: command.snapshot,
+    };
+    let mut events = vec![emit(command.run, attached, Pieces::new())];
+    events.extend(finalized);
+    Ok(events)
 }
 
 pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Meta) -> Decided {

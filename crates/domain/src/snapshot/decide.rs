@@ -151,6 +151,27 @@ pub(crate) fn finalize(world: &mut World, command: &FinalizeSnapshot, _: &Meta) 
     Ok(vec![emit(command.snapshot, event, pieces)])
 }
 
+/// What becomes of a snapshot that a run gets: it is what the run saw, and does not change from then
+/// on. One that lacks something is refused.
+pub(crate) fn finalize_for_run(
+    world: &mut World,
+    id: SnapshotId,
+) -> Result<Option<Emitted>, DecideError> {
+    let state = world.snapshot(id)?;
+    let State::Open { items } = &*state else {
+        return Ok(None);
+    };
+    if let Some(lacks) = lacking(items) {
+        let reason = format!(
+            "{lacks}; a run's snapshot is complete: give each its blob with attach_blob, or attach a \
+             snapshot whose items have their content"
+        );
+        return Err(Refusal::invalid("snapshot", reason).into());
+    }
+    let event = Finalized { summary: None };
+    Ok(Some(emit(id, event, Pieces::new())))
+}
+
 fn all_have_blobs(items: &[ItemState]) -> Result<(), Refusal> {
     lacking(items).map_or(Ok(()), |lacks| {
         let reason = format!("{lacks}; attach_blob each of them first");

@@ -181,7 +181,10 @@ fn a_blob_that_is_not_the_contents_is_refused() {
     let given = Given::new().command(open(vec![with_content(None), item("b", None)]));
     let (field, reason) = invalid(given.decide(attach(0)).expect_err("another blob"));
     assert_eq!(field, "item");
-    assert!(reason.contains("45b983be36b73c0788dc9cbcb76cbb80fc7bb057"), "{reason}");
+    assert!(
+        reason.contains("45b983be36b73c0788dc9cbcb76cbb80fc7bb057"),
+        "{reason}"
+    );
     assert!(given.decide(attach(1)).is_ok());
     let same = AttachBlob {
         blob: GitOid::sha1_of_blob(b"hi\n").expect("no attack"),

@@ -124,6 +124,10 @@ fn compare(history: &History, model: &Model) {
             "run {id}"
         );
         assert_eq!(view.snapshot.is_some(), run.has_snapshot, "run {id}");
+        if let Some(snapshot) = view.snapshot {
+            let snapshot: ContextSnapshotView = get(history, snapshot);
+            assert!(snapshot.finalized, "the snapshot of run {id}");
+        }
         let patch_sets = model
             .patch_sets
             .iter()

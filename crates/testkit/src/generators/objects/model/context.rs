@@ -59,6 +59,14 @@ impl Model {
         self.place(Some(id), Kind::ContextSnapshot)
     }
 
+    /// A run's snapshot is finalized, and complete.
+    pub(super) fn snapshot_of_run(&mut self, snapshot: Uuid) -> Judged {
+        if self.snapshots.get(&snapshot)?.finalized {
+            return Some(true);
+        }
+        self.finalize_snapshot(snapshot)
+    }
+
     pub(super) fn create_pipeline(&mut self, c: &pipeline::CreatePipeline) -> Judged {
         let id = c.id?.0;
         let mut pipeline = Pipeline::default();

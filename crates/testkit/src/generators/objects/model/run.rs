@@ -33,10 +33,9 @@ impl Model {
             demand(self.runs.get(&patch_set.run)?.task == c.task.0)?;
         }
         demand(c.plan.is_none_or(|plan| self.plans.contains_key(&plan.0)))?;
-        demand(
-            c.snapshot
-                .is_none_or(|snapshot| self.snapshots.contains_key(&snapshot.0)),
-        )?;
+        if let Some(snapshot) = c.snapshot {
+            self.snapshot_of_run(snapshot.0)?;
+        }
         let task = self.tasks.get(&c.task.0)?;
         if task.status == "draft" {
             let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
@@ -66,7 +65,7 @@ impl Model {
     }
 
     pub(super) fn attach_snapshot(&mut self, c: &run::AttachSnapshot) -> Judged {
-        demand(self.snapshots.contains_key(&c.snapshot.0))?;
+        self.snapshot_of_run(c.snapshot.0)?;
         let run = self.unfinished(c.run.0)?;
         demand(!run.has_snapshot)?;
         run.has_snapshot = true;
