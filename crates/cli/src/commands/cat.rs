@@ -150,9 +150,10 @@ async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliErro
         [] => {}
         [(_, digest, _)] => return Ok(*digest),
         several => {
-            let contents = several.iter().take(NAMED).map(|(name, digest, bytes)| {
-                format!("{name:?}, {digest} of {}", size(*bytes))
-            });
+            let contents = several
+                .iter()
+                .take(NAMED)
+                .map(|(name, digest, bytes)| format!("{name:?}, {digest} of {}", size(*bytes)));
             return Err(keeping(KeepingError::SeveralContents {
                 object: object.to_string(),
                 all: several.len(),

@@ -88,10 +88,16 @@ fn reports_outputs_and_items_are_kept_once_and_shown_by_cat() {
         .run(&["cat", &kept.evidence, "--part", "none"])
         .fails(1, &["none of this name"]);
     let text = place.run(&["show", &kept.snapshot]).ok().stdout;
-    assert!(text.contains("content of item 0 design notes: 3 B"), "{text}");
+    assert!(
+        text.contains("content of item 0 design notes: 3 B"),
+        "{text}"
+    );
     let stats = place.run(&["stats", "--content", "--json"]).ok().json();
     // Six parts and items, two of them the same.
-    assert_eq!((&stats["blobs"], &stats["content"]["pieces"]), (&json!(5), &json!(6)));
+    assert_eq!(
+        (&stats["blobs"], &stats["content"]["pieces"]),
+        (&json!(5), &json!(6))
+    );
     place.run(&["verify"]).ok();
 }
 
@@ -117,9 +123,13 @@ fn reports_and_outputs_go_out_as_references_with_their_hashes() {
     assert_eq!(evidence["report_artifacts"][0]["hash"], hash);
     let snapshot = kept.place.run(&["export", "git-internal", &kept.snapshot]);
     let snapshot = snapshot.ok().json();
-    let blob: Vec<u8> = serde_json::from_value(snapshot["items"][0]["blob"]["Sha1"].clone()).unwrap();
+    let blob: Vec<u8> =
+        serde_json::from_value(snapshot["items"][0]["blob"]["Sha1"].clone()).unwrap();
     // `git hash-object` of "hi\n".
-    assert_eq!(hex::encode(blob), "45b983be36b73c0788dc9cbcb76cbb80fc7bb057");
+    assert_eq!(
+        hex::encode(blob),
+        "45b983be36b73c0788dc9cbcb76cbb80fc7bb057"
+    );
 }
 
 #[test]
@@ -146,7 +156,9 @@ fn reports_outputs_and_items_are_redacted_by_event_and_by_pattern() {
     redact(&[&position(&kept.invocation)]);
     assert_eq!(place.run(&["cat", &digest]).ok().stdout, REPORT);
     redact(&[&position(&kept.evidence)]);
-    place.run(&["cat", &digest]).fails(1, &["no content has this digest"]);
+    place
+        .run(&["cat", &digest])
+        .fails(1, &["no content has this digest"]);
     // Opened, and then the first item.
     let item: u64 = position(&kept.snapshot).parse().unwrap();
     redact(&[&(item + 1).to_string()]);
@@ -171,7 +183,8 @@ fn what_is_given_twice_or_not_as_it_says_is_refused() {
     };
     let blob = "45b983be36b73c0788dc9cbcb76cbb80fc7bb057";
     refused("open_snapshot", item("other", blob), blob);
-    kept.place.accept(&[agent("open_snapshot", item("hi\n", blob))]);
+    kept.place
+        .accept(&[agent("open_snapshot", item("hi\n", blob))]);
     let two = json!({ "name": "a", "content": "x" });
     let report = json!({ "run": kept.run, "kind": "test", "tool": "t", "report": [two, two] });
     refused("record_evidence", report, "two parts have the name");
