@@ -16,6 +16,7 @@ mod nesting;
 mod others;
 mod reading;
 mod report;
+pub mod retention;
 pub mod secrets;
 mod tokens;
 pub mod verbatim;

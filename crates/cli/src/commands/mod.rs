@@ -30,6 +30,7 @@ mod refs;
 mod replay;
 mod replay_sessions;
 mod restore;
+mod retain;
 mod secrets;
 mod settings;
 mod shell;
@@ -106,6 +107,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Redact(args) => redact::run(&args, context).await,
         Command::Gc(args) => gc::run(&args, context).await,
         Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
+        Command::Retain(args) => retain::run(&args, context).await,
         Command::Restore(args) => restore::run(&args, context).await,
         Command::Doctor(args) => doctor::run(&args, context).await,
         Command::Cat(args) => cat::run(&args, context).await,

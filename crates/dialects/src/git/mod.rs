@@ -17,7 +17,7 @@ mod commit;
 mod diff;
 mod error;
 mod map;
-mod odd_files;
+pub(crate) mod odd_files;
 mod patch;
 mod read;
 mod remark;

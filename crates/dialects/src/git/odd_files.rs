@@ -13,14 +13,14 @@ const WHOLE: u64 = 1 << 20;
 const LISTS: u64 = 64 << 20;
 
 /// A file that is in the way, and what is wrong with it.
-pub(super) struct OddFile {
-    pub(super) path: PathBuf,
-    pub(super) reason: &'static str,
+pub(crate) struct OddFile {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: &'static str,
 }
 
 /// The first odd file of a repository's own folder, also at the end of a link. `path` is what an import
 /// is pointed at, in a repository or its own folder.
-pub(super) fn find(path: &Path) -> io::Result<Option<OddFile>> {
+pub(crate) fn find(path: &Path) -> io::Result<Option<OddFile>> {
     let path = std::path::absolute(path)?;
     for folder in path.ancestors() {
         let inside = folder.join(".git");
