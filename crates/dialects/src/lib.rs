@@ -5,6 +5,7 @@
 //! Ids follow from the source's own identity, so that repeating an import
 //! appends nothing.
 
+pub mod artifacts;
 pub mod claude;
 pub mod contracts;
 mod diff;

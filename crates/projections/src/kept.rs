@@ -23,6 +23,23 @@ impl ArtifactView {
 }
 
 impl ObjectView {
+    /// The object's references to content, each with its field.
+    pub fn artifacts(&self) -> Vec<(String, &ArtifactView)> {
+        let (field, list) = match self {
+            ObjectView::PatchSet(of) => {
+                let artifact = of.artifact.iter();
+                return artifact.map(|it| ("artifact".to_owned(), it)).collect();
+            }
+            ObjectView::Evidence(of) => ("report_artifacts", &of.report_artifacts),
+            ObjectView::ToolInvocation(of) => ("artifacts", &of.artifacts),
+            _ => return Vec::new(),
+        };
+        let numbered = list.iter().enumerate();
+        numbered
+            .map(|(number, artifact)| (format!("{field}[{number}]"), artifact))
+            .collect()
+    }
+
     /// Content of the object that this log keeps under a name, in the object's order.
     pub fn kept_content(&self) -> Vec<KeptContent<'_>> {
         match self {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod apply;
+mod artifacts;
 mod backup;
 mod cat;
 mod classify;
@@ -98,6 +99,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Ready(args) => ready::run(&args, context).await,
         Command::Settings(args) => settings::run(&args, context).await,
         Command::Stats(args) => stats::run(&args, context).await,
+        Command::Verify(args) if args.artifacts => artifacts::run(&args, context).await,
         Command::Verify(args) => proof::verify::run(&args, context).await,
         Command::Prove(args) => proof::prove::run(&args, context).await,
         Command::Checkpoint(args) => proof::checkpoint::run(&args, context).await,

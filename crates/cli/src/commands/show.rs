@@ -2,10 +2,11 @@
 
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
-use annals::domain::{IntentId, Kind, PlanId, TaskId};
+use annals::domain::{IntentId, Kind, PlanId, TaskId, Timestamp};
 use annals::event_log::{Digest, ReadError};
 use annals::projections::{ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue};
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
@@ -47,10 +48,11 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     }
     let json = view.to_json().map_err(LoadError::Render)?;
     let redactions = annals.redactions(object.id).await?;
+    let expired = expired(&annals, &view, at).await?;
     if context.output.is_json() {
         return context
             .output
-            .json_line(&with_redactions(json, &redactions)?);
+            .json_line(&with_more(json, &redactions, &expired)?);
     }
     let mut remark = match args.moment.position() {
         Some(position) => format!(" (after event {position})"),
@@ -83,6 +85,9 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         let line = format!("  violation: {violation}");
         context.output.line(&line)?;
     }
+    for artifact in &expired {
+        context.output.line(&expired_line(artifact))?;
+    }
     for kept in view.kept_content() {
         context.output.line(&kept_line(&kept))?;
     }
@@ -110,13 +115,71 @@ fn kept_line(kept: &KeptContent<'_>) -> String {
     }
 }
 
-/// The JSON of an object that lost content says so in a field more.
-fn with_redactions(json: String, notes: &[RedactionNote]) -> Result<String, CliError> {
-    let Some(open) = json.strip_suffix('}').filter(|_| !notes.is_empty()) else {
+/// The JSON of an object that lost content, or whose artifacts have expired, says so in fields more.
+fn with_more(
+    json: String,
+    notes: &[RedactionNote],
+    expired: &[Expired],
+) -> Result<String, CliError> {
+    let Some(open) = json.strip_suffix('}') else {
         return Ok(json);
     };
-    let notes = serde_json::to_string(notes).map_err(CliError::Json)?;
-    Ok(format!("{open},\"redactions\":{notes}}}"))
+    let mut more = open.to_owned();
+    if !notes.is_empty() {
+        let notes = serde_json::to_string(notes).map_err(CliError::Json)?;
+        more.push_str(&format!(",\"redactions\":{notes}"));
+    }
+    if !expired.is_empty() {
+        let expired = serde_json::to_string(expired).map_err(CliError::Json)?;
+        more.push_str(&format!(",\"expired\":{expired}"));
+    }
+    more.push('}');
+    Ok(more)
+}
+
+/// An artifact that its store may have forgotten by then.
+#[derive(Debug, Serialize)]
+struct Expired {
+    field: String,
+    store: String,
+    key: String,
+    expired_at: Timestamp,
+}
+
+/// The artifacts of an object that have expired at a moment: now, or when it was as it is shown.
+async fn expired(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<Expired>, CliError> {
+    let artifacts = view.artifacts();
+    if artifacts.iter().all(|(_, one)| one.expires_at.is_none()) {
+        return Ok(Vec::new());
+    }
+    let now = match at {
+        At::Now => Timestamp::from(chrono::Utc::now()),
+        At::Recorded(time) | At::Occurred(time) => time,
+        At::Position(position) => match annals.record(position).await? {
+            Some(record) => record.recorded_at().into(),
+            None => Timestamp::from(chrono::Utc::now()),
+        },
+    };
+    let expired = artifacts.into_iter().filter_map(|(field, one)| {
+        let expired_at = one.expires_at.filter(|expires_at| *expires_at <= now)?;
+        Some(Expired {
+            field,
+            store: one.store.to_string(),
+            key: one.key.to_string(),
+            expired_at,
+        })
+    });
+    Ok(expired.collect())
+}
+
+fn expired_line(expired: &Expired) -> String {
+    format!(
+        "  expired: {} ({} {}) on {}",
+        expired.field,
+        expired.store,
+        expired.key,
+        when(expired.expired_at)
+    )
 }
 
 fn redacted(note: &RedactionNote) -> String {

@@ -45,6 +45,7 @@ fn refuse_filters(args: &List) -> Result<(), CliError> {
         ("--actor", args.actor.is_some()),
         ("--parent", args.parent.is_some()),
         ("--tag", args.tag.is_some()),
+        ("--external-id", args.external_id.is_some()),
         ("--since", args.since.is_some()),
         ("--until", args.until.is_some()),
         ("--oldest", args.oldest),

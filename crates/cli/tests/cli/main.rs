@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod apply;
+mod artifacts;
 mod bad_input;
 mod beside;
 mod catalogue;

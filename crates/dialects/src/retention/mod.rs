@@ -9,6 +9,7 @@ mod custom_gc;
 mod error;
 mod keep_pack;
 mod orphan;
+pub(crate) mod reading;
 mod refs;
 mod repository;
 mod scope;

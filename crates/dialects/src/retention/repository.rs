@@ -234,7 +234,7 @@ impl Repository {
     }
 
     /// The id, if it is of the repository's hash.
-    fn own(&self, blob: GitOid) -> Option<ObjectId> {
+    pub(super) fn own(&self, blob: GitOid) -> Option<ObjectId> {
         match (blob, self.git.object_hash()) {
             (GitOid::Sha1(_), HashKind::Sha1) | (GitOid::Sha256(_), HashKind::Sha256) => {
                 ObjectId::try_from(blob.as_bytes()).ok()

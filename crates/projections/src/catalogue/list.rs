@@ -12,7 +12,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::keys;
+use super::keys::{self, LabelMap};
 use super::relation::Relation;
 use super::row::ObjectRow;
 use super::sight::Sight;
@@ -39,6 +39,8 @@ pub struct ListQuery {
     pub parent: Option<Uuid>,
     /// Only those that have a tag of this name, and this value if there is one.
     pub tag: Option<(String, Option<String>)>,
+    /// Only those that have an id of this name in another system, and this value if there is one.
+    pub external_id: Option<(String, Option<String>)>,
     /// Only those whose first event happened at this time or later.
     pub since: Option<Timestamp>,
     /// Only those whose first event happened before this time.
@@ -62,6 +64,7 @@ impl ListQuery {
             actor_kind: None,
             parent: None,
             tag: None,
+            external_id: None,
             since: None,
             until: None,
             oldest_first: false,
@@ -145,7 +148,12 @@ async fn walks(sight: &Sight<'_>, query: &ListQuery) -> Result<Vec<Walk>, Catalo
     let kind = query.kind;
     let mut lists: Vec<Vec<Bytes>> = Vec::new();
     if let Some((name, value)) = &query.tag {
-        lists.push(vec![keys::of_tag(kind, name, value.as_deref())]);
+        let list = keys::of_label(LabelMap::Tags, kind, name, value.as_deref());
+        lists.push(vec![list]);
+    }
+    if let Some((name, value)) = &query.external_id {
+        let list = keys::of_label(LabelMap::ExternalIds, kind, name, value.as_deref());
+        lists.push(vec![list]);
     }
     if let Some(parent) = query.parent {
         lists.push(children(sight, kind, parent).await?);
