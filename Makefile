@@ -29,7 +29,7 @@ FUZZ ?= 600s
 TARGET ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long fuzz soak mutants concurrency demo corpus secrets-corpus ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -83,6 +83,9 @@ secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLD
 
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'
+
+retention: build ## how long `annals retain` takes for BLOBS=20000 blobs, and whether git keeps them
+	@scripts/retention.sh '$(or $(BLOBS),20000)' '$(program)'
 
 ci: ## all that must hold before a change is taken; what .ci/run does
 	@scripts/ci.sh

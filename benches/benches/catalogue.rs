@@ -349,6 +349,7 @@ fn call(run: RunId) -> Request {
         status: ToolStatus::Ok,
         result_summary: Some("x".repeat(150)),
         artifacts: vec![],
+        output: vec![],
         duration_ms: None,
     })
 }

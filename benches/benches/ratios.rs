@@ -283,6 +283,7 @@ fn busy_run(annals: &Annals) -> RunId {
                 duration_ms: Some(1_250),
                 result_summary: Some("x".repeat(200)),
                 artifacts: vec![],
+                output: vec![],
             };
             let batch = (0..500).map(|_| request(tool())).collect();
             annals.execute_batch(None, batch).await.unwrap();

@@ -9,6 +9,7 @@ mod observations;
 mod proof;
 mod reading;
 mod redact;
+mod retain;
 mod secrets;
 mod what_if;
 mod words;
@@ -36,6 +37,7 @@ pub(crate) use reading::{
     Dialect, Floor, History, List, Log, Moment, ObjectHash, Refs, Show, Tree,
 };
 pub(crate) use redact::{Gc, Named, Redact};
+pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use what_if::{Policies, Replay};
 pub(crate) use words::Listable;
@@ -185,6 +187,8 @@ pub(crate) enum Command {
     Redact(Redact),
     /// Collect blobs that no event refers to
     Gc(Gc),
+    /// Keep the git blobs that the log names in a git repository, or let them go
+    Retain(Retain),
     /// Make a log of a backup
     Restore(Restore),
     /// Say what is wrong with the log, and what to do about it

@@ -295,7 +295,8 @@ impl CliError {
             CliError::NoPosition { .. }
                 | CliError::NotForWorkItems { .. }
                 | CliError::SecretPattern(_)
-        ) || matches!(self, CliError::Proof(error) if error.is_usage());
+        ) || matches!(self, CliError::Proof(error) if error.is_usage())
+            || matches!(self, CliError::Keeping(error) if error.is_usage());
         match (corrupt, usage) {
             (true, _) => CORRUPT,
             (false, true) => USAGE,

@@ -5,6 +5,7 @@
 //! Ids follow from the source's own identity, so that repeating an import
 //! appends nothing.
 
+pub mod artifacts;
 pub mod claude;
 pub mod contracts;
 mod diff;
@@ -16,6 +17,7 @@ mod nesting;
 mod others;
 mod reading;
 mod report;
+pub mod retention;
 pub mod secrets;
 mod tokens;
 pub mod verbatim;

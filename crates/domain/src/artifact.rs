@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pieces::{Pieces, Slot};
-use crate::{IntegrityHash, Refusal, Timestamp};
+use crate::{ContentPart, IntegrityHash, Refusal, Timestamp};
 
 /// Where external content is and how to tell that it is the right content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -130,6 +130,20 @@ impl StoredArtifact {
             .iter()
             .map(|artifact| StoredArtifact::store(artifact, pieces))
             .collect()
+    }
+
+    /// Stores references, and behind them parts whose content this log keeps.
+    pub fn store_with_parts(
+        artifacts: &[ArtifactRef],
+        parts: &[ContentPart],
+        pieces: &mut Pieces,
+    ) -> Vec<StoredArtifact> {
+        let mut stored = StoredArtifact::store_all(artifacts, pieces);
+        stored.extend(parts.iter().map(|part| {
+            let content = part.content.0.clone();
+            StoredArtifact::store_content(content, &part.named_type(), pieces)
+        }));
+        stored
     }
 
     /// Puts content into this log and refers to it: store `annals`, the key

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
 
 /// The id of a git object. Document 000 allows 64 hex digits only; real
 /// repositories are mostly SHA-1, so both are taken.
@@ -23,6 +24,11 @@ pub enum GitOid {
     /// 32 bytes, 64 hex digits.
     Sha256([u8; 32]),
 }
+
+/// Content in which SHA-1 finds an attack upon itself, so that git gives it no SHA-1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("SHA-1 finds an attack upon itself in this content, and git takes no such blob")]
+pub struct Sha1Attack;
 
 /// A text that is no git object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +49,43 @@ impl GitOid {
         }
     }
 
+    /// The SHA-1 id of a blob with this content.
+    ///
+    /// ```
+    /// use annals_domain::GitOid;
+    /// let empty = GitOid::sha1_of_blob(b"").map(|id| id.to_string());
+    /// assert_eq!(empty.as_deref(), Ok("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"));
+    /// ```
+    ///
+    /// # Errors
+    /// [`Sha1Attack`].
+    pub fn sha1_of_blob(content: &[u8]) -> Result<GitOid, Sha1Attack> {
+        let mut hasher = sha1dc::Hasher::new();
+        hasher.update(blob_header(content).as_bytes());
+        hasher.update(content);
+        let digest = hasher.finalize().map_err(|_| Sha1Attack)?;
+        Ok(GitOid::Sha1(digest.into()))
+    }
+
+    /// The SHA-256 id of a blob with this content.
+    pub fn sha256_of_blob(content: &[u8]) -> GitOid {
+        let mut hasher = Sha256::new();
+        hasher.update(blob_header(content));
+        hasher.update(content);
+        GitOid::Sha256(hasher.finalize().into())
+    }
+
+    /// The id of a blob with this content, by the same hash as this one.
+    ///
+    /// # Errors
+    /// [`Sha1Attack`].
+    pub fn same_hash_of_blob(&self, content: &[u8]) -> Result<GitOid, Sha1Attack> {
+        match self {
+            GitOid::Sha1(_) => GitOid::sha1_of_blob(content),
+            GitOid::Sha256(_) => Ok(GitOid::sha256_of_blob(content)),
+        }
+    }
+
     /// An id from its bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<GitOid> {
         if let Ok(sha1) = bytes.try_into() {
@@ -50,6 +93,11 @@ impl GitOid {
         }
         bytes.try_into().ok().map(GitOid::Sha256)
     }
+}
+
+/// What git hashes before a blob's content.
+fn blob_header(content: &[u8]) -> String {
+    format!("blob {}\0", content.len())
 }
 
 impl FromStr for GitOid {
@@ -108,5 +156,30 @@ impl JsonSchema for GitOid {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "string", "pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `git hash-object --stdin` says, in repositories of both formats.
+    #[test]
+    fn the_ids_of_blobs_are_gits() {
+        let sha1 = "45b983be36b73c0788dc9cbcb76cbb80fc7bb057";
+        let sha256 = "96c18f0297e38d01f4b2dacddea4259aea6b2961eb0822bd2c0c3f6029030045";
+        assert_eq!(
+            GitOid::sha1_of_blob(b"hi\n"),
+            Ok(sha1.parse().expect("an id"))
+        );
+        assert_eq!(
+            GitOid::sha256_of_blob(b"hi\n"),
+            sha256.parse().expect("an id")
+        );
+        for given in [sha1, sha256] {
+            let id: GitOid = given.parse().expect("an id");
+            assert_eq!(id.same_hash_of_blob(b"hi\n"), Ok(id));
+            assert_ne!(id.same_hash_of_blob(b"hi"), Ok(id));
+        }
     }
 }

@@ -152,13 +152,13 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
     };
     let snapshot = SnapshotId(story.command(open).await.id.expect("a snapshot"));
     story
-        .command(annals::domain::run::AttachSnapshot { run, snapshot })
-        .await;
-    story
         .command(FinalizeSnapshot {
             snapshot,
             summary: Some("nothing yet".into()),
         })
+        .await;
+    story
+        .command(annals::domain::run::AttachSnapshot { run, snapshot })
         .await;
     let snapshot: ContextSnapshotView = story.annals.get(snapshot).await.expect("a snapshot");
     assert!(snapshot.items.is_empty());
@@ -193,6 +193,7 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
             duration_ms: Some(1_250),
             result_summary: Some("1 failed".into()),
             artifacts: vec![],
+            output: vec![],
         })
         .await
         .expect("a tool invocation");
@@ -268,6 +269,7 @@ async fn second_run(
             exit_code: Some(0),
             summary: None,
             report_artifacts: vec![],
+            report: vec![],
         })
         .await
         .expect("evidence");

@@ -48,6 +48,7 @@ fn call(run: RunId, failed: bool) -> Request {
         },
         result_summary: None,
         artifacts: Vec::new(),
+        output: vec![],
         duration_ms: None,
     })
 }

@@ -98,17 +98,23 @@ pub(crate) struct Doctor {
 A digest is 64 hex digits, or the first 8 or more where no other content's digest begins with them;
 sha256: may stand before it. Views show it as an artifact's `hash`, and as its `key` where the store
 is `annals`. An artifact of another store (s3, local, ...) is not in the log. For the id of an object
-it is the content over 4 KiB that its events refer to; where there are several, they are named.
+it is what the log keeps of it: a diff, the parts of a report or of an output, what the items of a
+snapshot held; else the content over 4 KiB that its events refer to. Where there are several, they
+are named, and --part takes a part's name, an item's path or its number.
 
 Examples:
   annals cat 9f86d081884c7d65
   annals cat sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 > report.xml
   annals cat 1a2b3c4d                what a patch set or a tool call holds
+  annals cat 1a2b3c4d --part stdout  one part of a tool call's output
   annals cat 9f86d081 --out image.png")]
 pub(crate) struct Cat {
     /// The content's digest, or the id of an object
     #[arg(value_name = "DIGEST|ID")]
     pub(crate) what: String,
+    /// Which of the contents that the log keeps of an object
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) part: Option<String>,
     /// Write it to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

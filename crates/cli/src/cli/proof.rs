@@ -182,8 +182,14 @@ the rest is still that of the checkpoint is seen from the hashes that the log ke
 A checkpoint is worth what its signatures are: --key demands one of each of these keys. Without it
 no signature is checked, and the checkpoint is taken as it is.
 
+With --artifacts it is checked instead whether artifacts are what their references say: those that
+the log keeps, files (stores file, local and path, below --files), and with --repo blobs of a git
+repository (the store git, items of snapshots). What cannot be fetched, or has no hash, is unknown;
+what has expired is marked. The exit status is 3 if one is broken.
+
 Examples:
   annals verify
+  annals verify --artifacts --repo .
   annals --log /backups/monday verify --json
   annals verify --checkpoint cp --key log.key.pub
   annals verify --since cp
@@ -203,4 +209,13 @@ pub(crate) struct Verify {
     /// give it again for more
     #[arg(long = "key", value_name = "PUBFILE")]
     pub(crate) keys: Vec<PathBuf>,
+    /// Check artifacts and the content of snapshots' items, and nothing else
+    #[arg(long, conflicts_with_all = ["proof", "checkpoint", "since", "keys"])]
+    pub(crate) artifacts: bool,
+    /// With --artifacts: the git repository that has the blobs
+    #[arg(long, value_name = "DIR", requires = "artifacts")]
+    pub(crate) repo: Option<PathBuf>,
+    /// With --artifacts: the folder that relative paths are in
+    #[arg(long, value_name = "DIR", requires = "artifacts", default_value = ".")]
+    pub(crate) files: PathBuf,
 }

@@ -193,6 +193,7 @@ Examples:
   annals list task --status running
   annals list run --parent 1a2b3c4d          the runs of a task or of a plan
   annals list tool_invocation --actor agent:coder --status error
+  annals list tasks --external-id jira=ANN-7
   annals list intents --tag team=parser --since 2026-01-31T12:00:00Z
   annals list intents --approval proposed --risk high
   annals list intents --type fix --source audit --label ui --label login
@@ -233,6 +234,9 @@ pub(crate) struct List {
     /// Only those that have this tag
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) tag: Option<String>,
+    /// Only those that have this id in another system
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) external_id: Option<String>,
     /// Only those created at this time or later (RFC 3339, by the callers' clocks)
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) since: Option<Timestamp>,

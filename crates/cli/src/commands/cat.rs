@@ -1,11 +1,13 @@
 //! `annals cat`: content by its digest.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::Path;
 
 use annals::event_log::{Content, Digest, Position};
+use annals::projections::PieceValue;
 use annals::store_rocks::RocksLog;
-use annals::{Annals, ObjectRef, ViewError};
+use annals::{Annals, At, ObjectRef, ViewError};
 use serde_json::json;
 
 use crate::cli::Cat;
@@ -22,7 +24,10 @@ const NAMED: usize = 20;
 
 pub(crate) async fn run(args: &Cat, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
-    let digest = find(&annals, &args.what).await?;
+    let digest = match &args.part {
+        Some(part) => part_of(&annals, &args.what, part).await?,
+        None => find(&annals, &args.what).await?,
+    };
     let Some(content) = annals.content(digest).await? else {
         return Err(none(&args.what, "no content has this digest"));
     };
@@ -101,8 +106,61 @@ fn beginning(rocks: &RocksLog, what: &str, digits: &str) -> Result<Option<Digest
     }
 }
 
-/// The one content that an object's events refer to.
+/// The content of this name among those that the log keeps of an object.
+async fn part_of(annals: &Annals, what: &str, part: &str) -> Result<Digest, CliError> {
+    let object = annals.resolve(what.trim()).await?;
+    let view = annals.view_at(object.id, At::Now).await?;
+    let kept = view.kept_content();
+    let by_number = part.strip_prefix('#').unwrap_or(part).parse().ok();
+    let named = kept.iter().find(|one| one.name == part);
+    let found = named.or_else(|| {
+        let mut numbered = kept.iter().filter(|one| one.item.is_some());
+        numbered.find(|one| one.item == by_number)
+    });
+    match found.map(|one| one.content) {
+        Some(PieceValue::Attachment { digest, .. }) => Ok(*digest),
+        Some(PieceValue::Bytes(bytes)) => Ok(Digest::of(bytes)),
+        Some(PieceValue::Removed) => Err(none(part, "it was removed for good")),
+        None => Err(none(
+            part,
+            "the object has none of this name; `annals show` names what it has",
+        )),
+    }
+}
+
+/// What the log keeps of an object under names, with its digest.
+async fn kept(annals: &Annals, object: ObjectRef) -> Result<Vec<(String, Digest, u64)>, CliError> {
+    let view = annals.view_at(object.id, At::Now).await?;
+    let kept = view.kept_content().into_iter().filter_map(|one| {
+        let PieceValue::Attachment { digest, size } = one.content else {
+            return None;
+        };
+        Some((one.name, *digest, *size))
+    });
+    let mut kept: Vec<(String, Digest, u64)> = kept.collect();
+    let mut seen = HashSet::new();
+    kept.retain(|(_, digest, _)| seen.insert(*digest));
+    Ok(kept)
+}
+
+/// The one content that an object has, or that its events refer to.
 async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliError> {
+    let kept = kept(annals, object).await?;
+    match kept.as_slice() {
+        [] => {}
+        [(_, digest, _)] => return Ok(*digest),
+        several => {
+            let contents = several
+                .iter()
+                .take(NAMED)
+                .map(|(name, digest, bytes)| format!("{name:?}, {digest} of {}", size(*bytes)));
+            return Err(keeping(KeepingError::SeveralContents {
+                object: object.to_string(),
+                all: several.len(),
+                contents: contents.collect(),
+            }));
+        }
+    }
     let mut found: Vec<(Digest, u64, Position)> = Vec::new();
     for entry in annals.history(object.id).await? {
         let Some(record) = annals.record(entry.position).await? else {

@@ -55,16 +55,13 @@ async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, Cl
         Some(parent) => Some(annals.resolve(parent).await?.id),
         None => None,
     };
-    let tag = args.tag.as_ref().map(|tag| match tag.split_once('=') {
-        Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-        None => (tag.clone(), None),
-    });
     Ok(ListQuery {
         status: status(kind, args.status.as_deref())?,
         actor_id,
         actor_kind,
         parent,
-        tag,
+        tag: args.tag.as_deref().map(named),
+        external_id: args.external_id.as_deref().map(named),
         intents: IntentFilter {
             approval: args.approval,
             work_type: args.work_type.clone(),
@@ -79,6 +76,14 @@ async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, Cl
         limit: args.limit,
         ..ListQuery::new(kind)
     })
+}
+
+/// A name, and the value if one is given.
+fn named(text: &str) -> (String, Option<String>) {
+    match text.split_once('=') {
+        Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+        None => (text.to_owned(), None),
+    }
 }
 
 /// Where a list goes on.

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod apply;
+mod artifacts;
 mod backup;
 mod cat;
 mod classify;
@@ -30,6 +31,7 @@ mod refs;
 mod replay;
 mod replay_sessions;
 mod restore;
+mod retain;
 mod secrets;
 mod settings;
 mod shell;
@@ -97,6 +99,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Ready(args) => ready::run(&args, context).await,
         Command::Settings(args) => settings::run(&args, context).await,
         Command::Stats(args) => stats::run(&args, context).await,
+        Command::Verify(args) if args.artifacts => artifacts::run(&args, context).await,
         Command::Verify(args) => proof::verify::run(&args, context).await,
         Command::Prove(args) => proof::prove::run(&args, context).await,
         Command::Checkpoint(args) => proof::checkpoint::run(&args, context).await,
@@ -106,6 +109,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Redact(args) => redact::run(&args, context).await,
         Command::Gc(args) => gc::run(&args, context).await,
         Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
+        Command::Retain(args) => retain::run(&args, context).await,
         Command::Restore(args) => restore::run(&args, context).await,
         Command::Doctor(args) => doctor::run(&args, context).await,
         Command::Cat(args) => cat::run(&args, context).await,

@@ -2,19 +2,20 @@
 
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
-use annals::domain::{IntentId, Kind, PlanId, TaskId};
-use annals::event_log::ReadError;
+use annals::domain::{IntentId, Kind, PlanId, TaskId, Timestamp};
+use annals::event_log::{Digest, ReadError};
 use annals::projections::{
-    ContextPipelineView, ObjectView, PatchSetView, PieceValue, SealCheck, check_seal,
+    ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue, SealCheck, check_seal,
 };
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
 use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::CliError;
-use crate::output::{counted, when, who};
+use crate::output::{bytes, counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -50,9 +51,11 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     let json = view.to_json().map_err(LoadError::Render)?;
     let redactions = annals.redactions(object.id).await?;
     let seal = check_seal(&view).map_err(LoadError::Render)?;
+    let expired = expired(&annals, &view, at).await?;
     if context.output.is_json() {
-        let json = with_redactions(with_seal(json, seal), &redactions)?;
-        return context.output.json_line(&json);
+        return context
+            .output
+            .json_line(&with_more(json, seal, &redactions, &expired)?);
     }
     let mut remark = match args.moment.position() {
         Some(position) => format!(" (after event {position})"),
@@ -88,22 +91,24 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if let Some(line) = sealed(seal) {
         context.output.line(line)?;
     }
+    for artifact in &expired {
+        context.output.line(&expired_line(artifact))?;
+    }
+    for kept in view.kept_content() {
+        context.output.line(&kept_line(&kept))?;
+    }
     for note in &redactions {
         context.output.line(&redacted(note))?;
     }
     Ok(())
 }
 
-/// The JSON of an object whose seal cannot be relied on says so in a field more.
-fn with_seal(json: String, seal: SealCheck) -> String {
-    let word = match seal {
-        SealCheck::Removed => "removed",
-        SealCheck::Differs { .. } => "differs",
-        _ => return json,
-    };
-    match json.strip_suffix('}') {
-        Some(open) => format!("{open},\"seal\":\"{word}\"}}"),
-        None => json,
+/// The word for a seal that cannot be relied on.
+fn seal_word(seal: SealCheck) -> Option<&'static str> {
+    match seal {
+        SealCheck::Removed => Some("removed"),
+        SealCheck::Differs { .. } => Some("differs"),
+        _ => None,
     }
 }
 
@@ -119,13 +124,94 @@ fn sealed(seal: SealCheck) -> Option<&'static str> {
     }
 }
 
-/// The JSON of an object that lost content says so in a field more.
-fn with_redactions(json: String, notes: &[RedactionNote]) -> Result<String, CliError> {
-    let Some(open) = json.strip_suffix('}').filter(|_| !notes.is_empty()) else {
+/// Content that the log keeps of an object, and how to see it.
+fn kept_line(kept: &KeptContent<'_>) -> String {
+    let name = match kept.item {
+        Some(item) => format!("item {item} {}", kept.name),
+        None => kept.name.clone(),
+    };
+    match kept.content {
+        PieceValue::Removed => format!("  content of {name}: it was removed"),
+        PieceValue::Bytes(bytes) => {
+            let digest = Digest::of(bytes);
+            format!("  content of {name}: annals cat {digest}")
+        }
+        PieceValue::Attachment { digest, size } => {
+            format!("  content of {name}: {}, annals cat {digest}", bytes(*size))
+        }
+    }
+}
+
+/// The JSON of an object that lost content, whose seal cannot be relied on, or whose artifacts have
+/// expired, says so in fields more.
+fn with_more(
+    json: String,
+    seal: SealCheck,
+    notes: &[RedactionNote],
+    expired: &[Expired],
+) -> Result<String, CliError> {
+    let Some(open) = json.strip_suffix('}') else {
         return Ok(json);
     };
-    let notes = serde_json::to_string(notes).map_err(CliError::Json)?;
-    Ok(format!("{open},\"redactions\":{notes}}}"))
+    let mut more = open.to_owned();
+    if let Some(word) = seal_word(seal) {
+        more.push_str(&format!(",\"seal\":\"{word}\""));
+    }
+    if !notes.is_empty() {
+        let notes = serde_json::to_string(notes).map_err(CliError::Json)?;
+        more.push_str(&format!(",\"redactions\":{notes}"));
+    }
+    if !expired.is_empty() {
+        let expired = serde_json::to_string(expired).map_err(CliError::Json)?;
+        more.push_str(&format!(",\"expired\":{expired}"));
+    }
+    more.push('}');
+    Ok(more)
+}
+
+/// An artifact that its store may have forgotten by then.
+#[derive(Debug, Serialize)]
+struct Expired {
+    field: String,
+    store: String,
+    key: String,
+    expired_at: Timestamp,
+}
+
+/// The artifacts of an object that have expired at a moment: now, or when it was as it is shown.
+async fn expired(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<Expired>, CliError> {
+    let artifacts = view.artifacts();
+    if artifacts.iter().all(|(_, one)| one.expires_at.is_none()) {
+        return Ok(Vec::new());
+    }
+    let now = match at {
+        At::Now => Timestamp::from(chrono::Utc::now()),
+        At::Recorded(time) | At::Occurred(time) => time,
+        At::Position(position) => match annals.record(position).await? {
+            Some(record) => record.recorded_at().into(),
+            None => Timestamp::from(chrono::Utc::now()),
+        },
+    };
+    let expired = artifacts.into_iter().filter_map(|(field, one)| {
+        let expired_at = one.expires_at.filter(|expires_at| *expires_at <= now)?;
+        Some(Expired {
+            field,
+            store: one.store.to_string(),
+            key: one.key.to_string(),
+            expired_at,
+        })
+    });
+    Ok(expired.collect())
+}
+
+fn expired_line(expired: &Expired) -> String {
+    format!(
+        "  expired: {} ({} {}) on {}",
+        expired.field,
+        expired.store,
+        expired.key,
+        when(expired.expired_at)
+    )
 }
 
 fn redacted(note: &RedactionNote) -> String {

@@ -50,6 +50,7 @@ fn refuse_filters(args: &List) -> Result<(), CliError> {
         ("--risk", args.risk.is_some()),
         ("--source", args.source.is_some()),
         ("--label", !args.labels.is_empty()),
+        ("--external-id", args.external_id.is_some()),
         ("--since", args.since.is_some()),
         ("--until", args.until.is_some()),
         ("--oldest", args.oldest),

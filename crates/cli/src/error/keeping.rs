@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use annals::OpenError;
 use annals::event_log::{Digest, ReadError};
 use annals::store_rocks::{BackupError, PutBackError, TruncateError};
+use annals_dialects::retention::RetentionError;
 use annals_dialects::verbatim::{VerbatimExportError, VerbatimImportError};
 
-use super::{is_corrupt_log, is_corrupt_read, is_corrupt_store};
+use super::{is_corrupt, is_corrupt_log, is_corrupt_read, is_corrupt_store, is_corrupt_view};
 use crate::output::counted;
 
 /// Why keeping a log came to nothing.
@@ -54,13 +55,22 @@ pub(crate) enum KeepingError {
     )]
     DigestOrId { what: String, id: uuid::Uuid },
     #[error(
-        "{object} refers to {all} contents: {}. Name one by its digest", list(.contents)
+        "{object} refers to {all} contents: {}. Name one by its digest, or by its name with --part", list(.contents)
     )]
     SeveralContents {
         object: String,
         all: usize,
         contents: Vec<String>,
     },
+    #[error("--protect goes with --as custom-gc: the other strategies hold what they keep")]
+    OnlyWithCustomGc,
+    #[error(transparent)]
+    Retention(Box<RetentionError>),
+    #[error(
+        "{} named by the log could not be kept, as said; what else it names was. --allow-missing exits with 0",
+        counted(*.missing as u64, "blob", "blobs")
+    )]
+    PartlyRetained { missing: usize },
     #[error("{digest} is no text: write it to a file with --out, or use --force")]
     NoText { digest: Digest },
 }
@@ -91,8 +101,19 @@ impl KeepingError {
                 _ => false,
             },
             KeepingError::PutBack(PutBackError::Open(error)) => is_corrupt_store(error),
+            KeepingError::Retention(error) => match error.as_ref() {
+                RetentionError::Log(error) => is_corrupt_read(error),
+                RetentionError::Load(error) => is_corrupt(error),
+                RetentionError::View(error) => is_corrupt_view(error),
+                _ => false,
+            },
             _ => false,
         }
+    }
+
+    /// Whether options do not go together.
+    pub(super) fn is_usage(&self) -> bool {
+        matches!(self, KeepingError::OnlyWithCustomGc)
     }
 
     /// A stable word for programs.
@@ -119,6 +140,10 @@ impl KeepingError {
             | KeepingError::DigestOrId { .. }
             | KeepingError::SeveralContents { .. } => "ambiguous",
             KeepingError::NoText { .. } => "no_text",
+            KeepingError::OnlyWithCustomGc => "usage",
+            KeepingError::Retention(error) if error.is_retryable() => "busy",
+            KeepingError::Retention(_) => "retention_failed",
+            KeepingError::PartlyRetained { .. } => "partly_retained",
             KeepingError::Truncate(_) => "truncate_failed",
             KeepingError::PutBack(_) => "put_back_failed",
             _ => "restore_failed",

@@ -174,6 +174,53 @@ fn lists_are_filtered_and_cut_into_pages() {
 }
 
 #[test]
+fn external_ids_find_objects() {
+    let place = fully_linked();
+    let set = |id: u64, ids: Value| {
+        human(
+            "set_metadata",
+            json!({ "object": uuid(id), "external_ids": ids }),
+        )
+    };
+    place.accept(&[
+        set(TASK, json!({ "jira": "ANN-7", "github": "12" })),
+        set(PART, json!({ "jira": "ANN-8" })),
+    ]);
+    let list = |id: &str| {
+        let args = ["list", "task", "--external-id", id, "--json"];
+        place.run(&args).ok().lines()
+    };
+    assert_eq!(ids(&list("jira")), [uuid(PART), uuid(TASK)]);
+    assert_eq!(ids(&list("jira=ANN-7")), [uuid(TASK)]);
+    assert_eq!(
+        list("jira=ANN-7")[0]["external_ids"],
+        json!({ "jira": "ANN-7", "github": "12" })
+    );
+    assert_eq!(
+        list("jira=ANN").len() + list("ANN-7").len() + list("github=").len(),
+        0
+    );
+    // They are not tags.
+    assert_eq!(
+        place
+            .run(&["list", "task", "--tag", "jira", "--json"])
+            .ok()
+            .lines()
+            .len(),
+        0
+    );
+    place.accept(&[set(TASK, json!({ "jira": "ANN-8" }))]);
+    assert_eq!(list("jira=ANN-7").len() + list("github").len(), 0);
+    assert_eq!(ids(&list("jira=ANN-8")), [uuid(PART), uuid(TASK)]);
+    place.run(&["verify"]).ok();
+    place.run(&["rebuild"]).ok();
+    assert_eq!(ids(&list("jira=ANN-8")), [uuid(PART), uuid(TASK)]);
+    place
+        .run(&["list", "work-items", "--external-id", "jira"])
+        .fails(2, &["--external-id"]);
+}
+
+#[test]
 fn tags_and_aliases_find_objects() {
     let place = fully_linked();
     let tags = json!({ "team": "parser", "urgent": "" });

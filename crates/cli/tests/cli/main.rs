@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod apply;
+mod artifacts;
 mod bad_input;
 mod beside;
 mod catalogue;
@@ -20,11 +21,13 @@ mod import_claude;
 mod intake;
 mod keeping;
 mod lists;
+mod kept;
 mod log;
 mod observations;
 mod private;
 mod proof;
 mod redact;
+mod retain;
 mod secrets;
 mod sessions;
 mod support;

@@ -190,6 +190,7 @@ impl Call<'_> {
             duration_ms: self.duration_ms(),
             result_summary: Some(map::beginning(&self.result, map::SUMMARY).to_owned()),
             artifacts: Vec::new(),
+            output: vec![],
         }
     }
 

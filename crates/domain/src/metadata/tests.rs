@@ -63,6 +63,7 @@ fn one_of_each() -> Given {
             duration_ms: Some(1_250),
             result_summary: None,
             artifacts: vec![],
+            output: vec![],
         })
         .command(RecordProvenance {
             run: RUN,
@@ -90,6 +91,7 @@ fn one_of_each() -> Given {
             exit_code: None,
             summary: None,
             report_artifacts: vec![],
+            report: vec![],
         })
         .command(Decide {
             id: Some(id(Kind::Decision).into()),

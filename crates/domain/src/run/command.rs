@@ -1,15 +1,12 @@
 //! What can be asked of a run.
 
-use std::fmt;
-
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
 use crate::{
-    ArtifactRef, DecisionId, Environment, EvidenceId, GitOid, Json, PatchSetId, PlanId,
-    ProvenanceId, RunId, SnapshotId, TaskId, ToolInvocationId,
+    ArtifactRef, ContentPart, DecisionId, Environment, EvidenceId, GitOid, Json, PatchSetId,
+    Payload, PlanId, ProvenanceId, RunId, SnapshotId, TaskId, ToolInvocationId,
 };
 
 /// Begins an attempt at a task. A Draft task becomes Running with it.
@@ -27,7 +24,8 @@ pub struct CreateRun {
     /// The baseline commit; left out before a repository's first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<GitOid>,
-    /// The context that the run starts with.
+    /// The context that the run starts with. An open snapshot is finalized with it, and refused
+    /// where an item lacks its blob.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotId>,
     /// The machine; left out, the service may fill it in.
@@ -53,7 +51,8 @@ impl CreateRun {
     }
 }
 
-/// Attaches the context that a run started with, once.
+/// Attaches the context that a run started with, once. An open snapshot is finalized with it, and
+/// refused where an item lacks its blob.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachSnapshot {
@@ -116,9 +115,12 @@ pub struct RecordToolInvocation {
     /// Short summary of the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_summary: Option<String>,
-    /// Full output files.
+    /// Full output files that are kept elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactRef>,
+    /// The output itself, to be kept in this log; its parts follow the `artifacts`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output: Vec<ContentPart>,
 }
 
 /// One file of a patch set (document 000, TouchedFile).
@@ -135,55 +137,6 @@ pub struct TouchedFile {
     /// Lines deleted.
     #[serde(default)]
     pub lines_deleted: u32,
-}
-
-/// Content given with a command: a JSON text, or `{"hex": "..."}` for bytes
-/// that are not UTF-8.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Payload(pub Vec<u8>);
-
-impl fmt::Debug for Payload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Payload({} bytes)", self.0.len())
-    }
-}
-
-impl Serialize for Payload {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match std::str::from_utf8(&self.0) {
-            Ok(text) => serializer.serialize_str(text),
-            Err(_) => serializer.collect_map([("hex", hex::encode(&self.0))]),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Payload {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Payload, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Form {
-            Text(String),
-            Hex { hex: String },
-        }
-        match Form::deserialize(deserializer)? {
-            Form::Text(text) => Ok(Payload(text.into_bytes())),
-            Form::Hex { hex: digits } => hex::decode(digits).map(Payload).map_err(D::Error::custom),
-        }
-    }
-}
-
-impl JsonSchema for Payload {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Payload".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "anyOf": [
-            { "type": "string" },
-            { "type": "object", "properties": { "hex": { "type": "string" } },
-              "required": ["hex"], "additionalProperties": false },
-        ] })
-    }
 }
 
 /// Proposes a candidate diff in a Patching or Validating run.
@@ -286,9 +239,12 @@ pub struct RecordEvidence {
     /// Short summary of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// Full report files.
+    /// Full report files that are kept elsewhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub report_artifacts: Vec<ArtifactRef>,
+    /// The report itself, to be kept in this log; its parts follow the `report_artifacts`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub report: Vec<ContentPart>,
 }
 
 /// Tokens in and out (document 000, TokenUsage).

@@ -16,12 +16,13 @@ use super::{
     StoredFootprint, StoredTokens, StoredTouchedFile, TokenUsage, ToolInvoked, UsageRecorded,
     ValidationStarted,
 };
+use crate::content::check_parts;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{
     AnyEvent, ArtifactRef, DecideError, Kind, Meta, PatchSetId, Refusal, RunId, StoredArtifact,
-    StoredEnvironment, StreamKind, TaskId, intent, task,
+    StoredEnvironment, StreamKind, TaskId, intent, snapshot, task,
 };
 
 pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
@@ -100,9 +101,10 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     if let Some(plan) = command.plan {
         world.require(StreamKind::Plan, plan)?;
     }
-    if let Some(snapshot) = command.snapshot {
-        world.require(StreamKind::Snapshot, snapshot)?;
-    }
+    let finalized = match command.snapshot {
+        Some(id) => snapshot::decide::finalize_for_run(world, id)?,
+        None => None,
+    };
     if let Some(patch_set) = command.reverts {
         check_revertible(world, command.task, patch_set)?;
     }
@@ -130,6 +132,7 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
         ));
     }
     events.extend(begun);
+    events.extend(finalized);
     Ok(events)
 }
 
@@ -200,14 +203,13 @@ pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &M
             Refusal::invalid("snapshot", "the run has one already, which never changes").into(),
         );
     }
-    world.require(StreamKind::Snapshot, command.snapshot)?;
-    Ok(vec![emit(
-        command.run,
-        SnapshotAttached {
-            snapshot: command.snapshot,
-        },
-        Pieces::new(),
-    )])
+    let finalized = snapshot::decide::finalize_for_run(world, command.snapshot)?;
+    let attached = SnapshotAttached {
+        snapshot: command.snapshot,
+    };
+    let mut events = vec![emit(command.run, attached, Pieces::new())];
+    events.extend(finalized);
+    Ok(events)
 }
 
 pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Meta) -> Decided {
@@ -254,6 +256,7 @@ pub(crate) fn record_tool_invocation(
 ) -> Decided {
     not_blank("tool_name", &command.tool_name)?;
     check_artifacts(&command.artifacts)?;
+    check_parts("output", &command.output)?;
     require_unfinished(world, command.run, "record_tool_invocation")?;
     let tool_invocation = fresh_id(world, command.id, meta)?;
     let mut pieces = Pieces::new();
@@ -268,7 +271,11 @@ pub(crate) fn record_tool_invocation(
         status: command.status,
         duration_ms: command.duration_ms,
         result_summary: pieces.optional_text(command.result_summary.as_deref()),
-        artifacts: StoredArtifact::store_all(&command.artifacts, &mut pieces),
+        artifacts: StoredArtifact::store_with_parts(
+            &command.artifacts,
+            &command.output,
+            &mut pieces,
+        ),
     };
     Ok(vec![emit(command.run, event, pieces)])
 }
@@ -402,6 +409,7 @@ pub(crate) fn record_evidence(world: &mut World, command: &RecordEvidence, meta:
     not_blank("tool", &command.tool)?;
     not_blank("kind", command.kind.as_str())?;
     check_artifacts(&command.report_artifacts)?;
+    check_parts("report", &command.report)?;
     let state = require_unfinished(world, command.run, "record_evidence")?;
     if let Some(patch_set) = command.patchset_id
         && !state.patch_sets.contains_key(&patch_set)
@@ -422,7 +430,11 @@ pub(crate) fn record_evidence(world: &mut World, command: &RecordEvidence, meta:
         command: pieces.optional_text(command.command_line.as_deref()),
         exit_code: command.exit_code,
         summary: pieces.optional_text(command.summary.as_deref()),
-        report_artifacts: StoredArtifact::store_all(&command.report_artifacts, &mut pieces),
+        report_artifacts: StoredArtifact::store_with_parts(
+            &command.report_artifacts,
+            &command.report,
+            &mut pieces,
+        ),
     };
     Ok(vec![emit(command.run, event, pieces)])
 }

@@ -23,3 +23,5 @@ pub use event::*;
 pub use evolve::{State, Status, evolve};
 pub(crate) use names::{each_name, may_have_names};
 pub use words::*;
+
+pub use crate::content::{ContentPart, Payload};

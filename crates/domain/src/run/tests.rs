@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::plan::CreatePlan;
-use crate::snapshot::{OpenSnapshot, SelectionStrategy};
+use crate::snapshot::{self, ContextItemKind, NewItem, OpenSnapshot, SelectionStrategy};
 use crate::task::CreateTask;
 use crate::testing::{Given, events, stream};
 use crate::{
@@ -489,6 +489,69 @@ fn a_run_has_at_most_one_snapshot() {
         from_the_start.decide(attach),
         Err(Refusal::Invalid { .. })
     ));
+}
+
+/// A snapshot of one item, open.
+fn snapshot_of(n: u128, blob: Option<GitOid>) -> OpenSnapshot {
+    let item = NewItem {
+        kind: ContextItemKind::File,
+        path: "a".into(),
+        preview: None,
+        blob,
+        content: None,
+    };
+    OpenSnapshot {
+        id: Some(SnapshotId(Uuid::from_u128(n))),
+        selection_strategy: SelectionStrategy::Explicit,
+        items: vec![item],
+        summary: None,
+    }
+}
+
+#[test]
+fn an_open_snapshot_is_finalized_with_the_run_that_gets_it_or_refused() {
+    let lacking = SnapshotId(Uuid::from_u128(20));
+    let complete = SnapshotId(Uuid::from_u128(21));
+    let given = created()
+        .command(snapshot_of(20, None))
+        .command(snapshot_of(21, Some(BASE)));
+    let attach = |snapshot| Command::from(AttachSnapshot { run: RUN, snapshot });
+    let create = |snapshot| {
+        Command::from(CreateRun {
+            id: Some(RunId(Uuid::from_u128(9))),
+            snapshot: Some(snapshot),
+            ..CreateRun::new(TASK)
+        })
+    };
+    let finalized = AnyEvent::Snapshot(snapshot::Finalized { summary: None }.into());
+    for command in [&attach as &dyn Fn(SnapshotId) -> Command, &create] {
+        match given.decide(command(lacking)) {
+            Err(Refusal::Invalid { field, reason }) => {
+                assert_eq!(field, "snapshot");
+                assert!(
+                    reason.starts_with("1 of 1 items have no blob yet: 0;"),
+                    "{reason}"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+        let emitted = given.decide(command(complete)).expect("accepted");
+        let last = emitted.last().expect("events");
+        assert_eq!((&last.event, last.stream), (&finalized, complete.stream()));
+        // Nothing is added afterwards, and nothing happens to it again.
+        let after = given.clone().command(command(complete));
+        let add = snapshot::AddItem {
+            snapshot: complete,
+            item: snapshot_of(0, None).items.remove(0),
+        };
+        assert!(matches!(after.decide(add), Err(Refusal::Transition { .. })));
+        let other = CreateRun {
+            snapshot: Some(complete),
+            ..CreateRun::new(TASK)
+        };
+        let emitted = after.decide(other).expect("accepted");
+        assert!(emitted.iter().all(|one| one.stream != complete.stream()));
+    }
 }
 
 #[test]

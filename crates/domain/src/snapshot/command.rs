@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ContextItemKind, SelectionStrategy};
-use crate::{GitOid, SnapshotId};
+use crate::{GitOid, Payload, SnapshotId};
 
 /// Begins a snapshot of the context that a run starts with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,9 +35,14 @@ pub struct NewItem {
     /// The beginning of the content, for quick display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// The git blob of the full content; it may follow (`attach_blob`).
+    /// The git blob of the full content. Left out, it is computed from the `content` where there
+    /// is any (SHA-1); otherwise it may follow (`attach_blob`). Where both are given they must
+    /// agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<GitOid>,
+    /// The full content, to be kept in this log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Payload>,
 }
 
 /// Adds an item to an open snapshot.
@@ -50,7 +55,8 @@ pub struct AddItem {
     pub item: NewItem,
 }
 
-/// Names the git blob that holds an item's full content; the last one wins.
+/// Names the git blob that holds an item's full content; the last one wins. An item whose content
+/// the log has takes no other blob than that of the content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachBlob {

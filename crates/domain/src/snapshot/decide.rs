@@ -1,13 +1,13 @@
 //! What is accepted of a context snapshot, and what happens then.
 
 use super::{
-    AddItem, AttachBlob, BlobAttached, Event, FinalizeSnapshot, Finalized, ItemAdded, NewItem,
-    OpenSnapshot, Opened, State,
+    AddItem, AttachBlob, BlobAttached, Event, FinalizeSnapshot, Finalized, ItemAdded, ItemState,
+    NewItem, OpenSnapshot, Opened, State,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, SnapshotId};
+use crate::{AnyEvent, DecideError, GitOid, Kind, Meta, Refusal, SnapshotId};
 
 /// How many items without a blob a refusal names.
 const NAMED_ITEMS: usize = 20;
@@ -20,15 +20,15 @@ fn emit(id: SnapshotId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     }
 }
 
-/// Reads an open snapshot: for each item, whether its blob is there.
+/// Reads the items of an open snapshot.
 fn read_open<T>(
     world: &mut World,
     id: SnapshotId,
     asked: &'static str,
-    read: impl FnOnce(&[bool]) -> Result<T, Refusal>,
+    read: impl FnOnce(&[ItemState]) -> Result<T, Refusal>,
 ) -> Result<T, DecideError> {
     match &*world.snapshot(id)? {
-        State::Open { blobs } => Ok(read(blobs)?),
+        State::Open { items } => Ok(read(items)?),
         state @ (State::Absent | State::Finalized) => {
             let (kind, state) = (Kind::ContextSnapshot, state.name().into());
             Err(Refusal::Transition {
@@ -51,15 +51,48 @@ fn next_index(count: usize) -> Result<u32, Refusal> {
 fn item_added(id: SnapshotId, index: u32, item: &NewItem) -> Result<Emitted, Refusal> {
     not_blank("path", &item.path)?;
     not_blank("kind", item.kind.as_str())?;
+    let blob = blob_of(item)?;
     let mut pieces = Pieces::new();
     let event = ItemAdded {
         index,
         kind: item.kind.clone(),
         path: pieces.text(item.path.as_str()),
         preview: pieces.optional_text(item.preview.as_deref()),
-        blob: item.blob,
+        blob,
+        content: item
+            .content
+            .as_ref()
+            .map(|content| pieces.attachment(content.0.clone())),
     };
     Ok(emit(id, event, pieces))
+}
+
+/// The git blob of an item: the one that is given, checked against the content where that is
+/// given, too; or the content's own. It is a SHA-1 where nothing says otherwise, as git-internal
+/// and most repositories have them.
+fn blob_of(item: &NewItem) -> Result<Option<GitOid>, Refusal> {
+    let Some(content) = &item.content else {
+        return Ok(item.blob);
+    };
+    let computed = match item.blob {
+        Some(given) => given.same_hash_of_blob(&content.0),
+        None => GitOid::sha1_of_blob(&content.0),
+    };
+    let computed = computed.map_err(|attack| {
+        let reason = format!("{attack}; give the item its blob of 64 hex digits (SHA-256)");
+        Refusal::invalid("content", reason)
+    })?;
+    match item.blob {
+        Some(given) if given != computed => {
+            let path: String = item.path.chars().take(100).collect();
+            let reason = format!(
+                "it is {given}, and the content given for {path:?} is the blob {computed}; leave \
+                 one of them out or mend it"
+            );
+            Err(Refusal::invalid("blob", reason))
+        }
+        _ => Ok(Some(computed)),
+    }
 }
 
 pub(crate) fn open(world: &mut World, command: &OpenSnapshot, meta: &Meta) -> Decided {
@@ -81,20 +114,25 @@ pub(crate) fn open(world: &mut World, command: &OpenSnapshot, meta: &Meta) -> De
 }
 
 pub(crate) fn add_item(world: &mut World, command: &AddItem, _: &Meta) -> Decided {
-    let index = read_open(world, command.snapshot, "add_item", |blobs| {
-        next_index(blobs.len())
+    let index = read_open(world, command.snapshot, "add_item", |items| {
+        next_index(items.len())
     })?;
     Ok(vec![item_added(command.snapshot, index, &command.item)?])
 }
 
 pub(crate) fn attach_blob(world: &mut World, command: &AttachBlob, _: &Meta) -> Decided {
-    read_open(world, command.snapshot, "attach_blob", |blobs| {
-        if blobs.get(command.item as usize).is_some() {
-            return Ok(());
-        }
-        let (item, count) = (command.item, blobs.len());
-        let reason =
-            format!("there is no item {item}; the snapshot has {count} items, numbered from 0");
+    read_open(world, command.snapshot, "attach_blob", |items| {
+        let item = command.item;
+        let reason = match items.get(item as usize) {
+            None => {
+                let count = items.len();
+                format!("there is no item {item}; the snapshot has {count} items, numbered from 0")
+            }
+            Some(ItemState::Kept(blob)) if *blob != command.blob => {
+                format!("the log has the content of item {item}, which is the blob {blob}")
+            }
+            Some(_) => return Ok(()),
+        };
         Err(Refusal::invalid("item", reason))
     })?;
     let event = BlobAttached {
@@ -113,11 +151,43 @@ pub(crate) fn finalize(world: &mut World, command: &FinalizeSnapshot, _: &Meta) 
     Ok(vec![emit(command.snapshot, event, pieces)])
 }
 
-fn all_have_blobs(blobs: &[bool]) -> Result<(), Refusal> {
-    let lacking = || blobs.iter().enumerate().filter(|(_, has_blob)| !**has_blob);
+/// What becomes of a snapshot that a run gets: it is what the run saw, and does not change from then
+/// on. One that lacks something is refused.
+pub(crate) fn finalize_for_run(
+    world: &mut World,
+    id: SnapshotId,
+) -> Result<Option<Emitted>, DecideError> {
+    let state = world.snapshot(id)?;
+    let State::Open { items } = &*state else {
+        return Ok(None);
+    };
+    if let Some(lacks) = lacking(items) {
+        let reason = format!(
+            "{lacks}; a run's snapshot is complete: give each its blob with attach_blob, or attach a \
+             snapshot whose items have their content"
+        );
+        return Err(Refusal::invalid("snapshot", reason).into());
+    }
+    let event = Finalized { summary: None };
+    Ok(Some(emit(id, event, Pieces::new())))
+}
+
+fn all_have_blobs(items: &[ItemState]) -> Result<(), Refusal> {
+    lacking(items).map_or(Ok(()), |lacks| {
+        let reason = format!("{lacks}; attach_blob each of them first");
+        Err(Refusal::invalid("items", reason))
+    })
+}
+
+/// Which items have neither a blob nor content; `None` where all have theirs.
+fn lacking(items: &[ItemState]) -> Option<String> {
+    let lacking = || {
+        let numbered = items.iter().enumerate();
+        numbered.filter(|(_, item)| **item == ItemState::Lacking)
+    };
     let count = lacking().count();
     if count == 0 {
-        return Ok(());
+        return None;
     }
     let mut named: Vec<String> = lacking()
         .take(NAMED_ITEMS)
@@ -126,10 +196,9 @@ fn all_have_blobs(blobs: &[bool]) -> Result<(), Refusal> {
     if count > NAMED_ITEMS {
         named.push(format!("and {} more", count - NAMED_ITEMS));
     }
-    let reason = format!(
-        "{count} of {} items have no blob yet: {}; attach_blob each of them first",
-        blobs.len(),
+    Some(format!(
+        "{count} of {} items have no blob yet: {}",
+        items.len(),
         named.join(", ")
-    );
-    Err(Refusal::invalid("items", reason))
+    ))
 }

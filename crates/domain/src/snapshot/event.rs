@@ -42,7 +42,7 @@ events! {
         /// The collection of items began.
         Opened = "snapshot.opened" v 1,
         /// An item was added.
-        ItemAdded = "snapshot.item_added" v 1,
+        ItemAdded = "snapshot.item_added" v 2,
         /// An item's full content was stored in git.
         BlobAttached = "snapshot.blob_attached" v 1,
         /// It is complete and never changes again.
@@ -80,6 +80,8 @@ pub struct ItemAdded {
     pub preview: Option<Slot>,
     /// The git blob of the full content at the time of capture.
     pub blob: Option<GitOid>,
+    /// The full content itself, where this log holds it; its blob is always there then.
+    pub content: Option<Slot>,
 }
 
 /// An item's full content was stored in git; the last blob wins.

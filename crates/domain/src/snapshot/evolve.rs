@@ -1,6 +1,24 @@
 //! The state of a context snapshot: what its decider needs to know.
 
 use super::Event;
+use crate::GitOid;
+
+/// What the decider knows of an item of an open snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemState {
+    /// Its blob is not known yet.
+    Lacking,
+    /// Its blob was named.
+    Named,
+    /// The log has its content, of which this is the blob.
+    Kept(GitOid),
+}
+
+impl ItemState {
+    fn of(blob: Option<GitOid>) -> ItemState {
+        blob.map_or(ItemState::Lacking, |_| ItemState::Named)
+    }
+}
 
 /// Where a snapshot is in its life: open, then finalized for good.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,8 +28,8 @@ pub enum State {
     Absent,
     /// Items are being collected.
     Open {
-        /// For each item, by its number, whether its blob is there.
-        blobs: Vec<bool>,
+        /// Each item, by its number.
+        items: Vec<ItemState>,
     },
     /// It never changes again.
     Finalized,
@@ -36,27 +54,30 @@ impl State {
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event) {
     match event {
-        Event::Opened(_) => *state = State::Open { blobs: Vec::new() },
+        Event::Opened(_) => *state = State::Open { items: Vec::new() },
         // git-internal does not say whether a snapshot is complete: an adopted
         // one is open, and what it lacks can be added.
         Event::Adopted(event) => {
             if event.object.is_some() {
-                *state = State::Open { blobs: Vec::new() };
+                *state = State::Open { items: Vec::new() };
             }
-            if let State::Open { blobs } = state {
-                blobs.extend(event.items.iter().map(|item| item.blob.is_some()));
+            if let State::Open { items } = state {
+                items.extend(event.items.iter().map(|item| ItemState::of(item.blob)));
             }
         }
         Event::ItemAdded(event) => {
-            if let State::Open { blobs } = state {
-                blobs.push(event.blob.is_some());
+            if let State::Open { items } = state {
+                items.push(match (event.blob, event.content) {
+                    (Some(blob), Some(_)) => ItemState::Kept(blob),
+                    (blob, _) => ItemState::of(blob),
+                });
             }
         }
         Event::BlobAttached(event) => {
-            if let State::Open { blobs } = state
-                && let Some(has_blob) = blobs.get_mut(event.index as usize)
+            if let State::Open { items } = state
+                && let Some(item @ ItemState::Lacking) = items.get_mut(event.index as usize)
             {
-                *has_blob = true;
+                *item = ItemState::Named;
             }
         }
         Event::Finalized(_) => *state = State::Finalized,

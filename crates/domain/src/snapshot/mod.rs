@@ -11,5 +11,5 @@ mod tests;
 
 pub use command::*;
 pub use event::*;
-pub use evolve::{State, evolve};
+pub use evolve::{ItemState, State, evolve};
 pub(crate) use names::{each_name, may_have_names};

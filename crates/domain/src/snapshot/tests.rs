@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{Given, events, stream, texts};
-use crate::{AnyEvent, GitOid, Kind, Refusal, SnapshotId, StreamKind, StreamRef};
+use crate::{AnyEvent, GitOid, Kind, Payload, Refusal, SnapshotId, StreamKind, StreamRef};
 
 const ID: SnapshotId = SnapshotId(uuid::Uuid::from_u128(1));
 const BLOB: GitOid = GitOid::Sha1([7; 20]);
@@ -27,6 +27,7 @@ fn item(path: &str, blob: Option<GitOid>) -> NewItem {
         path: path.into(),
         preview: None,
         blob,
+        content: None,
     }
 }
 
@@ -38,6 +39,7 @@ fn added(index: u32, blob: Option<GitOid>) -> AnyEvent {
         path: crate::Slot(0),
         preview: None,
         blob,
+        content: None,
     };
     AnyEvent::Snapshot(event.into())
 }
@@ -79,6 +81,7 @@ fn opening_emits_the_items_with_their_content_apart() {
         path: crate::Slot(0),
         preview: Some(crate::Slot(1)),
         blob: None,
+        content: None,
     };
     let opened = Opened {
         strategy: SelectionStrategy::Explicit,
@@ -137,6 +140,57 @@ fn a_path_and_a_kind_are_not_blank() {
         .decide(open(vec![nameless]))
         .expect_err("blank kind");
     assert_eq!(invalid(refusal).0, "kind");
+}
+
+fn with_content(blob: Option<GitOid>) -> NewItem {
+    NewItem {
+        content: Some(Payload(b"hi\n".to_vec())),
+        ..item("a", blob)
+    }
+}
+
+#[test]
+fn an_items_content_is_an_attachment_and_gives_the_item_its_blob() {
+    let sha1 = GitOid::sha1_of_blob(b"hi\n").expect("no attack");
+    let sha256 = GitOid::sha256_of_blob(b"hi\n");
+    for (given, stored) in [(None, sha1), (Some(sha1), sha1), (Some(sha256), sha256)] {
+        let emitted = Given::new().decide(open(vec![with_content(given)]));
+        let emitted = emitted.expect("accepted");
+        let AnyEvent::Snapshot(Event::ItemAdded(added)) = &emitted[1].event else {
+            panic!("{emitted:?}");
+        };
+        assert_eq!(added.blob, Some(stored));
+        let slot = added.content.expect("content");
+        let piece = &emitted[1].pieces.list()[usize::from(slot.0)];
+        assert!(piece.attachment);
+        assert_eq!(piece.bytes, b"hi\n");
+    }
+}
+
+#[test]
+fn a_blob_that_is_not_the_contents_is_refused() {
+    let wrong = [BLOB, GitOid::Sha256([7; 32])];
+    for given in wrong {
+        let refused = Given::new().decide(open(vec![with_content(Some(given))]));
+        let (field, reason) = invalid(refused.expect_err("they differ"));
+        assert_eq!(field, "blob");
+        let computed = given.same_hash_of_blob(b"hi\n").expect("no attack");
+        assert!(reason.contains(&given.to_string()), "{reason}");
+        assert!(reason.contains(&computed.to_string()), "{reason}");
+    }
+    let given = Given::new().command(open(vec![with_content(None), item("b", None)]));
+    let (field, reason) = invalid(given.decide(attach(0)).expect_err("another blob"));
+    assert_eq!(field, "item");
+    assert!(
+        reason.contains("45b983be36b73c0788dc9cbcb76cbb80fc7bb057"),
+        "{reason}"
+    );
+    assert!(given.decide(attach(1)).is_ok());
+    let same = AttachBlob {
+        blob: GitOid::sha1_of_blob(b"hi\n").expect("no attack"),
+        ..attach(0)
+    };
+    assert!(given.decide(same).is_ok());
 }
 
 #[test]

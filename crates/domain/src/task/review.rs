@@ -89,6 +89,7 @@ fn evidence(command: &RecordReview, run: RunId, patch_set: Option<PatchSetId>) -
         exit_code: Some(i32::from(command.verdict == ReviewVerdict::Rejected)),
         summary: (!said.is_empty()).then(|| said.join("\n")),
         report_artifacts: Vec::new(),
+        report: Vec::new(),
     }
 }
 

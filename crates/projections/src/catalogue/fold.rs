@@ -21,7 +21,7 @@ use annals_domain::pipeline::Tally;
 use annals_domain::{Adoption, AnyEvent, Kind, alias, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
-use super::keys;
+use super::keys::{self, LabelMap};
 use super::layer::{Changes, Objects};
 use super::relation::Relation;
 use super::row::{Counts, Link, ObjectRow};
@@ -175,34 +175,42 @@ impl Fold<'_> {
             row.visibility = visibility;
         }
         if event.tags.is_some() {
-            self.set_tags(kind, id);
+            self.set_labels(LabelMap::Tags, kind, id);
+        }
+        if event.external_ids.is_some() {
+            self.set_labels(LabelMap::ExternalIds, kind, id);
         }
     }
 
-    /// Replaces the tags of an object by those that the event gives.
-    fn set_tags(&mut self, kind: Kind, id: Uuid) {
+    /// Replaces the tags or external ids of an object by those that the event gives.
+    fn set_labels(&mut self, map: LabelMap, kind: Kind, id: Uuid) {
         let stream = self.step.decoded.stream;
         let Some(row) = self.objects.get_if(kind, id, stream) else {
             return;
         };
-        let (first, before) = (row.first, row.tags);
-        row.tags = u32::try_from(self.step.tags.len()).unwrap_or(u32::MAX);
-        self.remove_tags(kind, id, first, before);
-        for (number, tag) in (0..).zip(&self.step.tags) {
+        let (first, before) = (row.first, row.labels(map));
+        let new = self.step.labels(map);
+        let count = u32::try_from(new.len()).unwrap_or(u32::MAX);
+        match map {
+            LabelMap::Tags => row.tags = count,
+            LabelMap::ExternalIds => row.external_ids = count,
+        }
+        self.remove_labels(map, kind, id, first, before);
+        for (number, label) in (0..).zip(new) {
             // Two texts always have a binary form.
-            let value = annals_wire::encode_row(tag).unwrap_or_default();
-            self.rows.put(&keys::tag(id, number), &value);
-            for prefix in tag_prefixes(kind, &tag.0, &tag.1) {
+            let value = annals_wire::encode_row(label).unwrap_or_default();
+            self.rows.put(&keys::label_at(map, id, number), &value);
+            for prefix in label_prefixes(map, kind, &label.0, &label.1) {
                 self.rows.put(&keys::listed(&prefix, first), id.as_bytes());
             }
         }
     }
 
-    fn remove_tags(&mut self, kind: Kind, id: Uuid, first: u64, count: u32) {
+    fn remove_labels(&mut self, map: LabelMap, kind: Kind, id: Uuid, first: u64, count: u32) {
         for number in 0..count {
-            let key = keys::tag(id, number);
-            if let Some((name, value)) = self.rows.get(&key).and_then(|row| read_tag(row)) {
-                for prefix in tag_prefixes(kind, &name, &value) {
+            let key = keys::label_at(map, id, number);
+            if let Some((name, value)) = self.rows.get(&key).and_then(|row| read_label(row)) {
+                for prefix in label_prefixes(map, kind, &name, &value) {
                     self.rows.delete(&keys::listed(&prefix, first));
                 }
             }
@@ -446,15 +454,15 @@ fn in_window(counts: &mut Counts, change: impl FnOnce(&mut u64, &mut Tally)) {
     }
 }
 
-/// The lists that an object with a tag stands in.
-fn tag_prefixes(kind: Kind, name: &str, value: &str) -> [bytes::Bytes; 2] {
+/// The lists that an object with a tag or an external id stands in.
+fn label_prefixes(map: LabelMap, kind: Kind, name: &str, value: &str) -> [bytes::Bytes; 2] {
     [
-        keys::of_tag(kind, name, None),
-        keys::of_tag(kind, name, Some(value)),
+        keys::of_label(map, kind, name, None),
+        keys::of_label(map, kind, name, Some(value)),
     ]
 }
 
-/// A tag from its row. One that cannot be read has no rows in any list.
-pub(super) fn read_tag(value: &[u8]) -> Option<(String, String)> {
+/// A tag or an external id from its row. One that cannot be read has no rows in any list.
+pub(super) fn read_label(value: &[u8]) -> Option<(String, String)> {
     annals_wire::decode_row(value).ok()
 }

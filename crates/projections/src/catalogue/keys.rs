@@ -6,10 +6,12 @@
 //! "k", kind, status, position                            id
 //! "a", kind, length of actor id (u16), actor id, block   nothing
 //! "t", kind, tag (16), position                          id
+//! "e", kind, external id (16), position                  id
 //! "b", target (16), relation, position, number (u32)     id of the source
 //! "f", source (16), relation, number (u32)               id of the target
 //! "s", plan (16), step (u32)                             u8 status, id of its task
 //! "l", id (16), number (u32)                             a tag: name, value
+//! "x", id (16), number (u32)                             an external id: name, value
 //! "n", id (16), number (u32)                             an alias
 //! "u", alias (16)                                        id of its stream
 //! "m", session (16), relation, run or node (16)          u32 number; a node's task
@@ -24,9 +26,10 @@
 //! Numbers are big-endian, a position is a u64: that of the first event on the
 //! object that the row leads to, so that every list comes in the order in which
 //! its objects were created. A kind is its number in document 000's registry, a
-//! status and a relation are the numbers in status.rs and relation.rs. A tag is
-//! the first half of the SHA-256 of its name, or of its name, a zero byte and
-//! its value; an alias is that of its text, and a word that of a type, a label or another facet of an intent. "b" has every relation, "f" only those of one object to many. "m"
+//! status and a relation are the numbers in status.rs and relation.rs. A tag or an
+//! external id is the first half of the SHA-256 of its name, or of its name, a zero byte and
+//! its value; an alias is that of its text, and a word that of a type, a label or another facet
+//! of an intent. "b" has every relation, "f" only those of one object to many. "m"
 //! says which number in "f" a run has, or a node of the session's plans: the
 //! first half of the SHA-256 of its id, which is also what stands for a ticket.
 
@@ -55,6 +58,8 @@ const OBJECT: u8 = b'o';
 const BY_KIND: u8 = b'k';
 const BY_ACTOR: u8 = b'a';
 const BY_TAG: u8 = b't';
+const BY_EXTERNAL_ID: u8 = b'e';
+const EXTERNAL_ID: u8 = b'x';
 const BACKWARD: u8 = b'b';
 const FORWARD: u8 = b'f';
 const STEP: u8 = b's';
@@ -140,15 +145,33 @@ pub(super) fn of_actor(kind: Kind, actor_id: &str) -> Bytes {
     key(BY_ACTOR, &parts)
 }
 
-/// The prefix of the objects of a kind that have a tag, with any value or with
-/// this one.
-pub(super) fn of_tag(kind: Kind, name: &str, value: Option<&str>) -> Bytes {
+/// One of the two maps of texts that every object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LabelMap {
+    /// Its tags.
+    Tags,
+    /// Its ids in other systems.
+    ExternalIds,
+}
+
+impl LabelMap {
+    /// Both of them.
+    pub(super) const ALL: [LabelMap; 2] = [LabelMap::Tags, LabelMap::ExternalIds];
+}
+
+/// The prefix of the objects of a kind that have a tag or an external id, with any
+/// value or with this one.
+pub(super) fn of_label(map: LabelMap, kind: Kind, name: &str, value: Option<&str>) -> Bytes {
+    let table = match map {
+        LabelMap::Tags => BY_TAG,
+        LabelMap::ExternalIds => BY_EXTERNAL_ID,
+    };
     let mut tag = label(name).as_bytes().to_vec();
     if let Some(value) = value {
         tag.push(0);
         tag.extend_from_slice(label(value).as_bytes());
     }
-    key(BY_TAG, &[&[kind.number()], &half(&tag)])
+    key(table, &[&[kind.number()], &half(&tag)])
 }
 
 /// The first half of a SHA-256, which stands for what has no length of its own.
@@ -234,14 +257,20 @@ pub(super) fn step(plan: Uuid, index: u32) -> Bytes {
     key(STEP, &[plan.as_bytes(), &index.to_be_bytes()])
 }
 
-/// One of an object's tags.
-pub(super) fn tag(id: Uuid, number: u32) -> Bytes {
-    key(TAG, &[id.as_bytes(), &number.to_be_bytes()])
+/// One of an object's tags or external ids.
+pub(super) fn label_at(map: LabelMap, id: Uuid, number: u32) -> Bytes {
+    [&labels(map, id)[..], &number.to_be_bytes()]
+        .concat()
+        .into()
 }
 
-/// The prefix of an object's tags.
-pub(super) fn tags(id: Uuid) -> Bytes {
-    key(TAG, &[id.as_bytes()])
+/// The prefix of an object's tags or external ids.
+pub(super) fn labels(map: LabelMap, id: Uuid) -> Bytes {
+    let table = match map {
+        LabelMap::Tags => TAG,
+        LabelMap::ExternalIds => EXTERNAL_ID,
+    };
+    key(table, &[id.as_bytes()])
 }
 
 /// One of an object's aliases.

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::CatalogueError;
 use super::facet::IntentFilter;
 use super::keys;
+use super::keys::{self, LabelMap};
 use super::relation::Relation;
 use super::row::ObjectRow;
 use super::sight::Sight;
@@ -43,6 +44,8 @@ pub struct ListQuery {
     pub tag: Option<(String, Option<String>)>,
     /// Of intents, only those that have all of this.
     pub intents: IntentFilter,
+    /// Only those that have an id of this name in another system, and this value if there is one.
+    pub external_id: Option<(String, Option<String>)>,
     /// Only those whose first event happened at this time or later.
     pub since: Option<Timestamp>,
     /// Only those whose first event happened before this time.
@@ -67,6 +70,7 @@ impl ListQuery {
             parent: None,
             tag: None,
             intents: IntentFilter::default(),
+            external_id: None,
             since: None,
             until: None,
             oldest_first: false,
@@ -162,7 +166,12 @@ async fn walks(sight: &Sight<'_>, query: &ListQuery) -> Result<Vec<Walk>, Catalo
     let kind = query.kind;
     let mut lists: Vec<Vec<Bytes>> = Vec::new();
     if let Some((name, value)) = &query.tag {
-        lists.push(vec![keys::of_tag(kind, name, value.as_deref())]);
+        let list = keys::of_label(LabelMap::Tags, kind, name, value.as_deref());
+        lists.push(vec![list]);
+    }
+    if let Some((name, value)) = &query.external_id {
+        let list = keys::of_label(LabelMap::ExternalIds, kind, name, value.as_deref());
+        lists.push(vec![list]);
     }
     if let Some(parent) = query.parent {
         lists.push(children(sight, kind, parent).await?);

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::fold::MOST_ANCESTORS;
-use super::keys;
+use super::keys::{self, LabelMap};
 use super::layer::{Layer, Loaded, read_object};
 use super::relation::Relation;
 use super::row::ObjectRow;
@@ -117,9 +117,11 @@ impl Source<'_> {
                 vec![work_item(&event.item)]
             }
             event => match (common(event), event.adoption()) {
-                (Some(Common::MetadataSet(event)), _) if event.tags.is_some() => {
+                (Some(Common::MetadataSet(event)), _)
+                    if event.tags.is_some() || event.external_ids.is_some() =>
+                {
                     let row = self.row(event.object, loaded);
-                    row.map(tags).into_iter().flatten().collect()
+                    row.map(labels).into_iter().flatten().collect()
                 }
                 (_, Some(Adoption::Begun(_))) => {
                     let row = |(_, id): &(_, Uuid)| self.row(*id, loaded);
@@ -235,9 +237,12 @@ fn with_parts(step: &Step) -> Vec<Uuid> {
     }
 }
 
-fn tags(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {
+/// The rows of an object's tags and external ids.
+fn labels(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {
     let id = row.id;
-    (0..row.tags).map(move |number| keys::tag(id, number))
+    let counts = LabelMap::ALL.map(|map| (map, row.labels(map)));
+    let of = move |(map, count)| (0..count).map(move |number| keys::label_at(map, id, number));
+    counts.into_iter().flat_map(of)
 }
 
 /// The rows that an object has beside its own, which go when it is adopted
@@ -248,7 +253,7 @@ fn everything_of(row: &ObjectRow) -> impl Iterator<Item = Bytes> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         (0..count).map(move |number| keys::forward(id, relation, number))
     });
-    tags(row).chain(named)
+    labels(row).chain(named)
 }
 
 fn work_item(item: &session::ItemStatus) -> Bytes {

@@ -11,6 +11,7 @@ use annals_event_log::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+use super::keys::LabelMap;
 use super::relation::Relation;
 use super::status::Status;
 use crate::Text;
@@ -50,6 +51,8 @@ pub(super) struct ObjectRow {
     pub(super) title: Option<Text>,
     /// How many tags it has; they are rows of their own.
     pub(super) tags: u32,
+    /// How many ids in other systems it has; they are rows of their own.
+    pub(super) external_ids: u32,
     /// How many aliases it has; they are rows of their own.
     pub(super) aliases: u32,
     /// Objects that it names in fields that hold one.
@@ -200,6 +203,7 @@ impl ObjectRow {
             sort: None,
             title: None,
             tags: 0,
+            external_ids: 0,
             aliases: 0,
             links: Vec::new(),
             counts: Counts::None,
@@ -207,6 +211,14 @@ impl ObjectRow {
             stated: None,
             provenance: None,
             work_type: None,
+        }
+    }
+
+    /// How many texts are in one of its maps.
+    pub(super) fn labels(&self, map: LabelMap) -> u32 {
+        match map {
+            LabelMap::Tags => self.tags,
+            LabelMap::ExternalIds => self.external_ids,
         }
     }
 

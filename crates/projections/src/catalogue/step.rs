@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use uuid::Uuid;
 
 use super::CatalogueError;
+use super::keys::LabelMap;
 use super::row::{label, title};
 use crate::Text;
 use crate::header::{Common, common};
@@ -30,8 +31,10 @@ pub(super) struct Step {
     /// The tags that the event gives to its object; those that were removed
     /// are left out.
     pub(super) tags: Vec<(String, String)>,
+    /// The same for its ids in other systems.
+    pub(super) external_ids: Vec<(String, String)>,
     /// The labels that the event gives to its intent; those that were removed are left out.
-    pub(super) labels: Vec<String>,
+    pub(super) intent_labels: Vec<String>,
     /// The alias that the event gives to an object, unless it was removed.
     pub(super) alias: Option<String>,
     /// Blobs without which its content is not whole.
@@ -41,6 +44,14 @@ pub(super) struct Step {
 impl Step {
     pub(super) fn position(&self) -> u64 {
         self.decoded.record.position().0
+    }
+
+    /// What the event gives to one of its object's maps.
+    pub(super) fn labels(&self, map: LabelMap) -> &[(String, String)] {
+        match map {
+            LabelMap::Tags => &self.tags,
+            LabelMap::ExternalIds => &self.external_ids,
+        }
     }
 
     pub(super) fn occurred_at(&self) -> Timestamp {
@@ -125,13 +136,14 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, Catalog
         source,
     })?;
     let title_slot = title_slot(&decoded.event);
-    let tag_slots = tag_slots(&decoded.event);
+    let (tag_slots, external_slots) = label_slots(&decoded.event);
     let alias_slot = alias_slot(&decoded.event);
-    let label_slots = label_slots(&decoded.event);
+    let intent_label_slots = intent_label_slots(&decoded.event);
     let shows_content = title_slot.is_some()
         || alias_slot.is_some()
         || !tag_slots.is_empty()
-        || !label_slots.is_empty();
+        || !external_slots.is_empty()
+        || !intent_label_slots.is_empty();
     let mut texts = Texts {
         pieces: if shows_content {
             record.content()
@@ -142,17 +154,12 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, Catalog
         missing: Vec::new(),
     };
     let title = title_slot.map(|slot| title(texts.text(slot)));
-    let mut tags = Vec::new();
-    for (name, value) in tag_slots {
-        if let (Text::Present(name), Text::Present(value)) = (texts.text(*name), texts.text(*value))
-        {
-            tags.push((label(&name).to_owned(), label(&value).to_owned()));
-        }
-    }
-    let mut labels = Vec::new();
-    for slot in label_slots {
+    let tags = texts.labels(tag_slots);
+    let external_ids = texts.labels(external_slots);
+    let mut intent_labels = Vec::new();
+    for slot in intent_label_slots {
         if let Text::Present(text) = texts.text(*slot) {
-            labels.push(label(&text).to_owned());
+            intent_labels.push(label(&text).to_owned());
         }
     }
     let alias = alias_slot.and_then(|slot| match texts.text(slot) {
@@ -165,7 +172,8 @@ fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, Catalog
         decoded,
         title,
         tags,
-        labels,
+        external_ids,
+        intent_labels,
         alias,
         missing,
     })
@@ -179,6 +187,19 @@ struct Texts<'a> {
 }
 
 impl Texts<'_> {
+    /// Names and values; those that were removed are left out.
+    fn labels(&mut self, slots: &[(Slot, Slot)]) -> Vec<(String, String)> {
+        let mut labels = Vec::new();
+        for (name, value) in slots {
+            if let (Text::Present(name), Text::Present(value)) =
+                (self.text(*name), self.text(*value))
+            {
+                labels.push((label(&name).to_owned(), label(&value).to_owned()));
+            }
+        }
+        labels
+    }
+
     fn text(&mut self, slot: Slot) -> Text {
         let text = |bytes: &Bytes| Text::Present(String::from_utf8_lossy(bytes).into_owned());
         match self.pieces.get(usize::from(slot.0)) {
@@ -402,19 +423,23 @@ fn session_title(event: &session::Event) -> Option<Slot> {
     }
 }
 
-fn label_slots(event: &AnyEvent) -> &[Slot] {
+fn intent_label_slots(event: &AnyEvent) -> &[Slot] {
     match event {
         AnyEvent::Intent(intent::Event::TakenIn(event)) => &event.labels,
         _ => &[],
     }
 }
 
-fn tag_slots(event: &AnyEvent) -> &[(Slot, Slot)] {
+/// The tags and the external ids that an event gives to its object.
+fn label_slots(event: &AnyEvent) -> (&[(Slot, Slot)], &[(Slot, Slot)]) {
     if let Some(Adoption::Begun(header)) = event.adoption() {
-        return &header.tags;
+        return (&header.tags, &header.external_ids);
     }
     match common(event) {
-        Some(Common::MetadataSet(event)) => event.tags.as_deref().unwrap_or_default(),
-        Some(Common::Sealed(_)) | None => &[],
+        Some(Common::MetadataSet(event)) => (
+            event.tags.as_deref().unwrap_or_default(),
+            event.external_ids.as_deref().unwrap_or_default(),
+        ),
+        Some(Common::Sealed(_)) | None => (&[], &[]),
     }
 }

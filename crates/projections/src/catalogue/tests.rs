@@ -64,7 +64,7 @@ fn suffix(catalogue: &Catalogue, log: &dyn EventLog, digits: &str) -> Vec<u128> 
 }
 
 /// The model that holds the rows until they are rebuilt.
-const MODEL: &str = "catalogue.7.1";
+const MODEL: &str = "catalogue.8.1";
 
 type Rows = Vec<(Bytes, Bytes)>;
 
@@ -241,6 +241,9 @@ fn compare(row: &CatalogueRow, view: &ObjectView) {
     assert_eq!(named, (by.kind.as_str(), &by.id), "{object}");
     let tags = serde_json::to_value(&header.tags).unwrap();
     assert_eq!(serde_json::to_value(row).unwrap()["tags"], tags, "{object}");
+    let external = serde_json::to_value(&header.external_ids).unwrap();
+    let of_row = serde_json::to_value(row).unwrap();
+    assert_eq!(of_row["external_ids"], external, "{object}");
     assert_eq!(row.status.map(Status::word), status(view), "{object}");
     match view {
         ObjectView::ContextPipeline(view) => {
@@ -359,7 +362,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     // What an interrupted attempt left is not in the way.
     let left = vec![(Bytes::from("left"), Some(Bytes::from("over")))];
     block_on(log.commit(
-        "catalogue.7.2",
+        "catalogue.8.2",
         ModelCheckpoint::default(),
         left,
         Position(3),
@@ -371,7 +374,7 @@ fn another_generation_takes_the_place_of_the_rows() {
         "catalogue.2.1",
         "catalogue.3.1",
         "catalogue.5.1",
-        "catalogue.6.1",
+        "catalogue.7.1",
     ] {
         block_on(log.commit(older, ModelCheckpoint::default(), Vec::new(), Position(3))).unwrap();
     }
@@ -381,8 +384,8 @@ fn another_generation_takes_the_place_of_the_rows() {
     let rebuilt = block_on(catalogue.rebuild(&log, &mut tell)).unwrap();
     assert_eq!(told.last(), Some(&log.watermark()));
     assert!(rebuilt.rows >= before.len() as u64);
-    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.7.2");
-    assert_eq!(dump(&log, "catalogue.7.2"), before);
+    assert_eq!(block_on(catalogue.model(&log)).unwrap(), "catalogue.8.2");
+    assert_eq!(dump(&log, "catalogue.8.2"), before);
     for dropped in [
         MODEL,
         "directory.1",
@@ -390,7 +393,7 @@ fn another_generation_takes_the_place_of_the_rows() {
         "catalogue.2.1",
         "catalogue.3.1",
         "catalogue.5.1",
-        "catalogue.6.1",
+        "catalogue.7.1",
     ] {
         assert_eq!(dump(&log, dropped), [], "{dropped}");
         assert_eq!(
@@ -411,7 +414,7 @@ fn another_generation_takes_the_place_of_the_rows() {
     for catalogue in [&catalogue, &reader] {
         block_on(catalogue.catch_up(log)).unwrap();
         block_on(catalogue.flush(log)).unwrap();
-        assert_eq!(dump(log, "catalogue.7.2"), rebuilt_rows(log));
+        assert_eq!(dump(log, "catalogue.8.2"), rebuilt_rows(log));
     }
 }
 

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::fold::{approval, intent_counts, read_tag};
-use super::keys;
+use super::fold::{approval, intent_counts, read_label};
+use super::keys::{self, LabelMap};
 use super::relation::Relation;
 use super::row::{Counts, IntentCounts, ObjectRow, Usage};
 use super::sight::Sight;
@@ -18,7 +18,7 @@ use super::status::Status;
 use crate::Text;
 
 /// Tags that are shown of one object.
-const TAGS_SHOWN: usize = 1_000;
+const LABELS_SHOWN: usize = 1_000;
 /// Aliases that are shown of one object.
 const ALIASES_SHOWN: usize = 100;
 
@@ -66,6 +66,9 @@ pub struct CatalogueRow {
     /// removed are left out.
     #[serde(serialize_with = "pairs")]
     pub tags: Vec<(String, String)>,
+    /// Its ids in other systems, likewise.
+    #[serde(serialize_with = "pairs")]
+    pub external_ids: Vec<(String, String)>,
     /// What it names in fields that hold one object, by the field's name.
     #[serde(serialize_with = "links")]
     pub links: Vec<(Relation, Uuid)>,
@@ -148,16 +151,8 @@ pub(super) async fn view(
     sight: &Sight<'_>,
     row: ObjectRow,
 ) -> Result<CatalogueRow, CatalogueError> {
-    let mut tags = Vec::new();
-    if row.tags > 0 {
-        let prefix = keys::tags(row.id);
-        let rows = sight
-            .scan(&prefix, None, Direction::Forward, TAGS_SHOWN)
-            .await?;
-        for (key, value) in rows {
-            tags.push(read_tag(&value).ok_or_else(|| CatalogueError::malformed(&key))?);
-        }
-    }
+    let tags = labels(sight, &row, LabelMap::Tags).await?;
+    let external_ids = labels(sight, &row, LabelMap::ExternalIds).await?;
     let mut aliases = Vec::new();
     if row.aliases > 0 {
         let prefix = keys::aliases(row.id);
@@ -193,10 +188,28 @@ pub(super) async fn view(
         updated_at: row.updated_at,
         visibility: row.visibility,
         tags,
+        external_ids,
         events: row.events,
         first_position: Position(row.first),
         last_position: Position(row.last),
     })
+}
+
+/// One of an object's maps, as far as it is shown.
+async fn labels(
+    sight: &Sight<'_>,
+    row: &ObjectRow,
+    map: LabelMap,
+) -> Result<Vec<(String, String)>, CatalogueError> {
+    let mut labels = Vec::new();
+    if row.labels(map) > 0 {
+        let prefix = keys::labels(map, row.id);
+        let scanned = sight.scan(&prefix, None, Direction::Forward, LABELS_SHOWN);
+        for (key, value) in scanned.await? {
+            labels.push(read_label(&value).ok_or_else(|| CatalogueError::malformed(&key))?);
+        }
+    }
+    Ok(labels)
 }
 
 fn shown(counts: Counts) -> Vec<(&'static str, u64)> {

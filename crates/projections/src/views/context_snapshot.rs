@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::object::Project;
-use crate::{Entry, HeaderView, Text};
+use crate::{Entry, HeaderView, PieceValue, Text};
 
 /// One item of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,6 +24,9 @@ pub struct ContextItem {
     /// The git blob of the full content.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "blob_bytes")]
     pub blob: Option<GitOid>,
+    /// The full content, where this log holds it; not part of the JSON.
+    #[serde(skip)]
+    pub content: Option<PieceValue>,
 }
 
 /// git-internal writes a blob's id as its algorithm and a list of numbers.
@@ -46,6 +49,7 @@ impl ContextItem {
             path: entry.text(event.path),
             preview: entry.optional_text(event.preview),
             blob: event.blob,
+            content: event.content.map(|slot| entry.piece(slot)),
         }
     }
 }
@@ -103,6 +107,7 @@ impl ContextSnapshotView {
                 path: entry.text(item.path),
                 preview: entry.optional_text(item.preview),
                 blob: item.blob,
+                content: None,
             });
         }
     }

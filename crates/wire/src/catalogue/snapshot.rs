@@ -36,6 +36,11 @@ pub(super) const EVENTS: &[EventDoc] = &[
                 "git id?",
                 "the git blob of the full content at the time of capture",
             ),
+            content(
+                "content",
+                "bytes?",
+                "the full content itself, where this log holds it; an attachment",
+            ),
         ],
     ),
     event(

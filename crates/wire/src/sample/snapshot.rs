@@ -20,6 +20,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             path: pieces.text("src/größe.rs"),
             preview: Some(pieces.text("//! Sizes.\n")),
             blob: Some(sha1()),
+            content: Some(pieces.attachment(b"//! Sizes.\nfn main() {}\n".to_vec())),
         }),
         sample(|_| BlobAttached {
             index: 1,

@@ -16,6 +16,7 @@ mod sealed_v1;
 mod session_adopted_v1;
 mod session_command_received_v1;
 mod session_created_v1;
+mod snapshot_item_added_v1;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -116,6 +117,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(sealed_v1::step("run.sealed")),
         Box::new(sealed_v1::step("snapshot.sealed")),
         Box::new(sealed_v1::step("pipeline.sealed")),
+        Box::new(snapshot_item_added_v1::STEP),
     ]
 }
 

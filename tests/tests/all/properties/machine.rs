@@ -13,7 +13,7 @@ use annals::projections::{
     PatchSetView, PlanView, RunView, TaskView, View,
 };
 use annals::{At, ObservationsQuery};
-use annals_testkit::generators::objects::model::{self, Model};
+use annals_testkit::generators::objects::model::{self, Model, SnapshotItem};
 use annals_testkit::generators::objects::{Dice, command};
 use futures::executor::block_on;
 use proptest::prelude::*;
@@ -146,6 +146,10 @@ fn compare(history: &History, model: &Model) {
             "run {id}"
         );
         assert_eq!(view.snapshot.is_some(), run.has_snapshot, "run {id}");
+        if let Some(snapshot) = view.snapshot {
+            let snapshot: ContextSnapshotView = get(history, snapshot);
+            assert!(snapshot.finalized, "the snapshot of run {id}");
+        }
         let patch_sets = model
             .patch_sets
             .iter()
@@ -159,10 +163,14 @@ fn compare(history: &History, model: &Model) {
     }
     for (id, snapshot) in &model.snapshots {
         let view: ContextSnapshotView = get(history, SnapshotId(*id));
-        let blobs: Vec<bool> = view.items.iter().map(|item| item.blob.is_some()).collect();
+        let items = view.items.iter().map(|item| SnapshotItem {
+            blob: item.blob,
+            kept: item.content.is_some(),
+        });
+        let items: Vec<SnapshotItem> = items.collect();
         assert_eq!(
-            (view.finalized, blobs),
-            (snapshot.finalized, snapshot.blobs.clone())
+            (view.finalized, items),
+            (snapshot.finalized, snapshot.items.clone())
         );
     }
     for (id, pipeline) in &model.pipelines {

@@ -294,6 +294,7 @@ fn leave_edit(log: &Log) {
         duration_ms: None,
         result_summary: None,
         artifacts: vec![],
+        output: vec![],
     };
     let push = PushFrame {
         pipeline: chain.pipeline,

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::testing::{json, texts};
-use crate::{ArtifactRef, EvidenceId, ProvenanceId};
+use crate::{ArtifactRef, EvidenceId, IntegrityHash, ProvenanceId, StoredArtifact};
 
 pub(super) fn tool_invocation() -> RecordToolInvocation {
     RecordToolInvocation {
@@ -16,6 +16,7 @@ pub(super) fn tool_invocation() -> RecordToolInvocation {
         duration_ms: Some(1_250),
         result_summary: None,
         artifacts: vec![],
+        output: vec![],
     }
 }
 
@@ -30,6 +31,7 @@ pub(super) fn evidence() -> RecordEvidence {
         exit_code: None,
         summary: None,
         report_artifacts: vec![],
+        report: vec![],
     }
 }
 
@@ -288,6 +290,99 @@ fn a_diff_is_an_attachment_with_its_reference_or_elsewhere() {
         ..propose()
     };
     check_invalid(&patching(), both, "diff");
+}
+
+/// What is stored of a part: the reference, and the content apart.
+fn check_part(emitted: &[crate::Emitted], stored: &StoredArtifact, typed: &str, content: &[u8]) {
+    let list = emitted[0].pieces.list();
+    let piece = |slot: crate::Slot| &list[usize::from(slot.0)];
+    let kept = piece(stored.content.expect("its content"));
+    assert!(kept.attachment);
+    assert_eq!(kept.bytes, content);
+    let hash = IntegrityHash::of(content);
+    assert_eq!(piece(stored.store).bytes, b"annals");
+    assert_eq!(piece(stored.key).bytes, hash.to_string().as_bytes());
+    let content_type = stored.content_type.expect("a type");
+    assert_eq!(piece(content_type).bytes, typed.as_bytes());
+    let size = Some(content.len() as u64);
+    assert_eq!((stored.hash, stored.size_bytes), (Some(hash), size));
+}
+
+#[test]
+fn reports_and_outputs_are_attachments_behind_their_references() {
+    let bytes = || ContentPart::new("shot.png", [0x89, b'P', 0xff]);
+    let text = || ContentPart {
+        content_type: Some("application/xml".into()),
+        ..ContentPart::new("junit.xml", "<x/>")
+    };
+    let elsewhere = || vec![artifact("s3", "k")];
+    let emitted = created().decide(RecordEvidence {
+        report_artifacts: elsewhere(),
+        report: vec![text(), bytes()],
+        ..evidence()
+    });
+    let emitted = emitted.expect("accepted");
+    let AnyEvent::Run(Event::EvidenceRecorded(recorded)) = &emitted[0].event else {
+        panic!("{emitted:?}");
+    };
+    let [outside, xml, png] = recorded.report_artifacts.as_slice() else {
+        panic!("{recorded:?}");
+    };
+    assert_eq!(outside.content, None);
+    let typed = "application/xml; name=\"junit.xml\"";
+    check_part(&emitted, xml, typed, b"<x/>");
+    let typed = "application/octet-stream; name=\"shot.png\"";
+    check_part(&emitted, png, typed, &[0x89, b'P', 0xff]);
+    let emitted = created().decide(RecordToolInvocation {
+        artifacts: elsewhere(),
+        output: vec![ContentPart::new("stdout", "ok\n")],
+        ..tool_invocation()
+    });
+    let emitted = emitted.expect("accepted");
+    let AnyEvent::Run(Event::ToolInvoked(invoked)) = &emitted[0].event else {
+        panic!("{emitted:?}");
+    };
+    let [_, stdout] = invoked.artifacts.as_slice() else {
+        panic!("{invoked:?}");
+    };
+    let typed = "text/plain; charset=utf-8; name=\"stdout\"";
+    check_part(&emitted, stdout, typed, b"ok\n");
+}
+
+#[test]
+fn each_part_has_a_name_of_its_own_and_a_plain_type() {
+    let part = |name: &str| ContentPart::new(name, "x");
+    let typed = |content_type: &str| ContentPart {
+        content_type: Some(content_type.into()),
+        ..part("a")
+    };
+    let bad = [
+        vec![part(" ")],
+        vec![part("a\nb")],
+        vec![part(&"n".repeat(256))],
+        vec![part("a"), part("b"), part("a")],
+        vec![typed("")],
+        vec![typed("text/plain\r\nx: y")],
+        vec![typed("text/plain; Name=other")],
+        (0..1_001).map(|n| part(&n.to_string())).collect(),
+    ];
+    for parts in bad {
+        let report = RecordEvidence {
+            report: parts.clone(),
+            ..evidence()
+        };
+        check_invalid(&created(), report, "report");
+        let output = RecordToolInvocation {
+            output: parts,
+            ..tool_invocation()
+        };
+        check_invalid(&created(), output, "output");
+    }
+    let most = RecordEvidence {
+        report: (0..1_000).map(|n| part(&n.to_string())).collect(),
+        ..evidence()
+    };
+    assert!(created().decide(most).is_ok());
 }
 
 #[test]

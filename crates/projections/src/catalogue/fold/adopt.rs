@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::create::{Beginning, keep_children, link};
 use super::intake::intent_counts;
 use super::{Fold, in_window};
-use crate::catalogue::keys;
+use crate::catalogue::keys::{self, LabelMap};
 use crate::catalogue::relation::Relation;
 use crate::catalogue::row::{Counts, IntentCounts, ObjectRow, Usage};
 use crate::catalogue::status::Status;
@@ -69,7 +69,9 @@ impl Fold<'_> {
         }
         self.enter(&row);
         self.objects.insert(row);
-        self.set_tags(kind, id);
+        for map in LabelMap::ALL {
+            self.set_labels(map, kind, id);
+        }
         Some(match before {
             Some(before) => Adopted::Again(before.status),
             None => Adopted::New,
@@ -99,7 +101,9 @@ impl Fold<'_> {
         for index in 0..u32::try_from(row.steps()).unwrap_or(u32::MAX) {
             self.rows.delete(&keys::step(row.id, index));
         }
-        self.remove_tags(row.kind, row.id, row.first, row.tags);
+        for map in LabelMap::ALL {
+            self.remove_labels(map, row.kind, row.id, row.first, row.labels(map));
+        }
     }
 
     pub(super) fn intent_adopted(&mut self, event: &intent::Adopted) {

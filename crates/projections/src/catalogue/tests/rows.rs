@@ -5,9 +5,10 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::Text;
+use crate::catalogue::keys::{self, LabelMap};
 use crate::catalogue::layer::read_object;
 use crate::catalogue::row::{Counts, ObjectRow};
-use crate::catalogue::{Relation, Status, keys};
+use crate::catalogue::{Relation, Status};
 
 #[test]
 fn rows_are_what_the_table_says() {
@@ -37,7 +38,14 @@ fn rows_are_what_the_table_says() {
             format!("66{number}0800000002"),
         ),
         (keys::step(other, 3), format!("73{number}00000003")),
-        (keys::tag(other, 4), format!("6c{number}00000004")),
+        (
+            keys::label_at(LabelMap::Tags, other, 4),
+            format!("6c{number}00000004"),
+        ),
+        (
+            keys::label_at(LabelMap::ExternalIds, other, 4),
+            format!("78{number}00000004"),
+        ),
         (keys::alias(other, 0), format!("6e{number}00000000")),
         (
             keys::run_of_session(other, Uuid::from_u128(6)),
@@ -58,7 +66,12 @@ fn rows_are_what_the_table_says() {
     ] {
         assert_eq!(hex::encode(&key), expected);
     }
-    let tag = hex::encode(keys::of_tag(Kind::Task, "team", Some("a")));
+    let tag = hex::encode(keys::of_label(
+        LabelMap::Tags,
+        Kind::Task,
+        "team",
+        Some("a"),
+    ));
     assert_eq!(tag, format!("740f{}", half(b"team\0a")));
     let run = StreamRef {
         kind: StreamKind::Run,
@@ -110,8 +123,8 @@ fn rows_are_what_the_table_says() {
 /// A tool invocation. Another shape needs another name of the model
 /// (generation.rs).
 const GOLDEN_ROW: &str = "0111100000000000000000000000000000000507fb2c01020000000003000361646101\
-    0f000101046261736800000000000000";
+    0f00010104626173680000000000000000";
 
 /// A session.
 const GOLDEN_SESSION: &str = "0140100198c0de0000700080000000000000af07fb2c01020000000003000001140000\
-    000000060102030405060708000000";
+    00000000060102030405060708000000";

@@ -373,6 +373,7 @@ fn a_blob_is_attached_to_the_item_with_its_number() {
                 path,
                 preview: None,
                 blob: None,
+                content: None,
             })
         });
     }

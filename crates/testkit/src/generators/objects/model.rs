@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 pub use self::observation::Observation;
 pub use self::session::Session;
-pub use self::state::{Intent, PatchSet, Plan, Run, Snapshot, Step, Task};
+pub use self::state::{Intent, PatchSet, Plan, Run, Snapshot, SnapshotItem, Step, Task};
 pub use self::window::Pipeline;
 
 /// What becomes of a command.
@@ -180,6 +180,7 @@ impl Model {
             }
             Command::RecordToolInvocation(c) => {
                 text(&c.tool_name)?;
+                run::parts(&c.output)?;
                 self.unfinished(c.run.0)?;
                 self.place(c.id.map(Uuid::from), Kind::ToolInvocation)
             }
@@ -224,23 +225,12 @@ impl Model {
         match command {
             Command::OpenSnapshot(c) => self.open_snapshot(c),
             Command::AddItem(c) => {
-                text(&c.item.path)?;
-                self.open_blobs(c.snapshot.0)?.push(c.item.blob.is_some());
+                let item = Model::new_item(&c.item)?;
+                self.open_items(c.snapshot.0)?.push(item);
                 Some(true)
             }
-            Command::AttachBlob(c) => {
-                *self.open_blobs(c.snapshot.0)?.get_mut(c.item as usize)? = true;
-                Some(true)
-            }
-            Command::FinalizeSnapshot(c) => {
-                let complete = self
-                    .open_blobs(c.snapshot.0)?
-                    .iter()
-                    .all(|has_blob| *has_blob);
-                demand(complete)?;
-                self.snapshots.get_mut(&c.snapshot.0)?.finalized = true;
-                Some(true)
-            }
+            Command::AttachBlob(c) => self.attach_blob(c),
+            Command::FinalizeSnapshot(c) => self.finalize_snapshot(c.snapshot.0),
             Command::CreatePipeline(c) => self.create_pipeline(c),
             Command::PushFrame(c) => self.push_frame(c),
             Command::SetMaxFrames(c) => {

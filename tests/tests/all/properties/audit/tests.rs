@@ -44,6 +44,7 @@ fn story() -> Vec<Command> {
         path: "a".into(),
         preview: None,
         blob: Some(GitOid::Sha1([1; 20])),
+        content: None,
     };
     let mut story: Vec<Command> = vec![
         CreateIntent {

@@ -9,7 +9,7 @@ use annals_domain::run::*;
 use annals_domain::snapshot::*;
 use annals_domain::task::*;
 use annals_domain::{
-    ActorRef, Command, FrameId, IntegrityHash, Json, Kind, PipelineId, RunId, Visibility,
+    ActorRef, Command, FrameId, GitOid, IntegrityHash, Json, Kind, PipelineId, RunId, Visibility,
 };
 
 use uuid::Uuid;
@@ -342,6 +342,7 @@ impl Draw<'_> {
             duration_ms: Some(1_250),
             result_summary: self.reason(),
             artifacts: vec![],
+            output: self.parts(),
         }
     }
 
@@ -373,6 +374,7 @@ impl Draw<'_> {
             exit_code: Some(-1),
             summary: self.reason(),
             report_artifacts: vec![],
+            report: self.parts(),
         }
     }
 
@@ -439,12 +441,47 @@ impl Draw<'_> {
     // Context.
 
     fn item(&mut self) -> NewItem {
+        let content = (!self.dice.once_in(3)).then(|| self.payload());
+        let known = content.as_ref().map(|content| {
+            let sha256 = GitOid::sha256_of_blob(&content.0);
+            let sha1 = GitOid::sha1_of_blob(&content.0).unwrap_or(sha256);
+            [None, Some(sha1), Some(sha256)]
+        });
+        let blob = match known {
+            Some(known) if !self.dice.once_in(8) => self.dice.pick(&known).flatten(),
+            _ => self.optional_oid(),
+        };
         NewItem {
             kind: ContextItemKind::File,
             path: self.text(),
             preview: self.reason(),
-            blob: self.optional_oid(),
+            blob,
+            content,
         }
+    }
+
+    /// Text, or bytes that are none.
+    fn payload(&mut self) -> Payload {
+        let mut bytes = self.words().into_bytes();
+        if self.dice.once_in(4) {
+            bytes.push(0xff);
+        }
+        Payload(bytes)
+    }
+
+    /// Parts, which must have names of their own and sometimes have not.
+    fn parts(&mut self) -> Vec<ContentPart> {
+        let part = |n: usize, any: &mut Self| ContentPart {
+            name: match any.dice.roll(24) {
+                0 => "part 0".to_owned(),
+                1 => any.text(),
+                _ => format!("part {n}"),
+            },
+            content_type: any.dice.once_in(2).then(|| "text/plain".to_owned()),
+            content: any.payload(),
+        };
+        let count = self.dice.roll(3);
+        (0..count).map(|n| part(n, self)).collect()
     }
 
     fn snapshot_command(&mut self) -> Command {

@@ -1,29 +1,70 @@
 //! The reference for snapshots, pipelines, metadata and aliases.
 
-use annals_domain::{Kind, alias, metadata, pipeline, snapshot};
+use annals_domain::{GitOid, Kind, alias, metadata, pipeline, snapshot};
 use uuid::Uuid;
 
-use super::{Judged, Model, Pipeline, Snapshot, demand, text, window};
+use super::{Judged, Model, Pipeline, Snapshot, SnapshotItem, demand, text, window};
 
 impl Model {
-    pub(super) fn open_blobs(&mut self, snapshot: Uuid) -> Option<&mut Vec<bool>> {
+    pub(super) fn open_items(&mut self, snapshot: Uuid) -> Option<&mut Vec<SnapshotItem>> {
         let snapshot = self.snapshots.get_mut(&snapshot)?;
         demand(!snapshot.finalized)?;
-        Some(&mut snapshot.blobs)
+        Some(&mut snapshot.items)
+    }
+
+    /// What git gives the content as its id must be what the item says, if it says anything.
+    pub(super) fn new_item(item: &snapshot::NewItem) -> Option<SnapshotItem> {
+        text(&item.path)?;
+        let Some(content) = &item.content else {
+            let (blob, kept) = (item.blob, false);
+            return Some(SnapshotItem { blob, kept });
+        };
+        let content = &content.0;
+        let ids = [
+            GitOid::sha1_of_blob(content).ok()?,
+            GitOid::sha256_of_blob(content),
+        ];
+        let blob = item.blob.unwrap_or(ids[0]);
+        demand(ids.contains(&blob))?;
+        let (blob, kept) = (Some(blob), true);
+        Some(SnapshotItem { blob, kept })
+    }
+
+    pub(super) fn attach_blob(&mut self, c: &snapshot::AttachBlob) -> Judged {
+        let items = self.open_items(c.snapshot.0)?;
+        let item = items.get_mut(c.item as usize)?;
+        demand(!item.kept || item.blob == Some(c.blob))?;
+        item.blob = Some(c.blob);
+        Some(true)
+    }
+
+    pub(super) fn finalize_snapshot(&mut self, snapshot: Uuid) -> Judged {
+        let items = self.open_items(snapshot)?;
+        demand(items.iter().all(|item| item.blob.is_some()))?;
+        self.snapshots.get_mut(&snapshot)?.finalized = true;
+        Some(true)
     }
 
     pub(super) fn open_snapshot(&mut self, c: &snapshot::OpenSnapshot) -> Judged {
-        c.items.iter().try_for_each(|item| text(&item.path))?;
-        let blobs = c.items.iter().map(|item| item.blob.is_some()).collect();
+        let items = c.items.iter().map(Model::new_item);
+        let items = items.collect::<Option<Vec<SnapshotItem>>>()?;
         let id = c.id?.0;
         self.snapshots.insert(
             id,
             Snapshot {
                 finalized: false,
-                blobs,
+                items,
             },
         );
         self.place(Some(id), Kind::ContextSnapshot)
+    }
+
+    /// A run's snapshot is finalized, and complete.
+    pub(super) fn snapshot_of_run(&mut self, snapshot: Uuid) -> Judged {
+        if self.snapshots.get(&snapshot)?.finalized {
+            return Some(true);
+        }
+        self.finalize_snapshot(snapshot)
     }
 
     pub(super) fn create_pipeline(&mut self, c: &pipeline::CreatePipeline) -> Judged {

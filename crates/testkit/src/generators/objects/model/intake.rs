@@ -454,6 +454,7 @@ impl Model {
             exit_code: None,
             summary: None,
             report_artifacts: Vec::new(),
+            report: Vec::new(),
         })?;
         self.decide(&Decide {
             chosen_patchset_id: chosen.filter(|_| !rejected),

@@ -1,10 +1,18 @@
 //! The reference for runs and what is in them.
 
-use annals_domain::Kind;
 use annals_domain::run::{self, DecisionType};
+use annals_domain::{ContentPart, Kind};
 use uuid::Uuid;
 
 use super::{Judged, Model, PatchSet, Run, demand, text};
+
+/// Each part has a name of its own.
+pub(super) fn parts(parts: &[ContentPart]) -> Option<()> {
+    parts.iter().try_for_each(|part| text(&part.name))?;
+    let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    names.sort_unstable();
+    demand(names.windows(2).all(|two| two[0] != two[1]))
+}
 
 impl Model {
     pub(super) fn run(&mut self, id: Uuid, allowed: &[&str]) -> Option<&mut Run> {
@@ -25,10 +33,9 @@ impl Model {
             demand(self.runs.get(&patch_set.run)?.task == c.task.0)?;
         }
         demand(c.plan.is_none_or(|plan| self.plans.contains_key(&plan.0)))?;
-        demand(
-            c.snapshot
-                .is_none_or(|snapshot| self.snapshots.contains_key(&snapshot.0)),
-        )?;
+        if let Some(snapshot) = c.snapshot {
+            self.snapshot_of_run(snapshot.0)?;
+        }
         let task = self.tasks.get(&c.task.0)?;
         if task.status == "draft" {
             let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
@@ -58,7 +65,7 @@ impl Model {
     }
 
     pub(super) fn attach_snapshot(&mut self, c: &run::AttachSnapshot) -> Judged {
-        demand(self.snapshots.contains_key(&c.snapshot.0))?;
+        self.snapshot_of_run(c.snapshot.0)?;
         let run = self.unfinished(c.run.0)?;
         demand(!run.has_snapshot)?;
         run.has_snapshot = true;
@@ -82,6 +89,7 @@ impl Model {
 
     pub(super) fn record_evidence(&mut self, c: &run::RecordEvidence) -> Judged {
         text(&c.tool)?;
+        parts(&c.report)?;
         self.unfinished(c.run.0)?;
         if let Some(patch_set) = c.patchset_id {
             demand(self.patch_sets.get(&patch_set.0)?.run == c.run.0)?;

@@ -123,6 +123,15 @@ pub struct PatchSet {
 pub struct Snapshot {
     /// Whether it is finalized.
     pub finalized: bool,
-    /// For each item, whether it has its blob.
-    pub blobs: Vec<bool>,
+    /// Its items.
+    pub items: Vec<SnapshotItem>,
+}
+
+/// An item of a snapshot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SnapshotItem {
+    /// Its blob.
+    pub blob: Option<GitOid>,
+    /// Whether the log has its content.
+    pub kept: bool,
 }

@@ -1,0 +1,120 @@
+//! `annals retain`: blobs that the log names stay in a git repository.
+
+use annals_dialects::retention::{
+    MissingBlob, RetentionReport, RetentionRequest, Strategy, retain,
+};
+
+use crate::cli::{Retain, RetainAs};
+use crate::context::Context;
+use crate::error::{CliError, KeepingError};
+use crate::output::{Output, counted, short};
+
+/// Blobs that are named one by one.
+const SHOWN: usize = 20;
+
+pub(crate) async fn run(args: &Retain, context: &mut Context) -> Result<(), CliError> {
+    if args.protect && args.how != RetainAs::CustomGc {
+        return Err(Box::new(KeepingError::OnlyWithCustomGc).into());
+    }
+    let annals = context.reader()?;
+    let mut objects = Vec::new();
+    for id in &args.ids {
+        objects.push(annals.resolve(id).await?.id);
+    }
+    let request = RetentionRequest {
+        repository: args.repo.clone(),
+        strategy: args.how.into(),
+        objects,
+        release: args.release,
+        protect: args.protect,
+    };
+    let report = retain(&annals, request).await;
+    let report = report.map_err(|error| Box::new(KeepingError::Retention(Box::new(error))))?;
+    show(&report, &mut context.output)?;
+    match report.missing.len() {
+        0 => Ok(()),
+        _ if args.allow_missing => Ok(()),
+        missing => Err(Box::new(KeepingError::PartlyRetained { missing }).into()),
+    }
+}
+
+fn show(report: &RetentionReport, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        return output.json(report);
+    }
+    if report.strategy == Strategy::CustomGc {
+        for id in &report.ids {
+            output.line(&id.to_string())?;
+        }
+        name_missing(&report.missing, output);
+        return Ok(());
+    }
+    for line in lines(report) {
+        output.line(&line)?;
+    }
+    name_missing(&report.missing, output);
+    Ok(())
+}
+
+fn lines(report: &RetentionReport) -> Vec<String> {
+    let blobs = |n: usize| counted(n as u64, "blob", "blobs");
+    let place = match report.strategy {
+        Strategy::Refs => "refs under refs/ai/blobs/",
+        Strategy::Orphan => "the commit refs/ai/uploads",
+        Strategy::KeepPack => "kept packs",
+        Strategy::CustomGc => "a custom gc",
+    };
+    let mut lines = Vec::new();
+    if report.release {
+        lines.push(format!(
+            "{} let go from {place}; a gc removes what nothing else reaches",
+            blobs(report.changed)
+        ));
+        if !report.shared.is_empty() {
+            lines.push(format!(
+                "{} kept, since other objects of the log name them",
+                blobs(report.shared.len())
+            ));
+        }
+    } else {
+        lines.push(format!(
+            "{} kept by {place}, {} already",
+            blobs(report.changed + report.unchanged),
+            report.unchanged
+        ));
+        if report.written > 0 {
+            lines.push(format!("{} written from the log", blobs(report.written)));
+        }
+        if report.other_hash > 0 {
+            lines.push(format!(
+                "{} under ids of the repository's hash, which is not the log's",
+                blobs(report.other_hash)
+            ));
+        }
+    }
+    lines.extend(
+        report
+            .holder
+            .as_ref()
+            .map(|holder| format!("held by {holder}")),
+    );
+    lines
+}
+
+fn name_missing(missing: &[MissingBlob], output: &mut Output) {
+    for one in missing.iter().take(SHOWN) {
+        let place = &one.named_by;
+        output.note(&format!(
+            "blob {} of {} {}, number {} {}: {}",
+            one.blob,
+            place.kind,
+            short(place.id),
+            place.number,
+            place.label,
+            one.reason
+        ));
+    }
+    if missing.len() > SHOWN {
+        output.note(&format!("and {} more", missing.len() - SHOWN));
+    }
+}

@@ -1,0 +1,661 @@
+//! Blobs that the log names stay in a git repository, through every gc of git's own, and go once they
+//! are let go.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, agent, human, uuid};
+
+/// A log with two snapshots, and a repository that has the content of some items.
+struct Kept {
+    place: Place,
+    /// In the repository alone, of the first snapshot.
+    file: String,
+    /// In the log alone, of the first snapshot.
+    note: String,
+    /// In the repository alone, of the second snapshot.
+    page: String,
+    /// In both snapshots.
+    both: String,
+}
+
+const FIRST: u64 = 1;
+const SECOND: u64 = 2;
+
+fn git(repo: &Path, args: &[&str]) -> String {
+    git_with(repo, args, "")
+}
+
+fn git_with(repo: &Path, args: &[&str], input: &str) -> String {
+    use std::io::Write;
+    let mut child = Command::new("git")
+        .arg("-C")
+        .arg(repo)
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success(), "git {args:?}: {out:?}");
+    String::from_utf8(out.stdout).unwrap().trim().to_owned()
+}
+
+fn has(repo: &Path, blob: &str) -> bool {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(repo).args(["cat-file", "-e", blob]);
+    command.output().unwrap().status.success()
+}
+
+/// A repository with a commit.
+fn repository(path: &Path, format: &str) {
+    fs::create_dir(path).unwrap();
+    git(
+        path,
+        &[
+            "init",
+            "-q",
+            "-b",
+            "main",
+            &format!("--object-format={format}"),
+        ],
+    );
+    git(path, &["config", "user.name", "Ada"]);
+    git(path, &["config", "user.email", "ada@example.org"]);
+    fs::write(path.join("a.txt"), "a\n").unwrap();
+    git(path, &["add", "."]);
+    git(path, &["commit", "-q", "-m", "first"]);
+}
+
+impl Kept {
+    fn new() -> Kept {
+        let place = Place::with_log();
+        let repo = place.path("repo");
+        repository(&repo, "sha1");
+        let write = |text: &str| git_with(&repo, &["hash-object", "-w", "--stdin"], text);
+        let (file, page, both) = (write("file\n"), write("page\n"), write("both\n"));
+        let item = |kind: &str, path: &str, blob: &str| json!({ "kind": kind, "path": path, "blob": blob });
+        place.accept(&[
+            agent(
+                "open_snapshot",
+                json!({ "id": uuid(FIRST), "selection_strategy": "explicit", "items": [
+                item("file", "src/main.rs", &file),
+                { "kind": "snippet", "path": "../design notes", "content": "note\n" },
+                item("command", "cargo test", &both),
+            ] }),
+            ),
+            agent(
+                "open_snapshot",
+                json!({ "id": uuid(SECOND), "selection_strategy": "explicit", "items": [
+                item("url", "https://docs.rs/a", &page),
+                item("command", "cargo test", &both),
+            ] }),
+            ),
+        ]);
+        let note = git_with(&repo, &["hash-object", "--stdin"], "note\n");
+        Kept {
+            place,
+            file,
+            note,
+            page,
+            both,
+        }
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.place.path("repo")
+    }
+
+    fn retain(&self, args: &[&str]) -> Value {
+        let all = [&["retain", "--repo", "repo", "--json"], args].concat();
+        self.place.run(&all).ok().json()
+    }
+
+    fn all(&self) -> [&str; 4] {
+        [&self.file, &self.note, &self.page, &self.both]
+    }
+
+    /// Which of the four are there.
+    fn there(&self) -> [bool; 4] {
+        self.all().map(|blob| has(&self.repo(), blob))
+    }
+
+    fn gc(&self) {
+        git(&self.repo(), &["repack", "-adkq"]);
+        git(&self.repo(), &["gc", "-q", "--prune=now"]);
+    }
+
+    fn fsck(&self) {
+        let said = git(&self.repo(), &["fsck", "--full", "--strict"]);
+        let good = |line: &str| line.starts_with("dangling blob");
+        assert!(said.lines().all(good), "{said}");
+    }
+
+    /// Refs, and every file of the repository's own folder with its content.
+    fn state(&self) -> (String, BTreeMap<PathBuf, Vec<u8>>) {
+        fn walk(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    walk(&path, files);
+                } else {
+                    files.insert(path.clone(), fs::read(&path).unwrap());
+                }
+            }
+        }
+        let mut files = BTreeMap::new();
+        walk(&self.repo().join(".git"), &mut files);
+        (git(&self.repo(), &["for-each-ref"]), files)
+    }
+}
+
+/// Each of the strategies that hold: what survives, what changes nothing, what goes.
+fn check_strategy(how: &str) {
+    let kept = Kept::new();
+    let report = kept.retain(&["--as", how]);
+    let counts = |report: &Value| {
+        let number = |name: &str| report[name].as_u64().unwrap();
+        (
+            number("named"),
+            number("changed"),
+            number("unchanged"),
+            number("written"),
+        )
+    };
+    assert_eq!(counts(&report), (4, 4, 0, 1), "{report}");
+    kept.fsck();
+    for _ in 0..2 {
+        kept.gc();
+        assert_eq!(kept.there(), [true; 4], "{how}");
+    }
+    assert_eq!(git(&kept.repo(), &["cat-file", "blob", &kept.note]), "note");
+    kept.fsck();
+
+    let before = kept.state();
+    let again = kept.retain(&["--as", how]);
+    assert_eq!(counts(&again), (4, 0, 4, 0), "{again}");
+    assert!(
+        kept.state() == before,
+        "{how}: a second run changed something"
+    );
+
+    // What the other snapshot names stays.
+    let released = kept.retain(&["--as", how, "--release", &uuid(FIRST)]);
+    assert_eq!(
+        (&released["changed"], &released["shared"]),
+        (&json!(2), &json!([kept.both]))
+    );
+    kept.gc();
+    assert_eq!(kept.there(), [false, false, true, true], "{how}");
+    kept.fsck();
+
+    let released = kept.retain(&["--as", how, "--release"]);
+    assert_eq!(released["changed"], 2, "{released}");
+    kept.gc();
+    assert_eq!(kept.there(), [false; 4], "{how}");
+    kept.fsck();
+    let refs = git(&kept.repo(), &["for-each-ref", "refs/ai"]);
+    assert_eq!(refs, "");
+    let again = kept.retain(&["--as", how, "--release"]);
+    assert_eq!(again["changed"], 0, "{again}");
+}
+
+#[test]
+fn without_retention_git_removes_them() {
+    let kept = Kept::new();
+    kept.gc();
+    assert_eq!(kept.there(), [false; 4]);
+}
+
+#[test]
+fn blobs_kept_by_refs_survive_a_gc_until_they_are_let_go() {
+    check_strategy("refs");
+}
+
+#[test]
+fn blobs_kept_by_an_orphan_commit_survive_a_gc_until_they_are_let_go() {
+    check_strategy("orphan");
+}
+
+#[test]
+fn blobs_kept_by_a_pack_survive_a_gc_until_they_are_let_go() {
+    check_strategy("keep-pack");
+}
+
+#[test]
+fn refs_stand_under_the_ids_of_their_blobs() {
+    let kept = Kept::new();
+    kept.retain(&["--as", "refs", &uuid(SECOND)]);
+    let listed = git(
+        &kept.repo(),
+        &[
+            "for-each-ref",
+            "--format=%(objectname) %(objecttype) %(refname)",
+        ],
+    );
+    let mut expected = [&kept.both, &kept.page].map(|id| format!("{id} blob refs/ai/blobs/{id}"));
+    expected.sort();
+    let found: Vec<&str> = listed
+        .lines()
+        .filter(|line| line.contains("refs/ai/"))
+        .collect();
+    let mut found: Vec<String> = found.into_iter().map(str::to_owned).collect();
+    found.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn an_orphan_commits_tree_is_easy_to_read_and_grows() {
+    let kept = Kept::new();
+    let tree = || {
+        git(
+            &kept.repo(),
+            &["ls-tree", "-r", "--name-only", "refs/ai/uploads"],
+        )
+    };
+    kept.retain(&["--as", "orphan", &uuid(FIRST)]);
+    let first = uuid(FIRST);
+    let expected = [
+        format!("snapshots/{first}/0000-src_main.rs"),
+        format!("snapshots/{first}/0001-design_notes"),
+        format!("snapshots/{first}/0002-cargo_test"),
+    ];
+    assert_eq!(tree().lines().collect::<Vec<_>>(), expected);
+    let report = kept.retain(&["--as", "orphan"]);
+    let commit = git(&kept.repo(), &["rev-parse", "refs/ai/uploads"]);
+    assert_eq!(report["holder"], commit);
+    assert_eq!(tree().lines().count(), 5, "{}", tree());
+    let parents = git(&kept.repo(), &["log", "--format=%P", "refs/ai/uploads"]);
+    assert_eq!(parents, "");
+}
+
+#[test]
+fn a_kept_pack_has_these_blobs_alone_and_says_why() {
+    let kept = Kept::new();
+    let report = kept.retain(&["--as", "keep-pack"]);
+    let name = report["holder"].as_str().unwrap();
+    let folder = kept.repo().join(".git/objects/pack");
+    let keep = fs::read_to_string(folder.join(format!("{name}.keep"))).unwrap();
+    assert!(keep.contains("blobs that a log names"), "{keep}");
+    let index = folder.join(format!("{name}.idx"));
+    let listed = git(
+        &kept.repo(),
+        &["verify-pack", "-v", index.to_str().unwrap()],
+    );
+    let mut found: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_once(" blob "))
+        .map(|(id, _)| id)
+        .collect();
+    let mut all = kept.all();
+    all.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, all);
+    let left = fs::read_dir(kept.repo().join(".git")).unwrap();
+    let left = left.filter(|entry| {
+        entry
+            .as_ref()
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .contains("annals")
+    });
+    assert_eq!(left.count(), 0);
+}
+
+/// `gc.recentObjectsHook`, which git has from 2.41 on.
+fn hook(kept: &Kept, ids: &[&str]) {
+    let program = env!("CARGO_BIN_EXE_annals");
+    let (log, repo) = (kept.place.log_dir(), kept.repo());
+    let hook = format!(
+        "{program} --log {} retain --repo {} --as custom-gc {}",
+        log.display(),
+        repo.display(),
+        ids.join(" ")
+    );
+    git(&repo, &["config", "gc.recentObjectsHook", &hook]);
+}
+
+fn git_has_the_hook() -> bool {
+    let version = Command::new("git").arg("version").output().unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    let mut numbers = version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|n| n.parse().ok());
+    let version: (u32, u32) = (numbers.next().unwrap(), numbers.next().unwrap());
+    if version < (2, 41) {
+        eprintln!("NOT RUN: git has no gc.recentObjectsHook before 2.41");
+        assert!(std::env::var_os("CI").is_none());
+    }
+    version >= (2, 41)
+}
+
+#[test]
+fn a_custom_gc_is_told_what_to_keep_and_drops_what_it_is_not() {
+    if !git_has_the_hook() {
+        return;
+    }
+    let kept = Kept::new();
+    let printed = kept
+        .place
+        .run(&["retain", "--repo", "repo", "--as", "custom-gc"])
+        .ok();
+    let mut all = kept.all().map(str::to_owned);
+    all.sort();
+    assert_eq!(printed.stdout.lines().collect::<Vec<_>>(), all);
+    let before = kept.state();
+    assert_eq!(kept.retain(&["--as", "custom-gc"])["ids"], json!(all));
+    assert!(
+        kept.state() == before,
+        "a second mark pass changed something"
+    );
+    hook(&kept, &[]);
+    for _ in 0..2 {
+        kept.gc();
+        assert_eq!(kept.there(), [true; 4]);
+    }
+    kept.fsck();
+    // What is not listed any more goes.
+    hook(&kept, &[&uuid(SECOND)]);
+    kept.gc();
+    assert_eq!(kept.there(), [false, false, true, true]);
+    git(&kept.repo(), &["config", "--unset", "gc.recentObjectsHook"]);
+    kept.gc();
+    assert_eq!(kept.there(), [false; 4]);
+    kept.place
+        .run(&["retain", "--repo", "repo", "--as", "custom-gc", "--release"])
+        .fails(1, &["custom-gc holds nothing"]);
+}
+
+#[test]
+fn what_is_packed_is_protected_from_a_gc_that_does_not_ask() {
+    if !git_has_the_hook() {
+        return;
+    }
+    let kept = Kept::new();
+    let repo = kept.repo();
+    let ids = kept.retain(&["--as", "custom-gc"])["ids"].clone();
+    let ids: Vec<&str> = ids
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap())
+        .collect();
+    git_with(
+        &repo,
+        &["pack-objects", "-q", ".git/objects/pack/pack"],
+        &(ids.join("\n") + "\n"),
+    );
+    git(&repo, &["prune-packed", "-q"]);
+    let report = kept.retain(&["--as", "custom-gc", "--protect"]);
+    assert_eq!(report["changed"], 4, "{report}");
+    hook(&kept, &[]);
+    git(&repo, &["gc", "-q", "--prune=now"]);
+    assert_eq!(kept.there(), [true; 4]);
+    kept.fsck();
+    kept.place
+        .run(&["retain", "--repo", "repo", "--as", "refs", "--protect"])
+        .fails(2, &["--protect"]);
+}
+
+#[test]
+fn a_blob_that_is_nowhere_is_named_and_the_others_are_kept() {
+    let kept = Kept::new();
+    git(&kept.repo(), &["gc", "-q", "--prune=now"]);
+    let tree = git(&kept.repo(), &["rev-parse", "HEAD^{tree}"]);
+    let add = json!({ "snapshot": uuid(SECOND), "item": { "kind": "file", "path": "a tree", "blob": tree } });
+    kept.place.accept(&[agent("add_item", add)]);
+    for how in ["refs", "orphan", "keep-pack", "custom-gc"] {
+        let args = ["retain", "--repo", "repo", "--as", how];
+        let ran = kept.place.run(&args).fails(
+            1,
+            &[
+                &kept.file,
+                &kept.page,
+                &kept.both,
+                "neither the repository nor the log has it",
+                "it is a tree",
+                "4 blobs",
+            ],
+        );
+        assert!(!ran.stderr.contains(&kept.note), "{}", ran.stderr);
+        let allowed = [&args[..], &["--allow-missing", "--json"]].concat();
+        let report = kept.place.run(&allowed).json();
+        assert_eq!(report["missing"].as_array().unwrap().len(), 4, "{report}");
+        assert_eq!(report["missing"][0]["named_by"]["kind"], "context_snapshot");
+    }
+    kept.gc();
+    assert_eq!(kept.there(), [false, true, false, false]);
+}
+
+#[test]
+fn objects_that_are_named_mean_what_belongs_to_them() {
+    let kept = Kept::new();
+    let repo = kept.repo();
+    let diff = git_with(&repo, &["hash-object", "-w", "--stdin"], "diff\n");
+    let [intent, task, run] = [11, 12, 13].map(uuid);
+    kept.place.accept(&[
+        human("create_intent", json!({ "id": intent, "prompt": "p" })),
+        agent(
+            "create_task",
+            json!({ "id": task, "title": "t", "intent": intent }),
+        ),
+        agent(
+            "create_run",
+            json!({ "id": run, "task": task, "snapshot": uuid(FIRST) }),
+        ),
+        agent("start_patching", json!({ "run": run })),
+        agent(
+            "propose_patch_set",
+            json!({
+                "run": run, "format": "git_diff", "artifact": { "store": "git", "key": diff },
+            }),
+        ),
+    ]);
+    for id in [intent, task, run] {
+        let report = kept.retain(&["--as", "custom-gc", &id]);
+        let mut ids = vec![
+            json!(kept.file),
+            json!(kept.note),
+            json!(kept.both),
+            json!(diff),
+        ];
+        ids.sort_by_key(ToString::to_string);
+        assert_eq!(report["ids"], json!(ids));
+    }
+    assert_eq!(kept.retain(&["--as", "custom-gc"])["named"], 5);
+}
+
+#[test]
+fn a_repository_with_the_other_hash_gets_the_content_under_its_own_id() {
+    let kept = Kept::new();
+    let other = kept.place.path("other");
+    repository(&other, "sha256");
+    let args = ["retain", "--repo", "other", "--as", "refs", "--json"];
+    let ran = kept.place.run(&args);
+    assert_eq!(ran.status, 1);
+    let report = ran.json();
+    assert_eq!(
+        (&report["changed"], &report["other_hash"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(report["missing"].as_array().unwrap().len(), 3);
+    git(&other, &["gc", "-q", "--prune=now"]);
+    let id = git_with(&other, &["hash-object", "--stdin"], "note\n");
+    assert_eq!(
+        git(
+            &other,
+            &["cat-file", "blob", &format!("refs/ai/blobs/{id}")]
+        ),
+        "note"
+    );
+    git(&other, &["fsck", "--full", "--strict"]);
+}
+
+#[test]
+fn locks_of_other_processes_are_waited_for_and_never_broken() {
+    let kept = Kept::new();
+    let own = kept.repo().join(".git");
+    let before = git(&kept.repo(), &["for-each-ref"]);
+    for (how, lock) in [
+        ("refs", "packed-refs.lock"),
+        ("refs", &format!("refs/ai/blobs/{}.lock", kept.file)),
+        ("orphan", "refs/ai/uploads.lock"),
+    ] {
+        let lock = own.join(lock);
+        fs::create_dir_all(lock.parent().unwrap()).unwrap();
+        fs::write(&lock, "").unwrap();
+        let args = ["retain", "--repo", "repo", "--as", how];
+        kept.place.run(&args).fails(
+            1,
+            &[
+                "another process works on the repository",
+                "Try again",
+                lock.file_name()
+                    .unwrap()
+                    .to_str()
+                    .unwrap()
+                    .trim_end_matches(".lock"),
+            ],
+        );
+        assert!(lock.exists());
+        assert_eq!(git(&kept.repo(), &["for-each-ref"]), before, "{how}");
+        fs::remove_file(&lock).unwrap();
+        kept.retain(&["--as", how]);
+        kept.retain(&["--as", how, "--release"]);
+    }
+}
+
+#[test]
+fn a_commit_of_another_process_is_not_harmed() {
+    let kept = Kept::new();
+    let repo = kept.repo();
+    let other = std::thread::spawn(move || {
+        for n in 0..20 {
+            fs::write(repo.join("a.txt"), format!("{n}\n")).unwrap();
+            git(&repo, &["commit", "-q", "-a", "-m", &n.to_string()]);
+            git(&repo, &["tag", &format!("t{n}")]);
+            git(&repo, &["pack-refs", "--all"]);
+        }
+    });
+    let mut rounds = 0;
+    while !other.is_finished() || rounds == 0 {
+        for how in ["refs", "orphan", "keep-pack"] {
+            for release in [&[][..], &["--release"]] {
+                let args = [&["retain", "--repo", "repo", "--as", how], release].concat();
+                let ran = kept.place.run(&args);
+                assert!(
+                    ran.status == 0 || ran.stderr.contains("Try again"),
+                    "{ran:?}"
+                );
+            }
+        }
+        rounds += 1;
+    }
+    other.join().unwrap();
+    kept.fsck();
+    assert_eq!(git(&kept.repo(), &["rev-list", "--count", "HEAD"]), "21");
+    assert_eq!(git(&kept.repo(), &["tag"]).lines().count(), 20);
+}
+
+#[test]
+fn nothing_is_written_through_links_nor_elsewhere() {
+    let links: [(&str, &str); 5] = [
+        ("objects", "folder"),
+        ("refs", "folder"),
+        ("refs/ai", "folder"),
+        ("objects/pack", "folder"),
+        ("packed-refs", "file"),
+    ];
+    for (name, kind) in links {
+        let kept = Kept::new();
+        let (inside, outside) = (
+            kept.repo().join(".git").join(name),
+            kept.place.path("outside"),
+        );
+        match kind {
+            "folder" if inside.exists() => fs::rename(&inside, &outside).unwrap(),
+            "folder" => fs::create_dir(&outside).unwrap(),
+            _ => fs::write(&outside, "").unwrap(),
+        }
+        symlink(&outside, &inside).unwrap();
+        for how in ["refs", "orphan", "keep-pack", "custom-gc"] {
+            let args = ["retain", "--repo", "repo", "--as", how];
+            kept.place.run(&args).fails(1, &["link", name]);
+        }
+    }
+    let kept = Kept::new();
+    git(&kept.repo(), &["worktree", "add", "-q", "../tree"]);
+    let args = ["retain", "--repo", "tree", "--as", "refs"];
+    kept.place
+        .run(&args)
+        .fails(1, &["leads to the repository at", "name that one"]);
+    symlink(kept.repo().join(".git"), kept.place.path("linked-git")).unwrap();
+    fs::create_dir(kept.place.path("fake")).unwrap();
+    symlink(kept.repo().join(".git"), kept.place.path("fake/.git")).unwrap();
+    let args = ["retain", "--repo", "fake", "--as", "refs"];
+    kept.place
+        .run(&args)
+        .fails(1, &["leads to the repository at"]);
+    fs::create_dir(kept.place.path("empty")).unwrap();
+    let args = ["retain", "--repo", "empty", "--as", "refs"];
+    kept.place.run(&args).fails(1, &["is not a git repository"]);
+    // A folder within a repository is not one.
+    fs::create_dir(kept.repo().join("src")).unwrap();
+    let args = ["retain", "--repo", "repo/src", "--as", "refs"];
+    kept.place.run(&args).fails(1, &["is not a git repository"]);
+    assert_eq!(git(&kept.repo(), &["for-each-ref", "refs/ai"]), "");
+}
+
+#[test]
+fn what_others_made_of_the_same_name_is_left_alone() {
+    let kept = Kept::new();
+    let repo = kept.repo();
+    git(&repo, &["update-ref", "refs/ai/uploads", "HEAD"]);
+    git(&repo, &["update-ref", "refs/ai/blobs/mine", &kept.file]);
+    let args = ["retain", "--repo", "repo", "--as", "orphan"];
+    kept.place.run(&args).fails(
+        1,
+        &["refs/ai/uploads", "was not written by annals", "a.txt"],
+    );
+    kept.retain(&["--as", "refs"]);
+    kept.retain(&["--as", "refs", "--release"]);
+    let left = git(&repo, &["for-each-ref", "--format=%(refname)", "refs/ai"]);
+    assert_eq!(left, "refs/ai/blobs/mine\nrefs/ai/uploads");
+}
+
+#[test]
+fn what_another_log_keeps_stays() {
+    for how in ["refs", "orphan", "keep-pack"] {
+        let kept = Kept::new();
+        kept.place.run(&["--log", "other", "init"]).ok();
+        let item = json!({ "kind": "snippet", "path": "theirs", "content": "theirs\n" });
+        let open = json!({ "command": "open_snapshot", "actor": { "kind": "agent", "id": "b" },
+                           "selection_strategy": "explicit", "items": [item] });
+        kept.place
+            .run_with(&["--log", "other", "apply"], open.to_string())
+            .ok();
+        let theirs = git_with(&kept.repo(), &["hash-object", "--stdin"], "theirs\n");
+        kept.retain(&["--as", how]);
+        let args = ["--log", "other", "retain", "--repo", "repo", "--as", how];
+        kept.place.run(&args).ok();
+        kept.retain(&["--as", how, "--release"]);
+        kept.gc();
+        assert_eq!(kept.there(), [false; 4], "{how}");
+        assert!(has(&kept.repo(), &theirs), "{how}");
+    }
+}

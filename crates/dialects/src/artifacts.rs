@@ -1,0 +1,388 @@
+//! Whether artifacts are what their references say, as far as they can be fetched here: from the
+//! log itself, from files, and from a git repository.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use annals::Annals;
+use annals_domain::{ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Timestamp};
+use annals_event_log::{Digest, Position, Query};
+use annals_projections::{ArtifactView, ContextItem, Entry, Fold, ObjectView, PieceValue};
+use bytes::Bytes;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::retention::RetentionError;
+use crate::retention::reading::GitBlobs;
+
+/// Records read at once.
+const PAGE: usize = 1_000;
+/// Artifacts of one answer that are named; the rest is counted.
+const NAMED: usize = 1_000;
+
+/// Where artifacts are looked for beside the log.
+#[derive(Debug, Clone)]
+pub struct ArtifactCheck {
+    /// The folder that relative paths of the stores `file`, `local` and `path` are in.
+    pub files: PathBuf,
+    /// The git repository of the artifacts of the store `git` and of items' blobs.
+    pub repository: Option<PathBuf>,
+    /// When it is: what has expired by then is said to.
+    pub now: Timestamp,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ArtifactReport {
+    /// Those that are what their references say.
+    pub verified: u64,
+    /// Those that are something else.
+    pub broken: u64,
+    /// Those of which nothing can be said.
+    pub unknown: u64,
+    /// How many of all of them have expired.
+    pub expired: u64,
+    /// Those that are broken, the first 1,000.
+    pub broken_artifacts: Vec<CheckedArtifact>,
+    /// Those that are unknown, the first 1,000.
+    pub unknown_artifacts: Vec<CheckedArtifact>,
+}
+
+/// An artifact, and what is said of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckedArtifact {
+    /// What the object is that refers to it.
+    pub object_type: &'static str,
+    /// Which one it is.
+    pub object_id: Uuid,
+    /// The field, with the place in its list.
+    pub field: String,
+    /// The store.
+    pub store: String,
+    /// The key in it.
+    pub key: String,
+    /// Whether it has expired.
+    pub expired: bool,
+    /// Why it is not verified.
+    pub reason: String,
+}
+
+/// What can be said of one.
+enum Verdict {
+    Verified,
+    Broken(String),
+    Unknown(String),
+}
+
+/// Checks every artifact and every item's content that the log refers to.
+///
+/// # Errors
+/// [`RetentionError`], where the log or the repository cannot be read. What cannot be fetched is
+/// no error but unknown.
+pub async fn check_artifacts(
+    annals: &Annals,
+    check: &ArtifactCheck,
+) -> Result<ArtifactReport, RetentionError> {
+    let git = check
+        .repository
+        .as_deref()
+        .map(GitBlobs::open)
+        .transpose()?;
+    let mut checker = Checker {
+        annals,
+        check,
+        git,
+        report: ArtifactReport::default(),
+    };
+    let end = annals.position();
+    let mut next = Some(1).filter(|from| *from <= end.0);
+    while let Some(from) = next {
+        let page = annals.log().read(Query::all(Position(from)).limit(PAGE));
+        let page = page.await?;
+        for record in &page.records {
+            if record.position() <= end && has_artifacts(record.event_type()) {
+                let entry = annals.entry(record).await?;
+                checker.see(&entry).await?;
+            }
+        }
+        next = page.next.filter(|next| *next <= end.0);
+    }
+    Ok(checker.report)
+}
+
+/// Whether events of this type have artifacts, or make items.
+fn has_artifacts(event_type: &str) -> bool {
+    matches!(
+        event_type,
+        "run.patch_set_proposed"
+            | "run.patch_set_adopted"
+            | "run.evidence_recorded"
+            | "run.evidence_adopted"
+            | "run.tool_invoked"
+            | "run.tool_invocation_adopted"
+            | "snapshot.opened"
+            | "snapshot.adopted"
+    )
+}
+
+struct Checker<'a> {
+    annals: &'a Annals,
+    check: &'a ArtifactCheck,
+    git: Option<GitBlobs>,
+    report: ArtifactReport,
+}
+
+impl Checker<'_> {
+    async fn see(&mut self, entry: &Entry) -> Result<(), RetentionError> {
+        let Some((kind, id)) = entry.event.creates(entry.stream.id) else {
+            return Ok(());
+        };
+        if kind == Kind::ContextSnapshot {
+            let view = self.annals.view_at(id, annals::At::Now).await?;
+            if let ObjectView::ContextSnapshot(view) = view {
+                for item in &view.items {
+                    self.item(id, item).await?;
+                }
+            }
+            return Ok(());
+        }
+        let mut fold = Fold::new(kind, id);
+        fold.apply(entry);
+        let Some(view) = fold.view() else {
+            return Ok(());
+        };
+        for (field, artifact) in view.artifacts() {
+            self.artifact(kind, id, field, artifact).await?;
+        }
+        Ok(())
+    }
+
+    async fn artifact(
+        &mut self,
+        kind: Kind,
+        id: Uuid,
+        field: String,
+        view: &ArtifactView,
+    ) -> Result<(), RetentionError> {
+        let (verdict, expired) = match view.to_ref() {
+            None => (
+                Verdict::Unknown("its reference was removed".to_owned()),
+                false,
+            ),
+            Some(artifact) => {
+                let verdict = self.verdict(view, &artifact).await?;
+                (verdict, artifact.is_expired(self.check.now))
+            }
+        };
+        let checked = CheckedArtifact {
+            object_type: kind.object_type(),
+            object_id: id,
+            field,
+            store: view.store.to_string(),
+            key: view.key.to_string(),
+            expired,
+            reason: String::new(),
+        };
+        self.count(verdict, checked);
+        Ok(())
+    }
+
+    async fn verdict(
+        &self,
+        view: &ArtifactView,
+        artifact: &ArtifactRef,
+    ) -> Result<Verdict, RetentionError> {
+        Ok(match &view.content {
+            Some(PieceValue::Removed) => Verdict::Unknown("its content was removed".to_owned()),
+            Some(PieceValue::Bytes(bytes)) => compare(artifact, bytes),
+            Some(PieceValue::Attachment { digest, .. }) => {
+                match self.annals.content(*digest).await? {
+                    Some(bytes) => compare(artifact, &bytes),
+                    None => Verdict::Broken("the log has lost its content".to_owned()),
+                }
+            }
+            None => match artifact.store.as_str() {
+                "annals" => self.of_log(artifact).await?,
+                "file" | "local" | "path" => self.of_file(artifact),
+                "git" => self.of_git(artifact)?,
+                store => Verdict::Unknown(format!("the store {store:?} is not looked into")),
+            },
+        })
+    }
+
+    /// A reference to a log that came without its content, as an adopted one does.
+    async fn of_log(&self, artifact: &ArtifactRef) -> Result<Verdict, RetentionError> {
+        let Ok(digest) = artifact.key.parse::<Digest>() else {
+            return Ok(Verdict::Unknown("its key is not a SHA-256".to_owned()));
+        };
+        Ok(match self.annals.content(digest).await? {
+            Some(bytes) => compare(artifact, &bytes),
+            None => Verdict::Unknown("this log has no such content".to_owned()),
+        })
+    }
+
+    fn of_file(&self, artifact: &ArtifactRef) -> Verdict {
+        let key = artifact
+            .key
+            .strip_prefix("file://")
+            .unwrap_or(&artifact.key);
+        let path = self.check.files.join(key);
+        match measure(&path) {
+            Ok((size, hash)) => compare_measured(artifact, size, hash),
+            Err(error) => Verdict::Unknown(format!("{}: {error}", path.display())),
+        }
+    }
+
+    fn of_git(&self, artifact: &ArtifactRef) -> Result<Verdict, RetentionError> {
+        let Ok(blob) = artifact.key.parse::<GitOid>() else {
+            return Ok(Verdict::Unknown(
+                "its key is not the id of a git object".to_owned(),
+            ));
+        };
+        let Some(git) = &self.git else {
+            return Ok(Verdict::Unknown(
+                "no repository was given with --repo".to_owned(),
+            ));
+        };
+        let Some(bytes) = git.content(blob)? else {
+            return Ok(Verdict::Unknown(
+                "the repository has no such blob".to_owned(),
+            ));
+        };
+        Ok(match (is_blob(blob, &bytes), compare(artifact, &bytes)) {
+            (Verdict::Verified, Verdict::Unknown(_)) => Verdict::Verified,
+            (Verdict::Verified, verdict) | (verdict, _) => verdict,
+        })
+    }
+
+    async fn item(&mut self, id: Uuid, item: &ContextItem) -> Result<(), RetentionError> {
+        let Some(blob) = item.blob else {
+            return Ok(());
+        };
+        let (store, verdict) = match &item.content {
+            Some(PieceValue::Removed) => {
+                let reason = "its content was removed".to_owned();
+                ("annals", Verdict::Unknown(reason))
+            }
+            Some(PieceValue::Bytes(bytes)) => ("annals", is_blob(blob, bytes)),
+            Some(PieceValue::Attachment { digest, .. }) => {
+                let content = self.annals.content(*digest).await?;
+                let lost = || Verdict::Broken("the log has lost its content".to_owned());
+                let verdict = content.map_or_else(lost, |bytes| is_blob(blob, &bytes));
+                ("annals", verdict)
+            }
+            None => ("git", self.item_of_git(blob)?),
+        };
+        let checked = CheckedArtifact {
+            object_type: Kind::ContextSnapshot.object_type(),
+            object_id: id,
+            field: format!("items[{}]", item.index),
+            store: store.to_owned(),
+            key: blob.to_string(),
+            expired: false,
+            reason: String::new(),
+        };
+        self.count(verdict, checked);
+        Ok(())
+    }
+
+    fn item_of_git(&self, blob: GitOid) -> Result<Verdict, RetentionError> {
+        let Some(git) = &self.git else {
+            return Ok(Verdict::Unknown(
+                "no repository was given with --repo".to_owned(),
+            ));
+        };
+        let missing = || Verdict::Unknown("the repository has no such blob".to_owned());
+        let content: Option<Bytes> = git.content(blob)?;
+        Ok(content.map_or_else(missing, |bytes| is_blob(blob, &bytes)))
+    }
+
+    fn count(&mut self, verdict: Verdict, mut checked: CheckedArtifact) {
+        self.report.expired += u64::from(checked.expired);
+        let (count, named, reason) = match verdict {
+            Verdict::Verified => {
+                self.report.verified += 1;
+                return;
+            }
+            Verdict::Broken(reason) => (
+                &mut self.report.broken,
+                &mut self.report.broken_artifacts,
+                reason,
+            ),
+            Verdict::Unknown(reason) => (
+                &mut self.report.unknown,
+                &mut self.report.unknown_artifacts,
+                reason,
+            ),
+        };
+        *count += 1;
+        checked.reason = reason;
+        if named.len() < NAMED {
+            named.push(checked);
+        }
+    }
+}
+
+fn compare(artifact: &ArtifactRef, content: &[u8]) -> Verdict {
+    match artifact.verify_integrity(content) {
+        Integrity::Verified => Verdict::Verified,
+        Integrity::Unknown => Verdict::Unknown("its reference has no hash".to_owned()),
+        Integrity::Broken => {
+            let size = content.len() as u64;
+            Verdict::Broken(difference(artifact, size, IntegrityHash::of(content)))
+        }
+    }
+}
+
+fn compare_measured(artifact: &ArtifactRef, size: u64, hash: IntegrityHash) -> Verdict {
+    if artifact.size_bytes.is_some_and(|known| known != size)
+        || artifact.hash.is_some_and(|known| known != hash)
+    {
+        return Verdict::Broken(difference(artifact, size, hash));
+    }
+    match artifact.hash {
+        Some(_) => Verdict::Verified,
+        None => Verdict::Unknown("its reference has no hash".to_owned()),
+    }
+}
+
+fn difference(artifact: &ArtifactRef, size: u64, hash: IntegrityHash) -> String {
+    match artifact.size_bytes {
+        Some(expected) if expected != size => {
+            format!("expected {expected} bytes, found {size}")
+        }
+        _ => {
+            let expected = artifact
+                .hash
+                .map_or_else(String::new, |hash| hash.to_string());
+            format!("expected the SHA-256 {expected}, found {hash}")
+        }
+    }
+}
+
+fn is_blob(blob: GitOid, content: &[u8]) -> Verdict {
+    match blob.same_hash_of_blob(content) {
+        Ok(found) if found == blob => Verdict::Verified,
+        Ok(found) => Verdict::Broken(format!("expected the blob {blob}, found {found}")),
+        Err(attack) => Verdict::Broken(attack.to_string()),
+    }
+}
+
+/// The size and the hash of a file, however large it is.
+fn measure(path: &Path) -> std::io::Result<(u64, IntegrityHash)> {
+    let mut file: File = annals_files::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut size = 0;
+    loop {
+        let read = file.read(&mut buffer)?;
+        let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else {
+            break;
+        };
+        hasher.update(bytes);
+        size += bytes.len() as u64;
+    }
+    Ok((size, IntegrityHash(hasher.finalize().into())))
+}

@@ -1,0 +1,159 @@
+//! Why blobs were not kept, or not let go.
+
+use std::error::Error as StdError;
+use std::path::{Path, PathBuf};
+
+use annals::{LoadError, ViewError};
+use annals_event_log::ReadError;
+use gix::ObjectId;
+
+/// Why blobs were not kept, or not let go.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetentionError {
+    /// There is no repository.
+    #[error("{} is not a git repository; give the top folder of one, or its own folder (.git, or a bare repository)", path.display())]
+    NotARepository {
+        /// The path that was given.
+        path: PathBuf,
+    },
+    /// The folder only names a repository elsewhere.
+    #[error("{} leads to the repository at {}; name that one, if it is to be written to", path.display(), target.display())]
+    Elsewhere {
+        /// The link, or the file of a linked worktree or a submodule.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+    /// Something of the repository's own is a link, which may lead writes out of it.
+    #[error("{} is a link, and nothing is written through links; replace it by what it leads to", path.display())]
+    Link {
+        /// The link.
+        path: PathBuf,
+    },
+    /// The repository keeps refs in a format that is not the one with files.
+    #[error("the repository at {} keeps its refs as {format:?}, and refs can be written to \"files\" alone; use keep-pack or custom-gc", path.display())]
+    RefFormat {
+        /// The repository.
+        path: PathBuf,
+        /// Its format.
+        format: String,
+    },
+    /// Something that this strategy writes was written by others.
+    #[error("{name} in {} was not written by annals: {reason}; move it away, or use another strategy", path.display())]
+    Foreign {
+        /// The repository.
+        path: PathBuf,
+        /// The ref.
+        name: &'static str,
+        /// What it is.
+        reason: String,
+    },
+    /// Another process works on the repository.
+    #[error("another process works on the repository at {}: {source}. Try again when it has ended; if none runs, a process that was killed left the lock behind", path.display())]
+    Busy {
+        /// The repository.
+        path: PathBuf,
+        /// Which lock it holds.
+        #[source]
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// Blobs went while they were about to be kept.
+    #[error("a gc of another process removed {count} of the blobs of the repository at {} meanwhile, {first} first; repeat the command when it has ended", path.display())]
+    Removed {
+        /// The repository.
+        path: PathBuf,
+        /// How many.
+        count: usize,
+        /// One of them.
+        first: ObjectId,
+    },
+    /// An object of the repository is not what its id says.
+    #[error("the object {id} of the git repository at {} is damaged; look with `git fsck`", path.display())]
+    Damaged {
+        /// The repository.
+        path: PathBuf,
+        /// Its id.
+        id: ObjectId,
+    },
+    /// git could not be read or written.
+    #[error("the git repository at {}: {source}", path.display())]
+    Git {
+        /// The repository.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// A mark pass holds nothing that could be let go.
+    #[error(
+        "custom-gc holds nothing: what it does not list any more is let go by the next gc. Take the object out of the list, or gc.recentObjectsHook out of the configuration"
+    )]
+    HoldsNothing,
+    /// More belongs to an object than can be looked through.
+    #[error("too much belongs to {id}; name its tasks or runs instead")]
+    TooMuch {
+        /// The object.
+        id: uuid::Uuid,
+    },
+    /// The log could not be read.
+    #[error("the log cannot be read: {0}")]
+    Log(#[from] ReadError),
+    /// Objects of the log could not be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// An object could not be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// No thread could be started.
+    #[error("no thread could be started to work on the repository: {0}")]
+    Thread(#[source] std::io::Error),
+    /// The thread ended without an answer.
+    #[error(
+        "the work on the repository ended unexpectedly; repeat the command, which changes only what is not done yet"
+    )]
+    Interrupted,
+}
+
+impl RetentionError {
+    /// Whether the same command may succeed later without anything being changed.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            RetentionError::Busy { .. }
+            | RetentionError::Removed { .. }
+            | RetentionError::Thread(_)
+            | RetentionError::Interrupted => true,
+            RetentionError::Log(source) => source.is_retryable(),
+            RetentionError::Load(source) => source.is_retryable(),
+            RetentionError::View(source) => source.is_retryable(),
+            RetentionError::NotARepository { .. }
+            | RetentionError::Elsewhere { .. }
+            | RetentionError::Link { .. }
+            | RetentionError::RefFormat { .. }
+            | RetentionError::Foreign { .. }
+            | RetentionError::Damaged { .. }
+            | RetentionError::Git { .. }
+            | RetentionError::HoldsNothing
+            | RetentionError::TooMuch { .. } => false,
+        }
+    }
+
+    /// What gix says of a repository: that somebody holds a lock, or anything else.
+    pub(super) fn git(path: &Path, error: gix::Error) -> RetentionError {
+        let path = path.to_owned();
+        let source = Box::new(error);
+        match source.is_retryable() {
+            true => RetentionError::Busy { path, source },
+            false => RetentionError::Git { path, source },
+        }
+    }
+
+    /// What the system says of a file of a repository.
+    pub(super) fn io(path: &Path, file: &Path, error: &std::io::Error) -> RetentionError {
+        let said = format!("{}: {error}", file.display());
+        RetentionError::Git {
+            path: path.to_owned(),
+            source: Box::new(std::io::Error::new(error.kind(), said)),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Packs of their own, each with a `.keep` file, which git leaves as they are.
+//!
+//! A pack is made in a folder of its own and then moved into place: the pack, the `.keep` file,
+//! and the index last, as git sees a pack by its index.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use gix::ObjectId;
+use gix::zlib::Compression;
+use gix_pack::data::output;
+
+use super::Done;
+use super::error::RetentionError;
+use super::repository::{Held, Repository};
+
+/// How the `.keep` files of these packs begin.
+const MARK: &str = "annals retain:";
+const WHY: &str = "annals retain: blobs that a log names and no commit does. `annals retain --release --as keep-pack` lets them go.\n";
+
+/// A kept pack.
+struct Kept {
+    /// Its `.keep` file.
+    keep: PathBuf,
+    /// What is in it.
+    ids: BTreeSet<ObjectId>,
+}
+
+pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
+    let kept = there(repository)?;
+    let is_kept = |id: &ObjectId| kept.iter().any(|kept| kept.ids.contains(id));
+    let new = held.iter().map(|held| held.id).filter(|id| !is_kept(id));
+    let new: BTreeSet<ObjectId> = new.collect();
+    let holder = write(repository, &new)?;
+    let changed = new.len();
+    Ok(Done { changed, holder })
+}
+
+pub(super) fn release(
+    repository: &Repository,
+    going: &HashSet<ObjectId>,
+) -> Result<Done, RetentionError> {
+    let goes = |id: &ObjectId| going.contains(id);
+    let (broken_up, staying): (Vec<Kept>, Vec<Kept>) = there(repository)?
+        .into_iter()
+        .partition(|kept| kept.ids.iter().any(goes));
+    let all: BTreeSet<ObjectId> = broken_up
+        .iter()
+        .flat_map(|kept| &kept.ids)
+        .copied()
+        .collect();
+    let is_kept = |id: &ObjectId| staying.iter().any(|kept| kept.ids.contains(id));
+    let changed = all.iter().filter(|id| goes(id)).count();
+    let rest = all.into_iter().filter(|id| !goes(id) && !is_kept(id));
+    let holder = write(repository, &rest.collect())?;
+    for kept in broken_up {
+        let removed = fs::remove_file(&kept.keep);
+        removed.map_err(|error| repository.io_error(&kept.keep, &error))?;
+    }
+    Ok(Done { changed, holder })
+}
+
+fn folder(repository: &Repository) -> PathBuf {
+    repository.objects_folder().join("pack")
+}
+
+/// The packs that this strategy keeps.
+fn there(repository: &Repository) -> Result<Vec<Kept>, RetentionError> {
+    let folder = folder(repository);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(repository.io_error(&folder, &error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let keep = entry.map_err(|error| repository.io_error(&folder, &error))?;
+        let keep = keep.path();
+        let index = keep.with_extension("idx");
+        if keep.extension().is_none_or(|ending| ending != "keep") || !index.is_file() {
+            continue;
+        }
+        let text = annals_files::open(&keep).and_then(io::read_to_string);
+        if !text.is_ok_and(|text| text.starts_with(MARK)) {
+            continue;
+        }
+        let index = gix_pack::index::File::at(&index, repository.git.object_hash());
+        let index = index.map_err(|error| repository.error(error))?;
+        let ids = index.iter().map(|entry| entry.oid).collect();
+        found.push(Kept { keep, ids });
+    }
+    Ok(found)
+}
+
+/// A folder that goes with what is left in it.
+struct Workshop(PathBuf);
+
+impl Workshop {
+    fn new(repository: &Repository) -> Result<Workshop, RetentionError> {
+        let name = format!("annals-retain-{}.tmp", uuid::Uuid::new_v4().simple());
+        let path = repository.git.common_dir().join(name);
+        let made = fs::create_dir(&path);
+        made.map_err(|error| repository.io_error(&path, &error))?;
+        Ok(Workshop(path))
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        // What cannot be removed does no harm there.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Makes a kept pack of these blobs, of none none; the answer is its name.
+fn write(
+    repository: &Repository,
+    ids: &BTreeSet<ObjectId>,
+) -> Result<Option<String>, RetentionError> {
+    if ids.is_empty() {
+        return Ok(None);
+    }
+    let workshop = Workshop::new(repository)?;
+    let stream = workshop.0.join("stream");
+    let io_error = |error: io::Error| repository.io_error(&stream, &error);
+    write_stream(repository, ids, &stream)?;
+    let mut stream = BufReader::new(File::open(&stream).map_err(io_error)?);
+    let written = gix_pack::Bundle::write_to_directory(
+        &mut stream,
+        Some(&workshop.0),
+        &mut gix::progress::Discard,
+        &AtomicBool::new(false),
+        None::<gix::objs::find::Never>,
+        repository.git.object_hash(),
+        gix_pack::bundle::write::Options::default(),
+    );
+    let written = written.map_err(|error| repository.error(error))?;
+    let (Some(data), Some(index)) = (written.data_path, written.index_path) else {
+        return Ok(None);
+    };
+    check(repository, ids, &index)?;
+    let keep = data.with_extension("keep");
+    fs::write(&keep, WHY).map_err(|error| repository.io_error(&keep, &error))?;
+    let folder = folder(repository);
+    fs::create_dir_all(&folder).map_err(|error| repository.io_error(&folder, &error))?;
+    for (from, mode) in [(&data, 0o444), (&keep, 0o644), (&index, 0o444)] {
+        move_into(&folder, from, mode).map_err(|error| repository.io_error(from, &error))?;
+    }
+    let name = data.file_stem().unwrap_or_default();
+    Ok(Some(name.to_string_lossy().into_owned()))
+}
+
+/// Puts a finished file into a folder, for good.
+fn move_into(folder: &Path, from: &Path, mode: u32) -> io::Result<()> {
+    let file = File::open(from)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.sync_all()?;
+    fs::rename(from, folder.join(from.file_name().unwrap_or_default()))?;
+    File::open(folder)?.sync_all()
+}
+
+/// A pack as it goes over a wire, of whole objects.
+fn write_stream(
+    repository: &Repository,
+    ids: &BTreeSet<ObjectId>,
+    stream: &Path,
+) -> Result<(), RetentionError> {
+    let file = File::create_new(stream);
+    let file = file.map_err(|error| repository.io_error(stream, &error))?;
+    let entries = ids.iter().map(|id| {
+        let blob = repository.git.find_blob(*id)?;
+        let count = output::Count::from_data(*id, None);
+        let data = gix::objs::Data {
+            kind: gix::objs::Kind::Blob,
+            data: &blob.data,
+            object_hash: id.kind(),
+        };
+        Ok(vec![output::Entry::from_data(
+            &count,
+            &data,
+            Compression::DEFAULT,
+        )?])
+    });
+    let number = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+    let hash = repository.git.object_hash();
+    let version = gix_pack::data::Version::V2;
+    let mut writer =
+        output::bytes::FromEntriesIter::new(entries, BufWriter::new(file), number, version, hash);
+    for written in writer.by_ref() {
+        written.map_err(|error| repository.error(error))?;
+    }
+    let flushed = writer.into_write().flush();
+    flushed.map_err(|error| repository.io_error(stream, &error))
+}
+
+/// Ids follow from the content: a damaged object has another one.
+fn check(
+    repository: &Repository,
+    ids: &BTreeSet<ObjectId>,
+    index: &Path,
+) -> Result<(), RetentionError> {
+    let file = gix_pack::index::File::at(index, repository.git.object_hash());
+    let file = file.map_err(|error| repository.error(error))?;
+    let there: HashSet<ObjectId> = file.iter().map(|entry| entry.oid).collect();
+    match ids.iter().find(|id| !there.contains(*id)) {
+        Some(id) => Err(RetentionError::Damaged {
+            path: repository.path().to_owned(),
+            id: *id,
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,264 @@
+//! One commit without a parent, `refs/ai/uploads`, whose tree has all blobs under names that people
+//! can read: `<kind of object>/<its id>/<number>-<label>`.
+//!
+//! Each change makes a new commit without a parent, so that what is let go is held by no older
+//! one.
+
+use std::collections::{BTreeMap, HashSet};
+
+use annals_domain::Kind;
+use gix::ObjectId;
+use gix::actor::Signature;
+use gix::objs::tree::{Entry, EntryKind};
+use gix::objs::{Commit, Tree};
+use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
+use gix::refs::{FullName, Target};
+
+use super::Done;
+use super::blobs::Place;
+use super::error::RetentionError;
+use super::repository::{Held, Repository};
+
+/// The ref.
+const NAME: &str = "refs/ai/uploads";
+/// Levels of its tree.
+const LEVELS: usize = 3;
+/// Characters of a label that go into a name.
+const LONGEST_LABEL: usize = 80;
+
+/// Paths, and the blobs there.
+type Files = BTreeMap<Vec<String>, ObjectId>;
+
+pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
+    let (old, mut files) = there(repository)?;
+    let before: HashSet<ObjectId> = files.values().copied().collect();
+    for held in held {
+        for place in &held.places {
+            files.insert(path(place), held.id);
+        }
+    }
+    let changed = held.iter().filter(|held| !before.contains(&held.id));
+    let changed = changed.count();
+    let holder = write(repository, old, &files)?;
+    Ok(Done { changed, holder })
+}
+
+pub(super) fn release(
+    repository: &Repository,
+    going: &HashSet<ObjectId>,
+) -> Result<Done, RetentionError> {
+    let (old, mut files) = there(repository)?;
+    let before: HashSet<ObjectId> = files.values().copied().collect();
+    files.retain(|_, id| !going.contains(id));
+    let after: HashSet<ObjectId> = files.values().copied().collect();
+    let changed = before.difference(&after).count();
+    let holder = write(repository, old, &files)?;
+    Ok(Done { changed, holder })
+}
+
+/// What was read of the ref: the commit and its tree.
+type Old = Option<(ObjectId, ObjectId)>;
+
+/// The commit and its tree, and the files in it.
+fn there(repository: &Repository) -> Result<(Old, Files), RetentionError> {
+    let error = |error| repository.error(error);
+    let foreign = |reason: String| RetentionError::Foreign {
+        path: repository.path().to_owned(),
+        name: NAME,
+        reason,
+    };
+    let reference = repository.git.try_find_reference(NAME).map_err(error)?;
+    let Some(reference) = reference else {
+        return Ok((None, Files::new()));
+    };
+    let id = reference.try_id().map(gix::Id::detach);
+    let id = id.ok_or_else(|| foreign("it is a symbolic ref".to_owned()))?;
+    let object = repository.git.find_object(id).map_err(error)?;
+    let kind = object.kind;
+    let commit = object.try_into_commit();
+    let commit = commit.map_err(|_| foreign(format!("it is a {kind}, and not a commit")))?;
+    if commit.parent_ids().next().is_some() {
+        return Err(foreign("its commit has a parent".to_owned()));
+    }
+    let tree = commit.tree_id().map_err(error)?.detach();
+    let mut files = Files::new();
+    read(repository, tree, &mut Vec::new(), &mut files)?
+        .map_or(Ok(()), |path| Err(foreign(format!("it has {path:?}"))))?;
+    Ok((Some((id, tree)), files))
+}
+
+/// Reads a tree; the answer is a path that has something else than blobs three levels down.
+fn read(
+    repository: &Repository,
+    tree: ObjectId,
+    above: &mut Vec<String>,
+    files: &mut Files,
+) -> Result<Option<String>, RetentionError> {
+    let found = repository.git.find_tree(tree);
+    let found = found.map_err(|error| repository.error(error))?;
+    for entry in found.iter() {
+        let entry = entry.map_err(|error| repository.error(error))?;
+        above.push(entry.filename().to_string());
+        let inner = entry.object_id();
+        match entry.mode().kind() {
+            EntryKind::Tree if above.len() < LEVELS => {
+                if let Some(path) = read(repository, inner, above, files)? {
+                    return Ok(Some(path));
+                }
+            }
+            EntryKind::Blob if above.len() == LEVELS => {
+                files.insert(above.clone(), inner);
+            }
+            _ => return Ok(Some(above.join("/"))),
+        }
+        above.pop();
+    }
+    Ok(None)
+}
+
+/// Makes the ref hold these files; the answer is the new commit, if there is one.
+fn write(
+    repository: &Repository,
+    old: Old,
+    files: &Files,
+) -> Result<Option<String>, RetentionError> {
+    let expected = match old {
+        None => PreviousValue::MustNotExist,
+        Some((commit, _)) => PreviousValue::MustExistAndMatch(Target::Object(commit)),
+    };
+    if files.is_empty() {
+        if old.is_some() {
+            let log = RefLog::AndReference;
+            edit(repository, Change::Delete { expected, log })?;
+        }
+        return Ok(None);
+    }
+    let paths: Vec<(&[String], ObjectId)> = files.iter().map(|(path, id)| (&**path, *id)).collect();
+    let tree = write_tree(repository, &paths)?;
+    if old.is_some_and(|(_, known)| known == tree) {
+        return Ok(None);
+    }
+    let author = Signature {
+        name: "annals retain".into(),
+        email: "annals@localhost".into(),
+        time: gix::date::Time::now_local_or_utc(),
+    };
+    let commit = Commit {
+        tree,
+        parents: Vec::new().into(),
+        author: author.clone(),
+        committer: author,
+        encoding: None,
+        message: "Blobs that a log names\n\nWritten by annals retain --as orphan.\n".into(),
+        extra_headers: Vec::new(),
+    };
+    let commit = repository.git.write_object(&commit);
+    let commit = commit.map_err(|error| repository.error(error))?.detach();
+    let update = Change::Update {
+        log: LogChange::default(),
+        expected,
+        new: Target::Object(commit),
+    };
+    edit(repository, update)?;
+    Ok(Some(commit.to_string()))
+}
+
+fn edit(repository: &Repository, change: Change) -> Result<(), RetentionError> {
+    let name = FullName::try_from(NAME).map_err(|error| repository.other_error(error))?;
+    let edit = RefEdit {
+        change,
+        name,
+        deref: false,
+    };
+    repository.edit_refs(vec![edit], false)
+}
+
+/// Writes a tree, and those below it, of paths that are sorted.
+fn write_tree(
+    repository: &Repository,
+    paths: &[(&[String], ObjectId)],
+) -> Result<ObjectId, RetentionError> {
+    let mut entries = Vec::new();
+    let first = |(path, _): &(&[String], ObjectId)| path.first().cloned().unwrap_or_default();
+    for group in paths.chunk_by(|a, b| first(a) == first(b)) {
+        let Some(one) = group.first() else { continue };
+        let filename = first(one).into();
+        let (mode, oid) = match one {
+            ([_], blob) => (EntryKind::Blob.into(), *blob),
+            _ => {
+                let below = group
+                    .iter()
+                    .map(|(path, id)| (path.get(1..).unwrap_or(&[]), *id));
+                let below: Vec<_> = below.collect();
+                (EntryKind::Tree.into(), write_tree(repository, &below)?)
+            }
+        };
+        entries.push(Entry {
+            mode,
+            filename,
+            oid,
+        });
+    }
+    entries.sort();
+    let written = repository.git.write_object(&Tree { entries });
+    Ok(written.map_err(|error| repository.error(error))?.detach())
+}
+
+/// Where a blob stands in the tree.
+fn path(place: &Place) -> Vec<String> {
+    let kind = match place.kind {
+        Kind::ContextSnapshot => "snapshots",
+        Kind::PatchSet => "patch_sets",
+        Kind::Evidence => "evidence",
+        Kind::ToolInvocation => "tool_invocations",
+        _ => "others",
+    };
+    let label = harmless(&place.label);
+    let number = format!("{:04}", place.number);
+    let name = match label.as_str() {
+        "" => number,
+        label => format!("{number}-{label}"),
+    };
+    vec![kind.to_owned(), place.id.to_string(), name]
+}
+
+/// A label as a part of a file's name: letters, digits and a few signs, in any language, and `_` for
+/// all others.
+fn harmless(label: &str) -> String {
+    let mut name = String::new();
+    for character in label.chars() {
+        match character {
+            '.' | '-' | '+' | '@' | '=' | '_' => name.push(character),
+            letter if letter.is_alphanumeric() => name.push(letter),
+            _ if name.ends_with('_') => {}
+            _ => name.push('_'),
+        }
+    }
+    let name: String = name.chars().take(LONGEST_LABEL).collect();
+    name.trim_matches(['_', '.']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_become_names_that_do_no_harm() {
+        for (label, name) in [
+            ("src/main.rs", "src_main.rs"),
+            ("https://docs.rs/a?b=c", "https_docs.rs_a_b=c"),
+            ("../../etc/passwd", "_.._etc_passwd"),
+            (".git", "git"),
+            ("größe 日本", "größe_日本"),
+            ("a\0b\nc\u{202e}d", "a_b_c_d"),
+            ("///", ""),
+        ] {
+            assert_eq!(
+                harmless(label).trim_start_matches('_'),
+                name.trim_start_matches('_')
+            );
+            assert!(!harmless(label).contains(['/', '\0', '\\']));
+        }
+        assert_eq!(harmless(&"x".repeat(500)).len(), LONGEST_LABEL);
+    }
+}

@@ -1,0 +1,305 @@
+//! The repository that is written to: opened without links out of it, and asked for blobs.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use annals_domain::GitOid;
+use annals_event_log::EventLog;
+use bytes::Bytes;
+use futures::executor::block_on;
+use gix::ObjectId;
+use gix::hash::Kind as HashKind;
+use gix::lock::acquire::Fail;
+use gix::refs::file::transaction::PackedRefs;
+use gix::refs::transaction::RefEdit;
+
+use super::blobs::{NamedBlob, Place};
+use super::error::RetentionError;
+use super::odd_files::{self, OddFile};
+use super::{MissingBlob, RetentionReport, Strategy};
+
+/// How long others' locks are waited for.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// A blob that is in the repository.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    /// Its id there.
+    pub(super) id: ObjectId,
+    /// What names it.
+    pub(super) places: Vec<Place>,
+}
+
+/// A repository that may be written to.
+pub(super) struct Repository {
+    pub(super) git: gix::Repository,
+    path: PathBuf,
+}
+
+impl Repository {
+    /// Opens the repository at this path and no other: not one above it, and none that a link or
+    /// a file leads to.
+    pub(super) fn open(path: &Path) -> Result<Repository, RetentionError> {
+        let inside = path.join(".git");
+        match fs::symlink_metadata(&inside) {
+            Ok(found) if !found.is_dir() => return Err(elsewhere(path, inside)),
+            _ => {}
+        }
+        let io_error = |error: io::Error| RetentionError::io(path, path, &error);
+        if let Some(OddFile { path: file, reason }) = odd_files::find(path).map_err(io_error)? {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, reason);
+            return Err(RetentionError::io(path, &file, &error));
+        }
+        // Reflogs would keep what is let go: none is written.
+        let options = gix::open::Options::default()
+            .config_overrides(["core.logAllRefUpdates=false"])
+            .strict_config(false);
+        let mut git =
+            gix::open_opts(path, options).map_err(|error| match error.is_not_found() {
+                true => RetentionError::NotARepository {
+                    path: path.to_owned(),
+                },
+                false => RetentionError::git(path, error),
+            })?;
+        // A blob is what its id says, and not what a replacement shows.
+        git.objects.ignore_replacements = true;
+        let path = path.to_owned();
+        let repository = Repository { git, path };
+        repository.check_links()?;
+        Ok(repository)
+    }
+
+    /// Nothing that is written to is a link, which could lead anywhere.
+    fn check_links(&self) -> Result<(), RetentionError> {
+        let own = self.git.common_dir();
+        let mut paths = vec![own.to_owned(), own.join("packed-refs")];
+        let objects = own.join("objects");
+        paths.extend([objects.clone(), objects.join("pack")]);
+        // Objects lie in folders of two digits.
+        if let Ok(entries) = fs::read_dir(&objects) {
+            let entries = entries.filter_map(Result::ok);
+            paths.extend(entries.map(|entry| entry.path()));
+        }
+        let mut refs = own.to_owned();
+        for part in ["refs", "ai", "blobs"] {
+            refs.push(part);
+            paths.push(refs.clone());
+        }
+        paths.push(own.join("refs/ai/uploads"));
+        let is_link = |path: &PathBuf| {
+            fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_symlink())
+        };
+        match paths.into_iter().find(is_link) {
+            Some(path) => Err(RetentionError::Link { path }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refs are written as files, which a repository may not have them in.
+    pub(super) fn check_for(&self, strategy: Strategy) -> Result<(), RetentionError> {
+        if matches!(strategy, Strategy::KeepPack | Strategy::CustomGc) {
+            return Ok(());
+        }
+        let config = self.git.config_snapshot();
+        let format = config.string("extensions.refStorage");
+        match format.map(|format| format.to_string()) {
+            Some(format) if format != "files" => Err(RetentionError::RefFormat {
+                path: self.path.clone(),
+                format,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn error(&self, error: gix::Error) -> RetentionError {
+        RetentionError::git(&self.path, error)
+    }
+
+    pub(super) fn other_error(
+        &self,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> RetentionError {
+        RetentionError::Git {
+            path: self.path.clone(),
+            source: Box::new(error),
+        }
+    }
+
+    pub(super) fn io_error(&self, file: &Path, error: &io::Error) -> RetentionError {
+        RetentionError::io(&self.path, file, error)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of the objects.
+    pub(super) fn objects_folder(&self) -> PathBuf {
+        self.git.common_dir().join("objects")
+    }
+
+    /// Finds each blob in the repository, or writes it there from the log.
+    pub(super) fn hold(
+        &self,
+        log: &dyn EventLog,
+        named: Vec<NamedBlob>,
+        report: &mut RetentionReport,
+    ) -> Result<Vec<Held>, RetentionError> {
+        let mut held = Vec::with_capacity(named.len());
+        for blob in named {
+            let found = self.hold_one(log, &blob, report)?;
+            let NamedBlob { blob, places, .. } = blob;
+            match found {
+                Ok(id) => held.push(Held { id, places }),
+                Err(reason) => {
+                    let named_by = places.into_iter().next();
+                    report.missing.extend(named_by.map(|named_by| MissingBlob {
+                        blob,
+                        named_by,
+                        reason,
+                    }));
+                }
+            }
+        }
+        // Under both hashes the same content may be named twice.
+        held.sort_by_key(|held| held.id);
+        held.dedup_by(|later, first| {
+            let same = later.id == first.id;
+            if same {
+                first.places.append(&mut later.places);
+            }
+            same
+        });
+        Ok(held)
+    }
+
+    fn hold_one(
+        &self,
+        log: &dyn EventLog,
+        named: &NamedBlob,
+        report: &mut RetentionReport,
+    ) -> Result<Result<ObjectId, String>, RetentionError> {
+        let own = self.own(named.blob);
+        if let Some(id) = own
+            && let Some(header) = self
+                .git
+                .try_find_header(id)
+                .map_err(|error| self.error(error))?
+        {
+            return Ok(match header.kind() {
+                gix::objs::Kind::Blob => Ok(id),
+                other => Err(format!("it is a {other} in the repository, and not a blob")),
+            });
+        }
+        let Some(content) = content(log, named)? else {
+            let reason = match own {
+                Some(_) => "neither the repository nor the log has it",
+                None => {
+                    "its id is of another hash than the repository's, and the log has no content of it"
+                }
+            };
+            return Ok(Err(reason.to_owned()));
+        };
+        if named.blob.same_hash_of_blob(&content) != Ok(named.blob) {
+            return Ok(Err(
+                "the content that the log has is another blob".to_owned()
+            ));
+        }
+        let written = self.git.write_blob(&content);
+        let id = written.map_err(|error| self.error(error))?.detach();
+        report.written += 1;
+        report.other_hash += usize::from(own.is_none());
+        Ok(Ok(id))
+    }
+
+    /// The ids of blobs in the repository, as far as they can be told.
+    pub(super) fn ids(
+        &self,
+        log: &dyn EventLog,
+        named: &[NamedBlob],
+    ) -> Result<HashSet<ObjectId>, RetentionError> {
+        let mut ids = HashSet::new();
+        for named in named {
+            if let Some(id) = self.own(named.blob) {
+                ids.insert(id);
+            } else if let Some(content) = content(log, named)? {
+                let hash = self.git.object_hash();
+                let id = gix::objs::compute_hash(hash, gix::objs::Kind::Blob, &content);
+                ids.insert(id.map_err(|error| self.error(error))?);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The id, if it is of the repository's hash.
+    pub(super) fn own(&self, blob: GitOid) -> Option<ObjectId> {
+        match (blob, self.git.object_hash()) {
+            (GitOid::Sha1(_), HashKind::Sha1) | (GitOid::Sha256(_), HashKind::Sha256) => {
+                ObjectId::try_from(blob.as_bytes()).ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// A gc of another process may have removed blobs before anything held them.
+    pub(super) fn check_all_there(&self, held: &[Held]) -> Result<(), RetentionError> {
+        let options = gix::open::Options::default().open_path_as_is(true);
+        let fresh = gix::open_opts(self.git.git_dir(), options);
+        let mut fresh = fresh.map_err(|error| self.error(error))?;
+        fresh.objects.ignore_replacements = true;
+        let mut gone = held.iter().filter(|held| !fresh.has_object(held.id));
+        match gone.next() {
+            None => Ok(()),
+            Some(first) => Err(RetentionError::Removed {
+                path: self.path.clone(),
+                first: first.id,
+                count: 1 + gone.count(),
+            }),
+        }
+    }
+
+    /// Changes refs, all of them or none, under git's own locks. New values of many go into
+    /// `packed-refs` at once.
+    pub(super) fn edit_refs(
+        &self,
+        edits: Vec<RefEdit>,
+        packed: bool,
+    ) -> Result<(), RetentionError> {
+        let patience = Fail::AfterDurationWithBackoff(PATIENCE);
+        let mut transaction = self.git.refs.transaction();
+        if packed {
+            let objects = Box::new(&self.git.objects);
+            transaction = transaction.packed_refs(
+                PackedRefs::DeletionsAndNonSymbolicUpdatesRemoveLooseSourceReference(objects),
+            );
+        }
+        let prepared = transaction.prepare(edits, patience, patience);
+        let prepared = prepared.map_err(|error| self.error(error))?;
+        let committed = prepared.commit(None);
+        committed.map(drop).map_err(|error| self.error(error))
+    }
+}
+
+/// A link, or the file of a linked worktree or a submodule: where it leads is to be named.
+fn elsewhere(path: &Path, inside: PathBuf) -> RetentionError {
+    let named = annals_files::open(&inside).and_then(io::read_to_string);
+    let named = named.ok().and_then(|text| {
+        let named = text.strip_prefix("gitdir:")?.trim().to_owned();
+        Some(path.join(named))
+    });
+    let target = named.or_else(|| fs::canonicalize(&inside).ok());
+    RetentionError::Elsewhere {
+        target: target.unwrap_or_else(|| inside.clone()),
+        path: inside,
+    }
+}
+
+/// A blob's content, where the log has it.
+fn content(log: &dyn EventLog, named: &NamedBlob) -> Result<Option<Bytes>, RetentionError> {
+    match named.content {
+        Some(digest) => Ok(block_on(log.blob(digest))?),
+        None => Ok(None),
+    }
+}
