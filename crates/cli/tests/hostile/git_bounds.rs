@@ -37,7 +37,11 @@ fn a_hundred_million_files_are_not_listed() {
     commit_tree(&field, &tree);
     let ended = field.survives("files", IMPORT);
     assert!(ended.is_good, "{}", ended.said);
-    assert!(ended.said.contains("more than 100,000 files"), "{}", ended.said);
+    assert!(
+        ended.said.contains("more than 100,000 files"),
+        "{}",
+        ended.said
+    );
     assert!(ended.said.contains("imported       2"), "{}", ended.said);
 }
 
@@ -76,7 +80,11 @@ fn folders_without_end_are_not_listed() {
 fn lines_without_end_are_not_compared() {
     for (what, before, after) in [
         ("line ends", vec![b'\n'; 60 << 20], vec![b'\n'; 60 << 20]),
-        ("many line ends", vec![b'\n'; 30 << 20], vec![b'\n'; 300 << 20]),
+        (
+            "many line ends",
+            vec![b'\n'; 30 << 20],
+            vec![b'\n'; 300 << 20],
+        ),
     ] {
         let field = repository();
         let mut after = after;
@@ -89,7 +97,11 @@ fn lines_without_end_are_not_compared() {
         }
         let ended = field.survives(what, IMPORT);
         assert!(ended.is_good, "{}", ended.said);
-        assert!(ended.said.contains("too large to be compared"), "{}", ended.said);
+        assert!(
+            ended.said.contains("too large to be compared"),
+            "{}",
+            ended.said
+        );
     }
 }
 
@@ -124,7 +136,11 @@ fn a_large_file_is_not_read_without_end() {
     }
     let ended = field.survives("one file", IMPORT);
     assert!(ended.is_good, "{}", ended.said);
-    assert!(ended.said.contains("too large to be compared"), "{}", ended.said);
+    assert!(
+        ended.said.contains("too large to be compared"),
+        "{}",
+        ended.said
+    );
 }
 
 /// Files that come and go are compared in pairs.

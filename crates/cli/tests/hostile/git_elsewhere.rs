@@ -111,26 +111,32 @@ const ATTACKS: [(&str, Attack); 15] = [
     ("the common folder is elsewhere", |_, git| {
         fs::write(git.join("commondir"), "../../outside/theirs/.git\n").unwrap();
     }),
-    ("a work tree of what is not said to have it", |field, git| {
-        git_in(
-            &theirs(field),
-            &["worktree", "add", "--quiet", "../tree"],
-            b"",
-        );
-        name(field, git, "../outside/theirs/.git/worktrees/tree");
-    }),
-    ("a work tree with its common folder elsewhere", |field, git| {
-        name(field, git, "fake/.git/worktrees/x");
-        let own = field.path("hostile/fake/.git/worktrees/x");
-        fs::create_dir_all(&own).unwrap();
-        fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        fs::write(own.join("gitdir"), format!("{}\n", git.display())).unwrap();
-        fs::write(
-            own.join("commondir"),
-            format!("{}\n", theirs(field).join(".git").display()),
-        )
-        .unwrap();
-    }),
+    (
+        "a work tree of what is not said to have it",
+        |field, git| {
+            git_in(
+                &theirs(field),
+                &["worktree", "add", "--quiet", "../tree"],
+                b"",
+            );
+            name(field, git, "../outside/theirs/.git/worktrees/tree");
+        },
+    ),
+    (
+        "a work tree with its common folder elsewhere",
+        |field, git| {
+            name(field, git, "fake/.git/worktrees/x");
+            let own = field.path("hostile/fake/.git/worktrees/x");
+            fs::create_dir_all(&own).unwrap();
+            fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+            fs::write(own.join("gitdir"), format!("{}\n", git.display())).unwrap();
+            fs::write(
+                own.join("commondir"),
+                format!("{}\n", theirs(field).join(".git").display()),
+            )
+            .unwrap();
+        },
+    ),
     ("a work tree behind a link", |field, git| {
         name(field, git, "fake/.git/worktrees/x");
         let own = field.path("hostile/own");
@@ -288,9 +294,19 @@ fn a_repository_that_changes_while_it_is_read_leads_nowhere() {
     repository_in(&theirs(&field), CANARY);
     git(&field, &["pack-refs", "--all"]);
     let git = field.path("hostile/.git");
-    fs::write(git.join("refs/heads/main"), head_of(&field.path("hostile")) + "\n").unwrap();
+    fs::write(
+        git.join("refs/heads/main"),
+        head_of(&field.path("hostile")) + "\n",
+    )
+    .unwrap();
     pipe(&field.path("pipe"));
-    for part in ["refs/heads/main", "HEAD", "config", "packed-refs", "commondir"] {
+    for part in [
+        "refs/heads/main",
+        "HEAD",
+        "config",
+        "packed-refs",
+        "commondir",
+    ] {
         let targets = [field.path("outside/object.json"), field.path("pipe")];
         swapped(&git.join(part), &targets, || {
             for _ in 0..15 {
@@ -359,7 +375,10 @@ fn a_work_tree_and_a_submodule_are_imported() {
             ended.said
         );
     };
-    git(&field, &["worktree", "add", "--quiet", "-b", "side", "../tree"]);
+    git(
+        &field,
+        &["worktree", "add", "--quiet", "-b", "side", "../tree"],
+    );
     let tree = field.path("tree");
     for n in 0..2 {
         let message = format!("{n}");
@@ -381,7 +400,13 @@ fn a_work_tree_and_a_submodule_are_imported() {
     let part = field.path("part");
     git(
         &field,
-        &["submodule", "--quiet", "add", part.to_str().unwrap(), "sub/part"],
+        &[
+            "submodule",
+            "--quiet",
+            "add",
+            part.to_str().unwrap(),
+            "sub/part",
+        ],
     );
     git(&field, &["commit", "--quiet", "-m", "Add a part"]);
     imported("a submodule", "hostile/sub/part", 1);

@@ -13,7 +13,13 @@ fn honest(field: &Field) -> PathBuf {
     let honest = field.path("honest");
     git(
         field,
-        &["clone", "--quiet", "--no-hardlinks", ".", honest.to_str().unwrap()],
+        &[
+            "clone",
+            "--quiet",
+            "--no-hardlinks",
+            ".",
+            honest.to_str().unwrap(),
+        ],
     );
     honest
 }
@@ -97,7 +103,11 @@ fn another_text_under_a_known_id_is_not_taken_from_a_pack() {
     fs::remove_file(loose(&hostile, &id)).unwrap();
     let ended = field.survives("a pack", IMPORT);
     assert!(!ended.is_good);
-    assert!(ended.said.contains("not what its id says"), "{}", ended.said);
+    assert!(
+        ended.said.contains("not what its id says"),
+        "{}",
+        ended.said
+    );
     then_the_honest_one(&field, "a pack");
 }
 
@@ -195,7 +205,10 @@ fn what_cannot_be_read_is_named_and_the_rest_goes_on() {
 fn a_commit_that_cannot_be_read_is_named_and_left_out() {
     let field = repository();
     for n in 0..3 {
-        git(&field, &["commit", "--quiet", "--allow-empty", "-m", &format!("{n}")]);
+        git(
+            &field,
+            &["commit", "--quiet", "--allow-empty", "-m", &format!("{n}")],
+        );
     }
     let lost = git(&field, &["rev-parse", "HEAD~1"]);
     let place = loose(&field.path("hostile"), &lost);
@@ -222,7 +235,14 @@ fn a_commit_with_people_that_cannot_be_read_is_named_and_kept() {
         String::new(),
     ] {
         let text = format!("tree {tree}\nparent {parent}\n{people}\nOdd\n");
-        let args = ["hash-object", "-t", "commit", "--literally", "-w", "--stdin"];
+        let args = [
+            "hash-object",
+            "-t",
+            "commit",
+            "--literally",
+            "-w",
+            "--stdin",
+        ];
         parent = git_in(&field.path("hostile"), &args, text.as_bytes());
         odd.push(parent.clone());
     }
@@ -241,7 +261,10 @@ fn a_commit_with_people_that_cannot_be_read_is_named_and_kept() {
 fn a_commit_whose_ids_are_taken_is_named_and_the_rest_goes_on() {
     let field = repository();
     for n in 0..2 {
-        git(&field, &["commit", "--quiet", "--allow-empty", "-m", &format!("{n}")]);
+        git(
+            &field,
+            &["commit", "--quiet", "--allow-empty", "-m", &format!("{n}")],
+        );
     }
     let taken = git(&field, &["rev-parse", "HEAD~1"]);
     let intent = CommitIds::of(taken.parse().unwrap()).intent.0;
@@ -309,7 +332,11 @@ fn a_repository_that_is_packed_meanwhile_is_read_whole() {
             for _ in 0..5 {
                 git_in(&hostile, &["repack", "--quiet", "-a", "-d", "-f"], b"");
                 git_in(&hostile, &["prune-packed"], b"");
-                git_in(&hostile, &["commit", "--quiet", "--allow-empty", "-m", "x"], b"");
+                git_in(
+                    &hostile,
+                    &["commit", "--quiet", "--allow-empty", "-m", "x"],
+                    b"",
+                );
             }
         });
         while !packing.is_finished() {
@@ -319,5 +346,8 @@ fn a_repository_that_is_packed_meanwhile_is_read_whole() {
     });
     let ended = field.survives("packed", IMPORT);
     assert!(ended.is_good, "{}", ended.said);
-    assert_eq!(count(&ended, "already there ") + count(&ended, "imported "), 46);
+    assert_eq!(
+        count(&ended, "already there ") + count(&ended, "imported "),
+        46
+    );
 }

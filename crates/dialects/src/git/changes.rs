@@ -109,7 +109,11 @@ impl Changes {
         let mut tracker = Tracker::new(rewrites);
         let mut changes = Vec::new();
         for (entry, path) in collector.entries {
-            changes.extend(tracker.try_push_change(entry, path.as_ref()).map(|entry| plain(entry, path)));
+            changes.extend(
+                tracker
+                    .try_push_change(entry, path.as_ref())
+                    .map(|entry| plain(entry, path)),
+            );
         }
         self.similar.clear_resource_cache_keep_allocation();
         let outcome = tracker.emit(
@@ -200,7 +204,11 @@ fn rewrites(objects: &Objects, entries: &[(Entry, BString)]) -> Result<Rewrites,
         for id in ids {
             let header = objects.header(id)?.ok_or(Fault::Missing(*id))?;
             // Larger ones are passed over, as binary ones are.
-            sum += if header.size > COMPARED { 0 } else { header.size };
+            sum += if header.size > COMPARED {
+                0
+            } else {
+                header.size
+            };
         }
         Ok::<_, Fault>(sum)
     };

@@ -126,7 +126,9 @@ impl Raw {
     pub(super) fn broken(&self) -> Option<&'static str> {
         let Unreadable { author, committer } = self.unreadable;
         match (author, committer) {
-            (true, true) => Some("its author and its committer cannot be read; the rest was imported"),
+            (true, true) => {
+                Some("its author and its committer cannot be read; the rest was imported")
+            }
             (true, false) => Some("its author cannot be read; the rest was imported"),
             (false, true) => Some("its committer cannot be read; the rest was imported"),
             (false, false) => None,

@@ -1,7 +1,7 @@
 //! Where a history begins and ends: the commit of `HEAD`, and what a shallow clone says of its edge.
 
-use std::io::{BufRead, BufReader, Read};
 use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use annals_files::{Dir, Kind};
@@ -124,7 +124,9 @@ impl References<'_> {
         }
         match said {
             Said::Id(id) => Ok(Some(id)),
-            Said::Name(_) => Err(malformed("not more than five references that name each other")),
+            Said::Name(_) => Err(malformed(
+                "not more than five references that name each other",
+            )),
         }
     }
 
@@ -137,7 +139,9 @@ impl References<'_> {
             let id = text.get(..self.hash.len_in_hex());
             let rest = text.get(self.hash.len_in_hex()..).unwrap_or_default();
             let is_id = rest.first().is_none_or(u8::is_ascii_whitespace);
-            let id = id.filter(|_| is_id).and_then(|id| ObjectId::from_hex(id).ok());
+            let id = id
+                .filter(|_| is_id)
+                .and_then(|id| ObjectId::from_hex(id).ok());
             return id.map(Said::Id).ok_or_else(malformed);
         };
         let name = name.trim_ascii();
@@ -145,17 +149,25 @@ impl References<'_> {
             let what = "another storage of references";
             return Err(Refusal::Unsupported { path: path(), what });
         }
-        let is_name = name.starts_with(b"refs/")
-            && gix::validate::reference::name(BStr::new(name)).is_ok();
+        let is_name =
+            name.starts_with(b"refs/") && gix::validate::reference::name(BStr::new(name)).is_ok();
         let name = name.to_str().ok().filter(|_| is_name);
-        name.map(|name| Said::Name(name.to_owned())).ok_or_else(malformed)
+        name.map(|name| Said::Name(name.to_owned()))
+            .ok_or_else(malformed)
     }
 
     /// A reference that is a file of its own.
     fn loose(&self, name: &str) -> Result<Option<Said>, Refusal> {
         let is_own = OF_WORK_TREE.iter().any(|prefix| name.starts_with(prefix));
-        let base = if is_own { &self.place.own } else { &self.place.common };
-        let io = |source| Refusal::Io { path: base.path().to_owned(), source };
+        let base = if is_own {
+            &self.place.own
+        } else {
+            &self.place.common
+        };
+        let io = |source| Refusal::Io {
+            path: base.path().to_owned(),
+            source,
+        };
         let mut dir = base.again().map_err(io)?;
         let mut parts = name.split('/').peekable();
         while let Some(part) = parts.next() {
@@ -178,7 +190,11 @@ impl References<'_> {
     }
 
     /// A reference in the list of those that are not files of their own.
-    fn packed(&self, list: BufReader<std::fs::File>, name: &str) -> Result<Option<ObjectId>, Refusal> {
+    fn packed(
+        &self,
+        list: BufReader<std::fs::File>,
+        name: &str,
+    ) -> Result<Option<ObjectId>, Refusal> {
         let path = self.place.common.path_of("packed-refs".as_ref());
         let mut found = None;
         each_line(list, &path, |line| {
@@ -205,7 +221,8 @@ fn shallow(place: &Place, hash: gix::hash::Kind) -> Result<HashSet<ObjectId>, Re
         let path = place.common.path_of("shallow".as_ref());
         each_line(BufReader::new(list), &path, |line| {
             if !line.is_empty() {
-                commits.insert(id_of_length(line, hash).ok_or("a line with an id for each commit")?);
+                commits
+                    .insert(id_of_length(line, hash).ok_or("a line with an id for each commit")?);
             }
             Ok(())
         })?;
@@ -219,15 +236,28 @@ fn each_line(
     path: &Path,
     mut take: impl FnMut(&[u8]) -> Result<(), &'static str>,
 ) -> Result<(), Refusal> {
-    let io = |source| Refusal::Io { path: path.to_owned(), source };
-    let malformed = |expected| Refusal::Malformed { path: path.to_owned(), expected };
+    let io = |source| Refusal::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let malformed = |expected| Refusal::Malformed {
+        path: path.to_owned(),
+        expected,
+    };
     let mut list = list.take(LIST + 1);
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = list.by_ref().take(LINE).read_until(b'\n', &mut line).map_err(io)?;
+        let read = list
+            .by_ref()
+            .take(LINE)
+            .read_until(b'\n', &mut line)
+            .map_err(io)?;
         if list.limit() == 0 {
-            return Err(Refusal::TooLarge { path: path.to_owned(), limit: LIST });
+            return Err(Refusal::TooLarge {
+                path: path.to_owned(),
+                limit: LIST,
+            });
         }
         match read {
             0 => return Ok(()),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use annals_files::Dir;
 use gix::objs::{Data, Find, FindHeader, Header, Kind};
-use gix::odb::store::init::{Options, Slots};
 use gix::odb::pack::cache::Object as _;
 use gix::odb::pack::cache::object::MemoryCappedHashmap;
+use gix::odb::store::init::{Options, Slots};
 use gix::{ObjectId, oid};
 
 use super::own_files::{self, Refusal};
@@ -41,7 +41,9 @@ const NEW_PACKS: u16 = 256;
 /// Why an object cannot be used.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(super) enum Fault {
-    #[error("object {0} is missing; look with `git fsck`; a partial clone gets it with `git fetch --refetch --no-filter`")]
+    #[error(
+        "object {0} is missing; look with `git fsck`; a partial clone gets it with `git fetch --refetch --no-filter`"
+    )]
     Missing(ObjectId),
     #[error("object {0} is damaged: it cannot be decompressed")]
     Damaged(ObjectId),
@@ -138,7 +140,9 @@ impl Objects {
         }
         let mut buffer = self.buffer.borrow_mut();
         let read = self.known.try_find(&id, &mut buffer);
-        let data = read.map_err(|_| Fault::Damaged(id))?.ok_or(Fault::Damaged(id))?;
+        let data = read
+            .map_err(|_| Fault::Damaged(id))?
+            .ok_or(Fault::Damaged(id))?;
         if data.verify_checksum(&id).is_err() {
             return Err(Fault::Forged(id));
         }

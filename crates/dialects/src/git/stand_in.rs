@@ -126,16 +126,18 @@ impl StandIn {
 
 /// The names of packs that have an index, without the ones that are known.
 fn listed(dir: &Dir, known: &HashSet<OsString>) -> Result<Vec<OsString>, Refusal> {
-    let entries = dir.entries_up_to(PACKS).map_err(|source| match source.kind() {
-        io::ErrorKind::FileTooLarge => Refusal::TooMany {
-            path: dir.path().to_owned(),
-            what: "more than 10,000 files",
-        },
-        _ => Refusal::Io {
-            path: dir.path().to_owned(),
-            source,
-        },
-    })?;
+    let entries = dir
+        .entries_up_to(PACKS)
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => Refusal::TooMany {
+                path: dir.path().to_owned(),
+                what: "more than 10,000 files",
+            },
+            _ => Refusal::Io {
+                path: dir.path().to_owned(),
+                source,
+            },
+        })?;
     let with = |ending: &str| {
         let has = |entry: &&Entry| Path::new(&entry.name).extension() == Some(OsStr::new(ending));
         let stem = |entry: &Entry| Path::new(&entry.name).file_stem().map(OsStr::to_owned);

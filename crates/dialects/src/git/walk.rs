@@ -83,11 +83,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The newest commits first, by the committer's clock.
-    fn collect(
-        &mut self,
-        head: ObjectId,
-        limit: usize,
-    ) -> Result<Vec<(ObjectId, Found)>, Trouble> {
+    fn collect(&mut self, head: ObjectId, limit: usize) -> Result<Vec<(ObjectId, Found)>, Trouble> {
         let mut found = Vec::new();
         let mut seen = HashSet::from([head]);
         let mut queue = BinaryHeap::new();

@@ -74,13 +74,20 @@ fn a_missing_blob_is_named_and_the_rest_is_imported() {
     let log = import(&repo);
     assert_eq!((log.report.imported, log.report.broken_count), (4, 2));
     for (broken, commit) in log.report.broken.iter().zip([second, third]) {
-        assert_eq!((broken.file.as_str(), broken.line), (&*format!("commit {commit}"), 0));
+        assert_eq!(
+            (broken.file.as_str(), broken.line),
+            (&*format!("commit {commit}"), 0)
+        );
         assert!(broken.reason.contains(&lost.to_string()), "{broken:?}");
         assert_eq!((log.diff(commit), log.touched(commit)), (None, Vec::new()));
     }
     assert_eq!(log.intent(second).prompt.as_str(), Some("second"));
     assert_eq!(log.touched(last), ["modify a +1 -1"]);
-    assert!(log.report.to_string().contains(&format!("broken         commit {second}: ")));
+    assert!(
+        log.report
+            .to_string()
+            .contains(&format!("broken         commit {second}: "))
+    );
 }
 
 #[test]
