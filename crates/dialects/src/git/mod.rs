@@ -14,8 +14,8 @@
 //! user's and the repository's, are not looked at.
 //!
 //! A repository may come from anywhere. Its files are opened without following
-//! links (`place.rs`, `head.rs`), its objects by way of a private folder
-//! (`stand_in.rs`), and each of them is what its id says (`objects.rs`). What
+//! links (`place.rs`, `head.rs`, `loose.rs`), its packs by way of a private folder
+//! (`stand_in.rs`), and each object is what its id says (`objects.rs`). What
 //! cannot be read of a commit is named in the report, and the rest goes on.
 
 mod changes;
@@ -23,6 +23,7 @@ mod commit;
 mod diff;
 mod error;
 mod head;
+mod loose;
 mod map;
 mod objects;
 mod own_files;

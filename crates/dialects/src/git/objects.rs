@@ -14,6 +14,7 @@ use gix::odb::pack::cache::object::MemoryCappedHashmap;
 use gix::odb::store::init::{Options, Slots};
 use gix::{ObjectId, oid};
 
+use super::loose::Loose;
 use super::own_files::{self, Refusal};
 use super::stand_in::StandIn;
 
@@ -58,6 +59,13 @@ pub(super) enum Fault {
     TooLarge { id: ObjectId, what: &'static str },
     #[error("object {id} is not read: {reason}")]
     Refused { id: ObjectId, reason: String },
+}
+
+/// An object that is there.
+struct Found {
+    header: Header,
+    /// Where it is a file of its own.
+    loose: Option<Loose>,
 }
 
 /// The objects of a repository.
@@ -131,31 +139,35 @@ impl Objects {
         if let Some(kind) = self.kept.borrow_mut().get(&id, out) {
             return Ok(Some(kind));
         }
-        let Some(header) = self.header(&id)? else {
+        let Some(Found { header, loose }) = self.find(&id)? else {
             return Ok(None);
         };
-        if matches!(header.kind, Kind::Commit | Kind::Tree) && header.size > COMMIT_OR_TREE as u64 {
-            let what = "a commit or a folder of more than 32 MiB";
-            return Err(Fault::TooLarge { id, what });
+        check_size(id, header)?;
+        match loose {
+            Some(loose) => *out = loose.content().ok_or(Fault::Damaged(id))?,
+            None => self.unpack(id, out)?,
         }
-        let mut buffer = self.buffer.borrow_mut();
-        let read = self.known.try_find(&id, &mut buffer);
-        let data = read
-            .map_err(|_| Fault::Damaged(id))?
-            .ok_or(Fault::Damaged(id))?;
+        let data = Data::new(out, header.kind, self.hash);
         if data.verify_checksum(&id).is_err() {
             return Err(Fault::Forged(id));
         }
-        let kind = data.kind;
+        if out.len() <= KEPT_EACH {
+            self.kept.borrow_mut().put(id, header.kind, out);
+        }
+        Ok(Some(header.kind))
+    }
+
+    /// Decompresses an object of a pack. What it takes for that is kept for the next one.
+    fn unpack(&self, id: ObjectId, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let mut buffer = self.buffer.borrow_mut();
+        let read = self.known.try_find(&id, &mut buffer);
+        let data = read.ok().flatten().ok_or(Fault::Damaged(id))?;
         out.clear();
         out.extend_from_slice(data.data);
-        if out.len() <= KEPT_EACH {
-            self.kept.borrow_mut().put(id, kind, out);
-        }
         if buffer.capacity() > BUFFER {
             *buffer = Vec::new();
         }
-        Ok(Some(kind))
+        Ok(())
     }
 
     /// An object that must be there and of a kind.
@@ -182,33 +194,47 @@ impl Objects {
             let (kind, size) = (Kind::Tree, 0);
             return Ok(Some(Header { kind, size }));
         }
-        let of = |handle: &gix::odb::HandleArc| {
-            let found = gix::odb::Header::try_header(handle, id);
-            found.map_err(|_| Fault::Damaged(id.to_owned()))
-        };
+        Ok(self.find(id)?.map(|found| found.header))
+    }
+
+    /// Looks for an object in packs, then for one by itself, then in packs that are new.
+    fn find(&self, id: &oid) -> Result<Option<Found>, Fault> {
         let refused = |refusal: Refusal| Fault::Refused {
             id: id.to_owned(),
             reason: refusal.to_string(),
         };
-        let mut header = of(&self.known)?;
-        if header.is_none() && self.stand_in.take_loose(id).map_err(refused)? {
-            header = of(&self.known)?;
+        let packed = self.packed(&self.known, id)?;
+        if packed.is_some() {
+            return Ok(packed);
         }
-        if header.is_none() && self.stand_in.take_packs().map_err(refused)? {
-            header = of(&self.fresh)?;
+        if let Some(file) = self.stand_in.loose(id).map_err(refused)? {
+            let loose = Loose::of(file).ok_or(Fault::Damaged(id.to_owned()))?;
+            return Ok(Some(Found {
+                header: loose.header,
+                loose: Some(loose),
+            }));
         }
-        let Some(header) = header else {
+        match self.stand_in.take_packs().map_err(refused)? {
+            true => self.packed(&self.fresh, id),
+            false => Ok(None),
+        }
+    }
+
+    fn packed(&self, packs: &gix::odb::HandleArc, id: &oid) -> Result<Option<Found>, Fault> {
+        let header = gix::odb::Header::try_header(packs, id);
+        let Some(header) = header.map_err(|_| Fault::Damaged(id.to_owned()))? else {
             return Ok(None);
         };
         if header.num_deltas().is_some_and(|deltas| deltas > CHANGES) {
             let what = "it is a change of a change, more than 4,095 times";
-            return Err(Fault::TooLarge {
-                id: id.to_owned(),
-                what,
-            });
+            let id = id.to_owned();
+            return Err(Fault::TooLarge { id, what });
         }
         let (kind, size) = (header.kind(), header.size());
-        Ok(Some(Header { kind, size }))
+        Ok(Some(Found {
+            header: Header { kind, size },
+            loose: None,
+        }))
     }
 
     /// Remembers why the library is not given an object.
@@ -218,6 +244,18 @@ impl Objects {
             *self.fault.borrow_mut() = Some(fault.clone());
             gix::Error::from_error(fault)
         })
+    }
+}
+
+/// Refuses what does not fit into memory, before it is read.
+fn check_size(id: ObjectId, header: Header) -> Result<(), Fault> {
+    let (limit, what) = match header.kind {
+        Kind::Commit | Kind::Tree => (COMMIT_OR_TREE, "a commit or a folder of more than 32 MiB"),
+        Kind::Blob | Kind::Tag => (MEMORY, "more than 256 MiB"),
+    };
+    match header.size > limit as u64 {
+        true => Err(Fault::TooLarge { id, what }),
+        false => Ok(()),
     }
 }
 

@@ -1,15 +1,14 @@
-//! A private folder that stands in for a repository's objects: the library that reads git's formats opens
-//! its files by their paths, and here nobody else decides what these lead to.
+//! A private folder that stands in for a repository's packs: the library that reads them opens files by
+//! their paths, and here nobody else decides what these lead to.
 //!
-//! Packs are links to files that are held open, their indexes are copied, and loose objects are copied
-//! when they are asked for. There are no other folders of objects in it, no replacements, no graph of
-//! commits, and no configuration.
+//! Packs are links to files that are held open, and their indexes are copied. There are no other folders of
+//! objects in it, no graph of commits, and no configuration.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -27,10 +26,6 @@ const PACKS: usize = 10_000;
 
 /// Bytes that are copied for packs, at most: an index has about 30 for an object.
 const COPIED: u64 = 1 << 30;
-
-/// Bytes of a loose object's file, at most. What is cut off here cannot be decompressed; how large it
-/// would be is in its first bytes.
-const LOOSE: u64 = 128 << 20;
 
 /// So often packs are listed again that went while they were opened.
 const LISTINGS: usize = 5;
@@ -99,28 +94,14 @@ impl StandIn {
         Ok(packs.names.len() > before)
     }
 
-    /// Puts a loose object into the folder; whether there is one.
-    pub(super) fn take_loose(&self, id: &gix::oid) -> Result<bool, Refusal> {
+    /// Opens a loose object's file; none where there is none.
+    pub(super) fn loose(&self, id: &gix::oid) -> Result<Option<File>, Refusal> {
         let hex = id.to_string();
         let (folder, name) = hex.split_at(2);
-        let Some(dir) = own_files::folder(&self.objects, folder.as_ref())? else {
-            return Ok(false);
-        };
-        let Some(file) = own_files::open(&dir, name.as_ref())? else {
-            return Ok(false);
-        };
-        let folder = self.folder.path().join(folder);
-        let made = match fs::create_dir(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => File::create(folder.join(name)),
-        };
-        let mut made = made.map_err(Refusal::Private)?;
-        let copied = io::copy(&mut file.take(LOOSE), &mut made);
-        copied.map_err(|source| Refusal::Io {
-            path: dir.path_of(name.as_ref()),
-            source,
-        })?;
-        Ok(true)
+        match own_files::folder(&self.objects, folder.as_ref())? {
+            Some(dir) => own_files::open(&dir, name.as_ref()),
+            None => Ok(None),
+        }
     }
 }
 
@@ -237,7 +218,7 @@ mod tests {
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         let id = ObjectId::null(gix::hash::Kind::Sha1);
-        assert!(!stand_in.take_loose(&id).unwrap());
+        assert!(stand_in.loose(&id).unwrap().is_none());
         drop(stand_in);
         assert!(!path.exists());
     }
