@@ -6,10 +6,10 @@ use std::time::Duration;
 use annals_domain::{IntentId, Kind, StreamRef};
 use annals_event_log::{EventLog, Position, ReadError};
 use annals_projections::{
-    CatalogueReport, CatalogueRow, Links, LinksQuery, ListQuery, Listed, Rebuilt, Relation, Tree,
-    TreeQuery, WorkItems, WorkItemsQuery, bucket_stream, new_alias_stream,
+    CatalogueError, CatalogueReport, CatalogueRow, Going, Links, LinksQuery, ListQuery, Listed,
+    Rebuilt, Relation, Tree, TreeQuery, WorkItems, WorkItemsQuery, bucket_stream, new_alias_stream,
 };
-use annals_store_rocks::{Options, RocksLog};
+use annals_store_rocks::{Options, RocksLog, Unfinished};
 use uuid::Uuid;
 
 use crate::deadline::within;
@@ -272,7 +272,8 @@ impl Annals {
     /// with what that gives, byte for byte, as of the position up to which the rows are
     /// folded. The log may be open for reading only; on such a one
     /// [`annals_store_rocks::RocksLog::stand_still`] keeps its writer from moving the rows
-    /// meanwhile. The new rows are in a temporary folder as long as it takes.
+    /// meanwhile. The new rows are in a temporary folder as long as it takes. Rows that have
+    /// content which a redaction is just removing are counted, and are no findings.
     ///
     /// # Errors
     /// [`LoadError`]. What is wrong with the catalogue is a finding of the
@@ -289,9 +290,42 @@ impl Annals {
             log,
             rows: &scratch,
         };
-        let report = self.catalogue.verify(log, &anew, progress).await;
+        let report = self.beside_redaction(log, &anew, progress).await;
         scratch.close().await;
-        Ok(report?)
+        report
+    }
+
+    async fn beside_redaction(
+        &self,
+        log: &dyn EventLog,
+        anew: &dyn EventLog,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<CatalogueReport, LoadError> {
+        let unfinished = self.unfinished_redaction()?;
+        let events = unfinished.as_ref().map(|it| it.events.as_slice());
+        let going = Going::of(events.unwrap_or_default())?;
+        let report = self.catalogue.verify(log, anew, &going, progress).await?;
+        // One that began meanwhile may have changed what was compared.
+        let said = |unfinished: Option<Unfinished>| unfinished.map(|it| it.said);
+        match said(self.unfinished_redaction()?) == said(unfinished) {
+            true => Ok(report),
+            false => Err(CatalogueError::Moving { attempts: 1 }.into()),
+        }
+    }
+
+    /// A redaction that is not at its end, in an embedded store. Where what is left of it to do
+    /// cannot be read, it is none here: [`RocksLog::verify`] names that.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn unfinished_redaction(&self) -> Result<Option<Unfinished>, ReadError> {
+        let Some(rocks) = self.rocks() else {
+            return Ok(None);
+        };
+        match rocks.unfinished_redaction() {
+            Err(ReadError::Corrupt { .. }) => Ok(None),
+            unfinished => unfinished,
+        }
     }
 
     /// Lets the catalogue's rows follow what is appended. An append that was

@@ -102,6 +102,8 @@ pub(crate) enum CliError {
     AnswersUnread { line: u64 },
     #[error("verification failed: {}; {remedy}", counted(*.findings, "finding", "findings"))]
     Findings { findings: u64, remedy: &'static str },
+    #[error("not all could be checked, as a redaction (event {said}) is unfinished: {next}")]
+    RedactionUnfinished { said: Position, next: &'static str },
     #[error(transparent)]
     Rebuild(RebuildError),
     #[error("--redact {0}")]
@@ -340,6 +342,7 @@ impl CliError {
             CliError::NotInDialect { .. } => "not_in_dialect",
             CliError::Load(error) => load_code(error),
             CliError::Unreadable { .. } => "unreadable",
+            CliError::RedactionUnfinished { .. } => "redaction_unfinished",
             CliError::Refused { .. } | CliError::SomeRefused { .. } => "refused",
             CliError::Apply(source) => source.code(),
             CliError::StoreFailed { source, .. } => source.code(),

@@ -18,6 +18,7 @@ mod arena;
 mod error;
 mod fold;
 mod generation;
+mod going;
 mod inbox;
 mod keys;
 mod layer;
@@ -56,6 +57,7 @@ use self::state::State;
 use self::step::Step;
 
 pub use self::error::CatalogueError;
+pub use self::going::Going;
 pub use self::inbox::{Inbox, InboxEntry, InboxQuery, InboxReason};
 pub use self::links::{LinkRow, Links, LinksQuery};
 pub use self::list::{ListQuery, Listed};

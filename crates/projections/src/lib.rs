@@ -36,9 +36,9 @@ mod work_item;
 
 pub use adoption::adopted_view;
 pub use catalogue::{
-    ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Inbox,
-    InboxEntry, InboxQuery, InboxReason, LinkRow, Links, LinksQuery, ListQuery, Listed, Rebuilt,
-    Relation, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems, WorkItemsQuery,
+    ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going,
+    Inbox, InboxEntry, InboxQuery, InboxReason, LinkRow, Links, LinksQuery, ListQuery, Listed,
+    Rebuilt, Relation, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems, WorkItemsQuery,
 };
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};

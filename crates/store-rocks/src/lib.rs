@@ -80,5 +80,6 @@ pub use mutants::{Mutant, mutants};
 pub use options::Options;
 pub use purge::PurgeError;
 pub use rebuild::{RebuildReport, RebuildStep};
+pub use redaction::Unfinished;
 pub use truncate::{Behind, RemovedTail, TruncateError, TruncateReport};
 pub use verify::{Fault, Finding, VerifyReport};

@@ -16,6 +16,7 @@
 
 mod pending;
 mod steps;
+mod unfinished;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -36,6 +37,9 @@ use crate::writer::Groups;
 
 pub(crate) use pending::{Left, Pending, decode_records, pending};
 pub(crate) use steps::{Failure, Steps, delete_blobs, resume};
+pub(crate) use unfinished::unfinished;
+
+pub use unfinished::Unfinished;
 
 use steps::{Chunk, chunk_of};
 

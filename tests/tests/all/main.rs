@@ -28,5 +28,6 @@ mod session_replay;
 mod soak;
 mod support;
 mod together;
+mod unfinished;
 mod verify_catalogue;
 mod window;

@@ -170,7 +170,8 @@ pub(crate) struct Prove {
 Reads every record and checks it against its digests, its neighbours and the indexes, works out
 the tree and its root, checks that all content is there and unaltered, and compares the catalogue
 with what the whole log gives when it is folded anew. It writes nothing, and others may write
-meanwhile. The exit status is 3 if anything is wrong.
+meanwhile. The exit status is 3 if anything is wrong. It is 1 if nothing is, and a redaction is
+unfinished: some of what it removes is there still, in rows of the catalogue too.
 
 With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same log,
 no shorter, the same records; with --json that is in the same object, whose field ok is true only

@@ -2,7 +2,7 @@
 
 use annals::Annals;
 use annals::projections::{CatalogueFault, CatalogueReport};
-use annals::store_rocks::{Finding, VerifyReport};
+use annals::store_rocks::{Finding, Unfinished, VerifyReport};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -14,12 +14,14 @@ use crate::progress;
 pub(super) struct Verified {
     report: VerifyReport,
     catalogue: CatalogueReport,
+    /// A redaction that is not at its end.
+    unfinished: Option<Unfinished>,
 }
 
 pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
     let verified = check(&annals).await?;
-    let verdict = if verified.is_sound() { SOUND } else { DAMAGED };
+    let verdict = verified.verdict();
     let output = &mut context.output;
     if output.is_json() {
         output.json(&verified.to_json())?;
@@ -29,11 +31,6 @@ pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     output.flush()?;
     verified.demand_sound()
 }
-
-/// The verdict of a log in which nothing is wrong.
-pub(super) const SOUND: &str = "sound";
-/// The verdict of a log in which something is.
-pub(super) const DAMAGED: &str = "DAMAGED";
 
 /// Makes a reader stay where it is, so that everything is of one moment. A log whose
 /// writer was killed before it said up to where it had come cannot stand still; nobody
@@ -58,7 +55,11 @@ pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
         .verify_catalogue(&mut |position| bar.set_position(position.0))
         .await?;
     bar.finish_and_clear();
-    Ok(Verified { report, catalogue })
+    Ok(Verified {
+        report,
+        catalogue,
+        unfinished: annals.unfinished_redaction()?,
+    })
 }
 
 /// What mends the log. Findings that are only counted count, too.
@@ -79,15 +80,35 @@ fn remedy(report: &VerifyReport) -> &'static str {
 }
 
 impl Verified {
-    /// Whether nothing is wrong.
+    /// Whether nothing that was found is wrong.
     pub(super) fn is_sound(&self) -> bool {
         self.report.is_sound() && self.catalogue.is_sound()
+    }
+
+    /// Whether nothing is wrong, and all of it could be checked.
+    pub(super) fn is_ok(&self) -> bool {
+        self.is_sound() && self.unfinished.is_none()
+    }
+
+    /// What the log is, in a word.
+    pub(super) fn verdict(&self) -> &'static str {
+        match (self.is_sound(), &self.unfinished) {
+            (false, _) => "DAMAGED",
+            (true, Some(_)) => "UNFINISHED",
+            (true, None) => "sound",
+        }
     }
 
     /// What was found wrong, as an error.
     pub(super) fn demand_sound(&self) -> Result<(), CliError> {
         match self.report.total_findings + self.catalogue.total_findings {
-            0 => Ok(()),
+            0 => match &self.unfinished {
+                None => Ok(()),
+                Some(unfinished) => Err(CliError::RedactionUnfinished {
+                    said: unfinished.said,
+                    next: next(unfinished),
+                }),
+            },
             findings => {
                 let remedy = remedy(&self.report);
                 Err(CliError::Findings { findings, remedy })
@@ -99,7 +120,7 @@ impl Verified {
     pub(super) fn to_json(&self) -> Value {
         let (report, catalogue) = (&self.report, &self.catalogue);
         json!({
-            "ok": self.is_sound(),
+            "ok": self.is_ok(),
             "position": report.watermark.0,
             "records": report.records,
             "chunks": report.chunks,
@@ -111,9 +132,15 @@ impl Verified {
             "root": report.root.map(|root| root.to_string()),
             "total_findings": report.total_findings,
             "findings": report.findings.iter().map(finding).collect::<Vec<Value>>(),
+            "unfinished_redaction": self.unfinished.as_ref().map(|unfinished| json!({
+                "recorded": unfinished.said.0,
+                "records_left": unfinished.left,
+                "is_going_on": unfinished.is_going_on,
+            })),
             "catalogue": {
                 "position": catalogue.position.0,
                 "rows": catalogue.rows,
+                "rows_with_removed_content": catalogue.going,
                 "compared": catalogue.ahead_of.is_none(),
                 "total_findings": catalogue.total_findings,
                 "findings": catalogue.findings.iter().map(fault).collect::<Vec<Value>>(),
@@ -139,6 +166,16 @@ impl Verified {
                 counted(unused, "blob", "blobs")
             ))?;
         }
+        if let Some(unfinished) = &self.unfinished {
+            output.line(&format!(
+                "a redaction (event {}) is unfinished: {} at most are left to be rewritten, and {} of the catalogue \
+                 still have what is being removed, which the last step drops; {}",
+                unfinished.said,
+                counted(unfinished.left, "record", "records"),
+                counted(self.catalogue.going, "row", "rows"),
+                next(unfinished),
+            ))?;
+        }
         if let Some(end) = self.catalogue.ahead_of {
             output.line(&format!(
                 "the catalogue was not compared: it has events up to {}, and readers see {end}, as a writer was \
@@ -146,9 +183,14 @@ impl Verified {
                 self.catalogue.position
             ))?;
         } else if self.catalogue.is_sound() {
+            let other = match self.catalogue.going {
+                0 => "",
+                _ => "other ",
+            };
+            let rows = self.catalogue.rows.saturating_sub(self.catalogue.going);
             output.line(&format!(
-                "the catalogue's {} are those that the log gives up to position {}",
-                counted(self.catalogue.rows, "row", "rows"),
+                "the catalogue's {other}{} are those that the log gives up to position {}",
+                counted(rows, "row", "rows"),
                 self.catalogue.position
             ))?;
         }
@@ -176,6 +218,18 @@ impl Verified {
         match all.saturating_sub(shown) {
             0 => Ok(()),
             more => output.line(&format!("and {more} more findings")),
+        }
+    }
+}
+
+/// What becomes of an unfinished redaction.
+fn next(unfinished: &Unfinished) -> &'static str {
+    match unfinished.is_going_on {
+        true => {
+            "it is being carried out by the process that writes: run `annals verify` again afterwards"
+        }
+        false => {
+            "it is completed when the log is next opened for writing, for example by `annals redact --finish`"
         }
     }
 }

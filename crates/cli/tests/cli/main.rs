@@ -28,4 +28,5 @@ mod secrets;
 mod sessions;
 mod support;
 mod terminal;
+mod unfinished;
 mod what_if;

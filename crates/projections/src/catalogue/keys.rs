@@ -314,6 +314,45 @@ pub(super) fn words(key: &[u8]) -> String {
     format!("{:?} {}", char::from(*table), hex::encode(rest))
 }
 
+/// Where a key has the id of the object that its row belongs to, in most tables.
+pub(super) const OF_OBJECT: std::ops::Range<usize> = 1..1 + ID;
+
+/// What of a row follows from content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depends {
+    /// Nothing.
+    No,
+    /// Some of the fields of an object.
+    Object,
+    /// All of it, from that of the object in its key.
+    OnObjectInKey,
+    /// All of it, from that of the object or stream in its value.
+    OnObjectInValue,
+    /// All of it, from aliases.
+    OnAliases,
+    /// All of it, from what sessions read.
+    OnSessions,
+    /// All of it, if it is of this relation, from the nodes of sessions' plans.
+    OnNodes(Relation),
+}
+
+/// What of a row with this key follows from content.
+pub(super) fn depends(key: &[u8]) -> Depends {
+    let relation = || match relation_in(key) {
+        Some(relation) => Depends::OnNodes(relation),
+        None => Depends::No,
+    };
+    match key.first() {
+        Some(&OBJECT) => Depends::Object,
+        Some(&(TAG | MEMBER)) => Depends::OnObjectInKey,
+        Some(&(BY_TAG | ALIAS_STREAM)) => Depends::OnObjectInValue,
+        Some(&ALIAS) => Depends::OnAliases,
+        Some(&(WORK_ITEM | WORK_ITEM_PLACE)) => Depends::OnSessions,
+        Some(&(FORWARD | BACKWARD)) => relation(),
+        _ => Depends::No,
+    }
+}
+
 /// Whether folds look at rows of this table. The others they only write.
 pub(super) fn is_looked_at(key: &[u8]) -> bool {
     matches!(

@@ -8,6 +8,7 @@ use annals_event_log::{EventLog, Position, ReadError, Row};
 use bytes::Bytes;
 
 use super::generation;
+use super::going::Going;
 use super::rebuild::Building;
 use super::{Catalogue, CatalogueError, keys};
 
@@ -34,6 +35,9 @@ pub struct CatalogueReport {
     /// compared. A writer that ended before it published its last records leaves it so,
     /// and the next opening for writing settles it.
     pub ahead_of: Option<Position>,
+    /// Rows that differ only by content that a redaction is removing, which is not at its end:
+    /// they have it until then, and are then made anew.
+    pub going: u64,
     /// What is wrong: the first hundred findings.
     pub findings: Vec<CatalogueFault>,
     /// How many findings there are in all.
@@ -93,7 +97,8 @@ pub enum CatalogueFault {
 impl Catalogue {
     /// Folds the log again, up to where the stored rows are folded, and compares them byte
     /// for byte. `rebuilt` is the same log with read models of its own, which have no rows and
-    /// take new ones; nothing of the log is altered. `progress` is told each position up to which events were folded.
+    /// take new ones; nothing of the log is altered. `going` is what a redaction is about that is
+    /// not at its end, if there is one. `progress` is told each position up to which events were folded.
     ///
     /// # Errors
     /// [`CatalogueError`] when the log cannot be reached, and
@@ -104,9 +109,10 @@ impl Catalogue {
         &self,
         log: &dyn EventLog,
         rebuilt: &dyn EventLog,
+        going: &Going,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, CatalogueError> {
-        let compared = self.compare(log, rebuilt, progress).await;
+        let compared = self.compare(log, rebuilt, going, progress).await;
         compared.or_else(|error| {
             let reason = match &error {
                 CatalogueError::Decode { .. }
@@ -125,6 +131,7 @@ impl Catalogue {
         &self,
         log: &dyn EventLog,
         rebuilt: &dyn EventLog,
+        going: &Going,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, CatalogueError> {
         // Nobody puts other rows in their place meanwhile.
@@ -157,7 +164,7 @@ impl Catalogue {
                 ..CatalogueReport::default()
             };
             pointer(log, checkpoint, &mut report).await?;
-            rows_of(log, &generation.model(), rebuilt, &mut report).await?;
+            rows_of(log, &generation.model(), rebuilt, going, &mut report).await?;
             if generation::begin(log).await? == begun {
                 return Ok(report);
             }
@@ -196,6 +203,7 @@ async fn rows_of(
     log: &dyn EventLog,
     model: &str,
     rebuilt: &dyn EventLog,
+    going: &Going,
     report: &mut CatalogueReport,
 ) -> Result<(), CatalogueError> {
     let mut stored = Reading::new(log, model);
@@ -208,21 +216,25 @@ async fn rows_of(
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (Some((stored, _)), Some((rebuilt, _))) => stored.cmp(rebuilt),
         };
-        let row = |row: &Option<Row>| row.as_ref().map(|(key, _)| keys::words(key));
-        match order {
-            std::cmp::Ordering::Less => {
-                let row = row(&left).unwrap_or_default();
-                report.find(CatalogueFault::Surplus { row });
+        let (here, there) = (
+            left.as_ref().filter(|_| order.is_le()),
+            right.as_ref().filter(|_| order.is_ge()),
+        );
+        if here != there {
+            let key = here.or(there).map(|(key, _)| key.as_ref());
+            let key = key.unwrap_or_default();
+            let value = |row: Option<&Row>| row.map(|(_, value)| value.clone());
+            let (stored, folded) = (value(here), value(there));
+            if going.explains(key, stored.as_deref(), folded.as_deref()) {
+                report.going += u64::from(stored.is_some());
+            } else {
+                let row = keys::words(key);
+                report.find(match order {
+                    std::cmp::Ordering::Less => CatalogueFault::Surplus { row },
+                    std::cmp::Ordering::Greater => CatalogueFault::Missing { row },
+                    std::cmp::Ordering::Equal => CatalogueFault::Different { row },
+                });
             }
-            std::cmp::Ordering::Greater => {
-                let row = row(&right).unwrap_or_default();
-                report.find(CatalogueFault::Missing { row });
-            }
-            std::cmp::Ordering::Equal if left != right => {
-                let row = row(&left).unwrap_or_default();
-                report.find(CatalogueFault::Different { row });
-            }
-            std::cmp::Ordering::Equal => {}
         }
         if order.is_le() {
             report.rows += 1;

@@ -15,16 +15,17 @@ use crate::blobs::{self, StoredBlob};
 use crate::collect::Orphans;
 use crate::db::Db;
 use crate::error::{BackupError, CollectError, RebuildError};
-use crate::examine::{self, Examined};
+use crate::examine::{self, Examined, Written};
 use crate::open::Access;
 use crate::options::Options;
 use crate::purge::{self, PurgeError};
 use crate::read::{Shown, View};
 use crate::rebuild::{self, RebuildReport, RebuildStep};
+use crate::redaction::{self, Unfinished};
 use crate::truncate::{self, TruncateError, TruncateReport};
 use crate::verify::{self, VerifyReport};
 use crate::writer::Groups;
-use crate::{collect, columns, redaction};
+use crate::{collect, columns};
 
 /// How often it is looked whether a redaction is over.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -164,6 +165,19 @@ impl RocksLog {
     /// [`PurgeError`].
     pub fn put_off_purge(&self, said: Position) -> Result<(), PurgeError> {
         purge::put_off(self.writable()?.as_ref(), &self.inner.turns, said)
+    }
+
+    /// A redaction that is not at its end: until then, some of what it removes can still be read,
+    /// and rows of read models have all of it.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn unfinished_redaction(&self) -> Result<Option<Unfinished>, ReadError> {
+        let (db, _) = self.inner.refresh()?;
+        redaction::unfinished(&db, || match &self.inner.access {
+            Access::Write(_) => true,
+            Access::Follow(_) => examine::written(&db.path) == Written::Now,
+        })
     }
 
     /// Whether bytes of what was removed may lie in the files.

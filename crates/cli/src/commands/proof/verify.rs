@@ -221,7 +221,7 @@ async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Re
 fn all_json(verified: &Verified, checkpoint: &Signed, misfit: Option<&ProofCommandError>) -> Value {
     let mut value = verified.to_json();
     if let Some(fields) = value.as_object_mut() {
-        let is_ok = verified.is_sound() && misfit.is_none();
+        let is_ok = verified.is_ok() && misfit.is_none();
         fields.insert("ok".to_owned(), json!(is_ok));
         fields.insert("checkpoint".to_owned(), fits_json(checkpoint, misfit));
     }
@@ -246,9 +246,8 @@ fn print_all(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let verdict = match (verified.is_sound(), fits) {
-        (false, _) => verify::DAMAGED,
         (true, false) => "NOT THE LOG OF THE CHECKPOINT",
-        (true, true) => verify::SOUND,
+        _ => verified.verdict(),
     };
     verified.print(verdict, output)?;
     if fits {

@@ -292,9 +292,10 @@ fn rows_are_not_compared_across_a_redaction() {
             other.flush(log).now_or_never().unwrap().unwrap();
         }
     };
-    let error = block_on(catalogue.verify(log, &before, &mut progress));
+    let none = crate::Going::default();
+    let error = block_on(catalogue.verify(log, &before, &none, &mut progress));
     let error = error.expect_err("content went meanwhile");
     assert!(error.is_retryable(), "{error}");
-    let report = block_on(catalogue.verify(log, &copy(log), &mut |_| {})).unwrap();
+    let report = block_on(catalogue.verify(log, &copy(log), &none, &mut |_| {})).unwrap();
     assert!(report.is_sound(), "{:?}", report.findings);
 }
