@@ -8,6 +8,7 @@
 
 mod adopt;
 pub mod blocking;
+mod came_from;
 mod catalogue;
 mod deadline;
 mod environment;
@@ -19,7 +20,6 @@ mod intake;
 mod lanes;
 mod observations;
 mod open;
-mod origin;
 mod prepared;
 pub mod proof;
 mod read;
@@ -54,7 +54,7 @@ pub use gate::Gated;
 pub use intake::InboxDetails;
 pub use observations::{Noticed, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
-pub use origin::Origin;
+pub use came_from::CameFrom;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
 pub use redaction::{

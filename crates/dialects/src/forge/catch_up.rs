@@ -3,7 +3,7 @@
 
 use annals::domain::intent::{Cancelled, Completed, ExecutionStarted, Rejected};
 use annals::domain::{ActorKind, Dialect, Emitted, IntentId, Pieces, StreamRef};
-use annals::{Annals, LoadError, Origin, ViewError};
+use annals::{Annals, LoadError, CameFrom, ViewError};
 
 use super::difference;
 use super::facts::{self, FileRules, emitted};
@@ -26,7 +26,7 @@ pub(super) struct Course {
 /// events are recorded, others may choose.
 pub(super) async fn is_of_folder(annals: &Annals, stream: StreamRef) -> Result<bool, LoadError> {
     let origin = annals.came_from(stream).await?;
-    Ok(origin == Origin::Adopted(Dialect::Forge))
+    Ok(origin == CameFrom::Adopted(Dialect::Forge))
 }
 
 /// What happened so far to the object that a stream is of.

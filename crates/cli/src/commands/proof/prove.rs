@@ -4,7 +4,7 @@ use std::path::Path;
 
 use annals::event_log::Position;
 use annals::proof::{Detail, Proof, ProofError, TreeHead};
-use annals::{Annals, ObjectRef, Origin, ViewError};
+use annals::{Annals, ObjectRef, CameFrom, ViewError};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -119,7 +119,7 @@ async fn find(text: &str, head: &TreeHead, annals: &Annals) -> Result<What, CliE
 async fn alone(text: &str, object: ObjectRef, annals: &Annals) -> Result<What, CliError> {
     if Uuid::parse_str(text).is_ok()
         && let Some((_, stream)) = annals.place(object.id).await?
-        && matches!(annals.came_from(stream).await?, Origin::Adopted(_))
+        && matches!(annals.came_from(stream).await?, CameFrom::Adopted(_))
         && let Some(position) = find_event(object.id, annals).await?
     {
         return Err(ProofCommandError::TwoMeanings { object, position }.into());

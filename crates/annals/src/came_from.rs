@@ -11,7 +11,7 @@ use crate::{Annals, LoadError};
 /// Where what happens in a stream came from, by the stream's first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Origin {
+pub enum CameFrom {
     /// The stream has no events.
     Absent,
     /// Commands made it; those of recordings and repositories too.
@@ -25,17 +25,17 @@ impl Annals {
     ///
     /// # Errors
     /// [`LoadError`].
-    pub async fn came_from(&self, stream: StreamRef) -> Result<Origin, LoadError> {
+    pub async fn came_from(&self, stream: StreamRef) -> Result<CameFrom, LoadError> {
         let query = Query::stream(stream_name(stream), Version(1)).limit(1);
         let page = self.log.read(query).await?;
         let Some(first) = page.records.first() else {
-            return Ok(Origin::Absent);
+            return Ok(CameFrom::Absent);
         };
         Ok(match annals_wire::decode(first)?.event {
-            AnyEvent::Session(SessionEvent::Adopted(event)) => Origin::Adopted(event.dialect),
+            AnyEvent::Session(SessionEvent::Adopted(event)) => CameFrom::Adopted(event.dialect),
             event => match event.adoption() {
-                Some(Adoption::Begun(header)) => Origin::Adopted(header.dialect),
-                Some(Adoption::Continued) | None => Origin::Commands,
+                Some(Adoption::Begun(header)) => CameFrom::Adopted(header.dialect),
+                Some(Adoption::Continued) | None => CameFrom::Commands,
             },
         })
     }
@@ -48,9 +48,9 @@ impl Annals {
         dialect: Dialect,
     ) -> Result<bool, LoadError> {
         match self.came_from(stream).await? {
-            Origin::Absent => return Ok(true),
-            Origin::Adopted(from) if from == dialect => {}
-            Origin::Adopted(_) | Origin::Commands => return Ok(false),
+            CameFrom::Absent => return Ok(true),
+            CameFrom::Adopted(from) if from == dialect => {}
+            CameFrom::Adopted(_) | CameFrom::Commands => return Ok(false),
         }
         let name = stream_name(stream);
         let head = self.log.head(&name).await?;
