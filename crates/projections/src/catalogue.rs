@@ -67,7 +67,7 @@ pub use self::rebuild::Rebuilt;
 pub use self::relation::Relation;
 pub use self::status::Status;
 pub use self::tree::{Tree, TreeNode, TreeQuery};
-pub use self::verify::{CatalogueFault, CatalogueReport};
+pub use self::verify::{CatalogueFault, CatalogueReport, SkewReport};
 pub use self::view::{ActorName, CatalogueRow, Tokens};
 pub use self::work_items::{WorkItems, WorkItemsQuery};
 

@@ -6,6 +6,7 @@ use annals_domain::{
     ActorRef, AdoptedHeader, Adoption, AnyEvent, Dialect, IntegrityHash, Kind, Slot, Timestamp,
     Visibility, intent, observation, pipeline, plan, run, session, snapshot, task,
 };
+use annals_event_log::Position;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -31,7 +32,8 @@ pub struct HeaderView {
     pub schema_version: u32,
     /// When the first event on the object happened.
     pub created_at: Timestamp,
-    /// When the last event on the object happened.
+    /// When the latest event on the object happened. One that is dated before what came before it
+    /// does not move it back: see [`HeaderView::skew`].
     pub updated_at: Timestamp,
     /// Who caused the first event.
     pub created_by: ActorRef,
@@ -50,6 +52,27 @@ pub struct HeaderView {
     /// What is known of an object that was taken over; not part of the JSON.
     #[serde(skip)]
     pub adopted: Option<AdoptedView>,
+    /// Events on the object that are dated before what came before them, if there are any; not part
+    /// of the JSON.
+    #[serde(skip)]
+    pub skew: Option<ClockSkew>,
+    /// When it was sealed, by whoever sealed it; not part of the JSON.
+    #[serde(skip)]
+    pub(crate) sealed_at: Option<Timestamp>,
+}
+
+/// Events of an object that are dated before what came before them. Who records an event says when it
+/// happened, and the log keeps both the order and what was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ClockSkew {
+    /// How many there are.
+    pub events: u64,
+    /// Where the first of them stands.
+    pub position: Position,
+    /// When that one is said to have happened.
+    pub occurred_at: Timestamp,
+    /// When what came before it is said to have happened.
+    pub before: Timestamp,
 }
 
 /// What is known of an object that was taken over from another system.
@@ -89,6 +112,8 @@ impl HeaderView {
             checksum: None,
             seal_removed: false,
             adopted: None,
+            skew: None,
+            sealed_at: None,
         }
     }
 
@@ -113,13 +138,16 @@ impl HeaderView {
                 violations: entry.texts(&header.violations),
                 untouched: true,
             }),
+            skew: None,
+            sealed_at: None,
         }
     }
 
     /// Takes note of an entry on the object.
     pub(crate) fn touch(&mut self, entry: &Entry) {
-        self.updated_at = entry.occurred_at;
+        self.advance(entry);
         self.checksum = None;
+        self.sealed_at = None;
         self.seal_removed = false;
         self.header_version = HEADER_VERSION;
         self.schema_version = SCHEMA_VERSION;
@@ -131,9 +159,25 @@ impl HeaderView {
             Some(Common::Sealed(event)) => {
                 self.checksum = recorded_checksum(event, entry);
                 self.seal_removed = self.checksum.is_none();
+                self.sealed_at = Some(entry.occurred_at);
             }
             None => {}
         }
+    }
+
+    /// Moves `updated_at` on, or takes note that the entry is dated before it.
+    fn advance(&mut self, entry: &Entry) {
+        if entry.occurred_at >= self.updated_at {
+            self.updated_at = entry.occurred_at;
+            return;
+        }
+        let first = ClockSkew {
+            events: 0,
+            position: entry.position,
+            occurred_at: entry.occurred_at,
+            before: self.updated_at,
+        };
+        self.skew.get_or_insert(first).events += 1;
     }
 
     fn set_metadata(&mut self, event: &MetadataSet, entry: &Entry) {

@@ -39,12 +39,12 @@ pub use adoption::adopted_view;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going,
     Inbox, InboxEntry, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
-    ListQuery, Listed, Rebuilt, Relation, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems,
+    ListQuery, Listed, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems,
     WorkItemsQuery,
 };
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};
-pub use header::{AdoptedView, HeaderView};
+pub use header::{AdoptedView, ClockSkew, HeaderView};
 pub use history::{HistoryEntry, history_entry};
 pub use kept::KeptContent;
 pub use merged::Merged;

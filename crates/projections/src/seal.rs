@@ -43,8 +43,14 @@ pub fn check_seal(view: &ObjectView) -> Result<SealCheck, serde_json::Error> {
     if header.adopted.as_ref().is_some_and(|it| it.untouched) {
         return Ok(SealCheck::Foreign);
     }
-    let found = IntegrityHash::seal(&serde_json::to_value(view)?);
-    Ok(match found == recorded {
+    let json = serde_json::to_value(view)?;
+    let found = IntegrityHash::seal(&json);
+    // Before `updated_at` only moved on, a seal was dated as its command was.
+    let holds = found == recorded
+        || header
+            .sealed_at
+            .is_some_and(|at| at < header.updated_at && dated(json, at) == recorded);
+    Ok(match holds {
         true => SealCheck::Holds,
         false => SealCheck::Differs { recorded, found },
     })
@@ -60,16 +66,21 @@ pub(crate) fn recorded_checksum(event: &Sealed, entry: &Entry) -> Option<Integri
 
 /// The checksum of an object as it will stand once it is sealed at `at`:
 /// SHA-256 of its JSON with the keys sorted at every level, `updated_at` being
-/// `at` and `checksum` null.
+/// `at`, unless that is before what it is already, and `checksum` null.
 ///
 /// # Errors
 /// serde_json's; for a view that came out of a fold there are none.
 pub fn seal_hash(view: &ObjectView, at: Timestamp) -> Result<IntegrityHash, serde_json::Error> {
-    let mut object = serde_json::to_value(view)?;
+    let at = at.max(view.header().updated_at);
+    Ok(dated(serde_json::to_value(view)?, at))
+}
+
+/// The checksum of an object that was last changed at `at`.
+fn dated(mut object: Value, at: Timestamp) -> IntegrityHash {
     if let Some(fields) = object.as_object_mut() {
         fields.insert("updated_at".to_owned(), Value::String(at.to_string()));
     }
-    Ok(IntegrityHash::seal(&object))
+    IntegrityHash::seal(&object)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, TaskId, Timestamp};
 use annals::event_log::{Digest, ReadError};
 use annals::projections::{
-    ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue, SealCheck, check_seal,
+    ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue, SealCheck, check_seal,
 };
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if context.output.is_json() {
         return context
             .output
-            .json_line(&with_more(json, seal, &redactions, &expired)?);
+            .json_line(&with_more(json, &view, seal, &redactions, &expired)?);
     }
     let mut remark = match args.moment.position() {
         Some(position) => format!(" (after event {position})"),
@@ -91,6 +91,9 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if let Some(line) = sealed(seal) {
         context.output.line(line)?;
     }
+    if let Some(skew) = view.header().skew {
+        context.output.line(&skewed(&skew))?;
+    }
     for artifact in &expired {
         context.output.line(&expired_line(artifact))?;
     }
@@ -124,6 +127,20 @@ fn sealed(seal: SealCheck) -> Option<&'static str> {
     }
 }
 
+/// What clocks disagree on.
+fn skewed(skew: &ClockSkew) -> String {
+    format!(
+        "  clock skew: {} dated before what came before; the first is event {}, which says {}, after {}",
+        match skew.events {
+            1 => "an event is".to_owned(),
+            events => format!("{events} events are"),
+        },
+        skew.position,
+        when(skew.occurred_at),
+        when(skew.before),
+    )
+}
+
 /// Content that the log keeps of an object, and how to see it.
 fn kept_line(kept: &KeptContent<'_>) -> String {
     let name = match kept.item {
@@ -142,10 +159,11 @@ fn kept_line(kept: &KeptContent<'_>) -> String {
     }
 }
 
-/// The JSON of an object that lost content, whose seal cannot be relied on, or whose artifacts have
-/// expired, says so in fields more.
+/// The JSON of an object that lost content, whose seal or times cannot be relied on, or whose artifacts
+/// have expired, says so in fields more.
 fn with_more(
     json: String,
+    view: &ObjectView,
     seal: SealCheck,
     notes: &[RedactionNote],
     expired: &[Expired],
@@ -154,6 +172,10 @@ fn with_more(
         return Ok(json);
     };
     let mut more = open.to_owned();
+    if let Some(skew) = &view.header().skew {
+        let skew = serde_json::to_string(skew).map_err(CliError::Json)?;
+        more.push_str(&format!(",\"clock_skew\":{skew}"));
+    }
     if let Some(word) = seal_word(seal) {
         more.push_str(&format!(",\"seal\":\"{word}\""));
     }

@@ -1,7 +1,7 @@
 //! `annals verify`: checks everything that is stored.
 
 use annals::Annals;
-use annals::projections::{CatalogueFault, CatalogueReport};
+use annals::projections::{CatalogueFault, CatalogueReport, SkewReport};
 use annals::store_rocks::{Finding, Unfinished, VerifyReport};
 use serde_json::{Value, json};
 
@@ -137,6 +137,11 @@ impl Verified {
                 "records_left": unfinished.left,
                 "is_going_on": unfinished.is_going_on,
             })),
+            "clock_skew": {
+                "events": catalogue.skew.events,
+                "objects": catalogue.skew.objects,
+                "example": catalogue.skew.example,
+            },
             "catalogue": {
                 "position": catalogue.position.0,
                 "rows": catalogue.rows,
@@ -194,6 +199,9 @@ impl Verified {
                 self.catalogue.position
             ))?;
         }
+        if let Some(line) = skewed(&self.catalogue.skew) {
+            output.line(&line)?;
+        }
         match report.root.filter(|_| report.is_sound()) {
             Some(root) if report.tree < report.records => output.line(&format!(
                 "root {root}, of which {} of {} are not stored yet: the next command that writes makes them",
@@ -220,6 +228,16 @@ impl Verified {
             more => output.line(&format!("and {more} more findings")),
         }
     }
+}
+
+/// What clocks disagree on, if they do.
+fn skewed(skew: &SkewReport) -> Option<String> {
+    let example = skew.example?;
+    Some(format!(
+        "clock skew, which is no fault of the log: {} of {} are dated before what came before them, among them          some of {example} (`annals show {example}`); the order is that of the positions",
+        counted(skew.events, "event", "events"),
+        counted(skew.objects, "object", "objects"),
+    ))
 }
 
 /// What becomes of an unfinished redaction.

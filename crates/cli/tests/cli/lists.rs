@@ -23,12 +23,9 @@ fn intents_are_listed_by_approval_type_risk_source_and_label_and_filters_combine
         &["--label", "ui", "--label", "login"],
         "Add a link",
     );
-    submit(
-        &place,
-        "b",
-        &["--label", "ui", "--type", "docs"],
-        "Add a page",
-    );
+    let args = ["submit", "--alias", "b", "--label", "ui", "--type", "docs"];
+    let args = [&args[..], &["Add a page"]].concat();
+    place.run(&args).fails(0, &["\"docs\" is none of feature"]);
     submit(&place, "c", &["--source", "audit"], "認証の監査");
     submit(&place, "d", &[], "Fix a typo");
     for (filters, expected) in [

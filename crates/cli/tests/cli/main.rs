@@ -30,6 +30,7 @@ mod redact;
 mod retain;
 mod secrets;
 mod sessions;
+mod skew;
 mod support;
 mod terminal;
 mod unfinished;

@@ -65,7 +65,10 @@ impl Field {
                 "outside/intent-drafts/theirs.md",
                 format!("# {CANARY}\n\n{CANARY}\n"),
             ),
-            ("home/.gitconfig", format!("[user]\n\tname = {CANARY}\n")),
+            (
+                "home/.gitconfig",
+                format!("[user]\n\tname = A Reader\n[sendemail]\n\tsmtpPass = {CANARY}\n"),
+            ),
         ] {
             fs::write(field.path(name), text).unwrap();
         }

@@ -89,7 +89,9 @@ impl Fold<'_> {
         if let Some(row) = self.row(kind, id) {
             row.last = position;
             row.events = row.events.saturating_add(1);
-            if changes {
+            if changes && time < row.updated_at {
+                row.skewed = row.skewed.saturating_add(1);
+            } else if changes {
                 row.updated_at = time;
             }
         }

@@ -41,6 +41,8 @@ pub(super) struct ObjectRow {
     pub(super) events: u64,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
+    /// Events on the object that are dated before what came before them.
+    pub(super) skewed: u64,
     pub(super) actor_kind: ActorKind,
     pub(super) actor_id: String,
     pub(super) visibility: Visibility,
@@ -196,6 +198,7 @@ impl ObjectRow {
             events: 0,
             created_at: Timestamp::EPOCH,
             updated_at: Timestamp::EPOCH,
+            skewed: 0,
             actor_kind: ActorKind::System,
             actor_id: String::new(),
             visibility: Visibility::Private,

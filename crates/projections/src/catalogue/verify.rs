@@ -6,10 +6,12 @@
 
 use annals_event_log::{EventLog, Position, ReadError, Row};
 use bytes::Bytes;
+use uuid::Uuid;
 
 use super::generation;
 use super::going::Going;
 use super::rebuild::Building;
+use super::row::ObjectRow;
 use super::{Catalogue, CatalogueError, keys};
 
 /// Findings that a report holds; the rest are only counted.
@@ -38,10 +40,23 @@ pub struct CatalogueReport {
     /// Rows that differ only by content that a redaction is removing, which is not at its end:
     /// they have it until then, and are then made anew.
     pub going: u64,
+    /// Objects with events that are dated before what came before them, which is no fault of the log.
+    pub skew: SkewReport,
     /// What is wrong: the first hundred findings.
     pub findings: Vec<CatalogueFault>,
     /// How many findings there are in all.
     pub total_findings: u64,
+}
+
+/// What the clocks of those who recorded events disagree on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SkewReport {
+    /// Events that are dated before an earlier one on the same object, an event on two objects twice.
+    pub events: u64,
+    /// Objects that have such events.
+    pub objects: u64,
+    /// One of those objects.
+    pub example: Option<Uuid>,
 }
 
 impl CatalogueReport {
@@ -173,6 +188,23 @@ impl Catalogue {
     }
 }
 
+impl SkewReport {
+    /// Counts what a row says of its object, if it is an object's.
+    fn count(&mut self, key: &[u8], value: &[u8]) {
+        let Some(id) = keys::object_id(key) else {
+            return;
+        };
+        let Ok(row) = annals_wire::decode_row::<ObjectRow>(value) else {
+            return;
+        };
+        if row.skewed > 0 {
+            self.events = self.events.saturating_add(row.skewed);
+            self.objects += 1;
+            self.example.get_or_insert(id);
+        }
+    }
+}
+
 /// Checks the row that names the current generation.
 async fn pointer(
     log: &dyn EventLog,
@@ -241,6 +273,9 @@ async fn rows_of(
             left = stored.next().await?;
         }
         if order.is_ge() {
+            if let Some((key, value)) = &right {
+                report.skew.count(key, value);
+            }
             right = rebuilt.next().await?;
         }
     }

@@ -277,7 +277,7 @@ fn inbox_approval_clarification_and_failed_review() {
         said,
         [
             row("a", "approval", ""),
-            row("b", "clarification", ""),
+            row("b", "clarification,approval", ""),
             row("c", "blocked", "テストがない"),
         ]
     );
