@@ -65,9 +65,10 @@ impl Pieces {
         texts.iter().map(|text| self.text(text.as_ref())).collect()
     }
 
-    /// Adds free JSON as its own text.
+    /// Adds free JSON in its [compact](Json::compact) form: the same that it has after an export
+    /// and an import, so that hashes of it stay the same.
     pub fn json(&mut self, json: &Json) -> Slot {
-        self.text(json.text())
+        self.text(json.compact().text())
     }
 
     /// Adds free JSON if there is any.
@@ -91,8 +92,8 @@ impl Pieces {
     }
 }
 
-/// Free JSON, kept as the text it came as: key order, number forms and all. Where it
-/// comes within other JSON, such as a command's, it must be readable
+/// Free JSON as the text it came as: key order, number forms and all. It is stored in its
+/// compact form ([`Json::compact`]). Where it comes within other JSON, such as a command's, it must be readable
 /// ([`Json::readable`]) and at most 120 levels deep: a view has it some levels deeper,
 /// and most readers take 127.
 ///
@@ -138,6 +139,35 @@ impl Json {
     /// The text.
     pub fn text(&self) -> &str {
         self.0.get()
+    }
+
+    /// The same without white space between its tokens; numbers, strings and the order of members
+    /// stay as they are written.
+    ///
+    /// ```
+    /// use annals_domain::Json;
+    /// let json = Json::parse("{ \"b\" : 1.50,\n\"a\": \"x \\\" y\" }")?;
+    /// assert_eq!(json.compact().text(), r#"{"b":1.50,"a":"x \" y"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn compact(&self) -> Json {
+        let mut out = String::with_capacity(self.text().len());
+        let (mut in_string, mut escaped) = (false, false);
+        for c in self.text().chars() {
+            if in_string {
+                out.push(c);
+                in_string = escaped || c != '"';
+                escaped = !escaped && c == '\\';
+            } else if !c.is_ascii_whitespace() {
+                out.push(c);
+                in_string = c == '"';
+            }
+        }
+        match RawValue::from_string(out) {
+            Ok(compact) => Json(compact),
+            // Without white space JSON is JSON.
+            Err(_) => self.clone(),
+        }
     }
 
     /// Its members in their order, if it is an object.

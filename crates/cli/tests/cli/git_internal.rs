@@ -146,3 +146,40 @@ fn objects_of_our_own_are_exported() {
     assert_eq!(exported["object_id"], ids[0].as_str());
     assert_eq!(exported["header_version"], 1);
 }
+
+#[test]
+fn free_json_has_the_same_hash_after_an_export_and_an_import() {
+    let place = Place::with_log();
+    let lines = format!(
+        "{}\n{}\n{}",
+        human("create_task", json!({ "id": uuid(2), "title": "t" })),
+        human("create_run", json!({ "id": uuid(3), "task": uuid(2), "commit": COMMIT })),
+        // Spaces of a person's hand, and a number that is not written as serde would.
+        format_args!(
+            r#"{{"command":"record_tool_invocation","actor":{{"kind":"agent","id":"coder"}},"run":"{}","id":"{}","tool_name":"sh","status":"ok","args":{{ "z" : [ 1.50, 2 ],  "a b": "x  \" y" }}}}"#,
+            uuid(3),
+            uuid(4)
+        )
+    );
+    let answers = place.run_with(&["apply"], lines).ok().lines();
+    assert!(answers.iter().all(|answer| answer["ok"] == true), "{answers:?}");
+    let shown = |log: &str, more: &[&str]| {
+        let args = ["--log", log, "show", &uuid(4), "--as", "git-internal"];
+        place.run(&[&args[..], more].concat()).ok().stdout
+    };
+    let json = shown("log", &[]);
+    assert!(
+        json.contains(r#"{"z":[1.50,2],"a b":"x  \" y"}"#),
+        "{json}"
+    );
+    let exported = place.run(&["export", "git-internal"]).ok().stdout;
+    std::fs::write(place.path("all.jsonl"), exported).unwrap();
+    place.run(&["--log", "other", "init"]).ok();
+    place
+        .run(&["--log", "other", "import", "git-internal", "all.jsonl"])
+        .ok();
+    assert_eq!(shown("other", &[]), json);
+    for hash in [&["--hash"][..], &["--hash", "sha256"]] {
+        assert_eq!(shown("other", hash), shown("log", hash));
+    }
+}

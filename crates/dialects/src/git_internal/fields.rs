@@ -146,7 +146,8 @@ impl<'a> Fields<'a> {
     }
 
     fn free(&self, name: &str, text: &str) -> Read<Json> {
-        Json::readable(&compact(text)).map_err(|error| self.wrong(name, error))
+        let json = Json::readable(text).map_err(|error| self.wrong(name, error))?;
+        Ok(json.compact())
     }
 
     /// A number that may be absent. What is no number (NaN, an infinity) is
@@ -243,24 +244,6 @@ impl<'a> Fields<'a> {
         let path = below(path, cut(key, KEY));
         self.tally.borrow_mut().lost(&path, 1);
     }
-}
-
-/// A JSON text without white space between its tokens. Numbers and strings
-/// stay as they are written.
-fn compact(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut in_string, mut escaped) = (false, false);
-    for c in text.chars() {
-        if in_string {
-            out.push(c);
-            in_string = escaped || c != '"';
-            escaped = !escaped && c == '\\';
-        } else if !c.is_ascii_whitespace() {
-            out.push(c);
-            in_string = c == '"';
-        }
-    }
-    out
 }
 
 #[cfg(test)]
