@@ -178,7 +178,7 @@ impl Renderer {
             }
             _ => {}
         }
-        let (correlation, body) = match self.status_of(event) {
+        let (correlation, body) = match self.status_of(event, content) {
             Some(body) => (
                 correlation(entry, &log::Correlation::default()),
                 body.into(),
@@ -195,35 +195,49 @@ impl Renderer {
         }))
     }
 
-    /// The status that an event of the session's own life brings.
-    fn status_of(&self, event: &log::Event) -> Option<SessionStatusChanged> {
-        let (status, reason) = match event {
-            log::Event::Created(_) => (SessionStatus::Running, "Session created"),
-            log::Event::Resumed(_) => (SessionStatus::Running, "Session resumed"),
-            log::Event::Approved(_) => (SessionStatus::Running, "Session approved"),
-            log::Event::ApprovalDenied(_) => (SessionStatus::Running, "Approval denied"),
-            log::Event::ApprovalExpired(_) => (SessionStatus::Running, "Approval expired"),
+    /// The status that an event of the session's own life brings, and why: what happened, and the
+    /// words of who did it.
+    fn status_of(
+        &self,
+        event: &log::Event,
+        content: &Content<'_>,
+    ) -> Option<SessionStatusChanged> {
+        let (status, what, words) = match event {
+            log::Event::Created(_) => (SessionStatus::Running, "Session created", None),
+            log::Event::Resumed(event) => {
+                (SessionStatus::Running, "Session resumed", event.reason)
+            }
+            log::Event::Approved(event) => {
+                (SessionStatus::Running, "Session approved", event.reason)
+            }
+            log::Event::ApprovalDenied(event) => (
+                SessionStatus::Running,
+                "Approval denied",
+                Some(event.reason),
+            ),
+            log::Event::ApprovalExpired(_) => (SessionStatus::Running, "Approval expired", None),
             // One who is asked already is not asked again.
             log::Event::ApprovalRequired(_) if self.status == SessionStatus::NeedsApproval => {
                 return None;
             }
             log::Event::ApprovalRequired(_) => {
-                (SessionStatus::NeedsApproval, "Session requires approval")
+                (SessionStatus::NeedsApproval, "Session requires approval", None)
             }
-            log::Event::Aborted(_) => (SessionStatus::Error, "Session aborted"),
-            log::Event::Completed(_) => (SessionStatus::Completed, "Session completed"),
-            log::Event::Paused(event) => {
-                let reason = match event.failures {
-                    None => "Session paused".to_owned(),
-                    Some(failures) => {
-                        format!("Session paused after {failures} consecutive failures")
-                    }
-                };
+            log::Event::Aborted(event) => (SessionStatus::Error, "Session aborted", event.reason),
+            log::Event::Completed(event) => {
+                (SessionStatus::Completed, "Session completed", event.reason)
+            }
+            log::Event::Paused(log::Paused {
+                failures: Some(failures),
+                ..
+            }) => {
+                let reason = format!("Session paused after {failures} consecutive failures");
                 return Some(SessionStatusChanged {
                     status: SessionStatus::Paused,
                     reason: Some(reason),
                 });
             }
+            log::Event::Paused(event) => (SessionStatus::Paused, "Session paused", event.reason),
             log::Event::Adopted(_)
             | log::Event::CommandReceived(_)
             | log::Event::CommandQueued(_)
@@ -243,9 +257,13 @@ impl Renderer {
             | log::Event::MetadataSet(_)
             | log::Event::Redacted(_) => return None,
         };
+        let reason = match content.optional_text(words) {
+            Some(words) => format!("{what}: {words}"),
+            None => what.to_owned(),
+        };
         Some(SessionStatusChanged {
             status,
-            reason: Some(reason.to_owned()),
+            reason: Some(reason),
         })
     }
 }

@@ -150,12 +150,14 @@ commands! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         patch_content: Option<String>,
     }
-    /// Records what an accepted command, which has not ended, made.
+    /// Records what an accepted command made, or what came of the session itself.
     RecordArtifact {
         /// The session.
         session: SessionId,
-        /// The command.
-        id: CommandId,
+        /// The command, which has not ended or is among the last 256 that did; left out, it is
+        /// the session's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<CommandId>,
         /// What it made.
         artifact: Artifact,
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
-    CommandRejected, Correlation, Event, Judgement, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule,
+    CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule,
     Session, SessionStatus, State, Throttled, TokenSource, Waiting, gate,
 };
 use crate::bucket::{self, Level};
@@ -337,6 +337,23 @@ impl<'a> Draft<'a> {
                 Err(Refusal::invalid("id", reason))
             }
         }
+    }
+
+    /// What belongs to a command that was accepted, ended or not.
+    pub(super) fn accepted(&self, command: CommandId) -> Result<Correlation, Refusal> {
+        if let Some(ended) = self.session().ended_command(command) {
+            return Ok(Correlation {
+                command: Some(command),
+                ..ended.clone()
+            });
+        }
+        self.open(command).map_err(|_| {
+            let reason = format!(
+                "{command} is no accepted command of this session that has not ended yet, or is among the last \
+                 {LAST_ENDED} that did; without an id it is recorded for the session"
+            );
+            Refusal::invalid("id", reason)
+        })
     }
 
     pub(super) fn refuse(&self, asked: &'static str, allowed: &'static str) -> DecideError {

@@ -51,6 +51,8 @@ pub struct Session {
     pub queue: VecDeque<Waiting>,
     /// Commands that were accepted and have not ended.
     pub open: BTreeMap<CommandId, OpenCommand>,
+    /// The commands that ended last, at most [`LAST_ENDED`] of them, and what they belong to.
+    pub ended: Arc<VecDeque<(CommandId, Correlation)>>,
     /// All commands of a session that was taken over: no batch's key says of them
     /// that they had their verdict elsewhere.
     pub commands: Option<Arc<BTreeSet<CommandId>>>,
@@ -103,6 +105,9 @@ pub struct Waiting {
     pub correlation: Correlation,
 }
 
+/// So many commands are remembered after their end, for what they made that is known only then.
+pub const LAST_ENDED: usize = 256;
+
 /// A command that was accepted and has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenCommand {
@@ -131,6 +136,7 @@ impl Session {
             pending: Vec::new(),
             queue: VecDeque::new(),
             open: BTreeMap::new(),
+            ended: Arc::default(),
             commands: None,
             level: None,
             branches: BTreeMap::new(),
@@ -229,6 +235,9 @@ impl Session {
 
     fn completed(&mut self, event: &CommandCompleted) {
         let open = self.open.remove(&event.command);
+        if let Some(open) = &open {
+            self.remember(event.command, open.correlation.clone());
+        }
         self.failures = match event.outcome {
             CommandResult::Success => 0,
             CommandResult::Failure => self.failures.saturating_add(1),
@@ -246,6 +255,21 @@ impl Session {
         if event.outcome == CommandResult::Success {
             self.succeeded(facts, open.changes);
         }
+    }
+
+    fn remember(&mut self, command: CommandId, correlation: Correlation) {
+        let ended = Arc::make_mut(&mut self.ended);
+        if ended.len() >= LAST_ENDED {
+            ended.pop_front();
+        }
+        ended.push_back((command, correlation));
+    }
+
+    /// What a command belongs to that ended not long ago.
+    pub(super) fn ended_command(&self, command: CommandId) -> Option<&Correlation> {
+        let mut latest = self.ended.iter().rev();
+        let found = latest.find(|(ended, _)| *ended == command)?;
+        Some(&found.1)
     }
 
     fn succeeded(&mut self, facts: CommandFacts, changes: u64) {

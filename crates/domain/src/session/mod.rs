@@ -31,7 +31,7 @@ pub use base64_bytes::{Base64Bytes, InvalidBase64};
 pub use command::*;
 pub use decide::PAUSE_AFTER_FAILURES;
 pub use event::*;
-pub use evolve::{OpenCommand, Pending, Session, State, Waiting, evolve};
+pub use evolve::{LAST_ENDED, OpenCommand, Pending, Session, State, Waiting, evolve};
 pub use gate::{
     Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, Unsaid, Violation, cap, closed, judge,
     lacks_names, needs_approval, violated,

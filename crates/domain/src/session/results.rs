@@ -159,7 +159,10 @@ pub(crate) fn record_conflict(world: &mut World, command: &RecordConflict, meta:
 
 pub(crate) fn record_artifact(world: &mut World, command: &RecordArtifact, meta: &Meta) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
-    let correlation = draft.open(command.id)?;
+    let correlation = match command.id {
+        Some(id) => draft.accepted(id)?,
+        None => Correlation::default(),
+    };
     let artifact = &command.artifact;
     let mut pieces = Pieces::new();
     let event = ArtifactAvailable::store(artifact, correlation, &mut pieces);

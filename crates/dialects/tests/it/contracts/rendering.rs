@@ -143,14 +143,14 @@ fn a_sessions_life_is_a_row_of_statuses() {
     assert_eq!(
         story.statuses(),
         [
-            "Paused: Session paused",
+            "Paused: Session paused: lunch",
             "Running: Session resumed",
             "Paused: Session paused after 3 consecutive failures",
             "Running: Session resumed",
             "NeedsApproval: Session requires approval",
             "Running: Session approved",
             "NeedsApproval: Session requires approval",
-            "Running: Approval denied",
+            "Running: Approval denied: no",
             "NeedsApproval: Session requires approval",
             "Running: Approval expired",
             "Completed: Session completed",
@@ -159,6 +159,37 @@ fn a_sessions_life_is_a_row_of_statuses() {
     let mut story = Story::new();
     story.push(|_| Aborted { reason: None });
     assert_eq!(story.statuses(), ["Error: Session aborted"]);
+}
+
+#[test]
+fn a_persons_words_are_in_the_reason_of_a_status() {
+    let mut story = Story::new();
+    story
+        .push(|pieces| Resumed {
+            reason: Some(pieces.text("back")),
+        })
+        .push(|_| required(true))
+        .push(|pieces| Approved {
+            request: Some(command()),
+            actions: vec!["Push".into()],
+            reason: Some(pieces.text("looks good")),
+        })
+        .push(|pieces| Completed {
+            reason: Some(pieces.text("all done")),
+        })
+        .push(|pieces| Aborted {
+            reason: Some(pieces.text("not again")),
+        });
+    assert_eq!(
+        story.statuses(),
+        [
+            "Running: Session resumed: back",
+            "NeedsApproval: Session requires approval",
+            "Running: Session approved: looks good",
+            "Completed: Session completed: all done",
+            "Error: Session aborted: not again",
+        ]
+    );
 }
 
 #[test]

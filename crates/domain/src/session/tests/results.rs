@@ -24,7 +24,7 @@ fn conflict(number: u128) -> RecordConflict {
 fn artifact(number: u128) -> RecordArtifact {
     RecordArtifact {
         session: SESSION,
-        id: id(number),
+        id: Some(id(number)),
         artifact: Artifact {
             kind: ArtifactKind::Diff,
             name: "a.diff".into(),
@@ -65,11 +65,11 @@ fn work_item(number: u128) -> RecordWorkItem {
     }
 }
 
-fn results(number: u128) -> [Command; 5] {
+/// What is taken of a command only until it has ended.
+fn results(number: u128) -> [Command; 4] {
     [
         succeeds(number).into(),
         conflict(number).into(),
-        artifact(number).into(),
         backlog(number, 1).into(),
         work_item(number).into(),
     ]
@@ -122,7 +122,51 @@ fn each_is_for_an_accepted_not_yet_completed_command_only() {
             let says = "no accepted command of this session that has not ended yet";
             stage.check_invalid(command, "id", says);
         }
+        if number > 1 {
+            let says = "no accepted command of this session";
+            stage.check_invalid(artifact(number), "id", says);
+        }
     }
+}
+
+#[test]
+fn artifacts_are_recorded_after_a_commands_end_and_of_no_command() {
+    let command = SubmitCommand {
+        parent: Some(id(7)),
+        ..submit(1, get_diff())
+    };
+    let mut stage = Stage::under(anything()).after(command).after(fails(1));
+    let belongs = |stage: &mut Stage, command: RecordArtifact| {
+        let emitted = stage.given.execute(command);
+        match emitted.into_iter().next().map(|one| one.event) {
+            Some(AnyEvent::Session(Event::ArtifactAvailable(event))) => event.correlation,
+            other => panic!("{other:?}"),
+        }
+    };
+    let of_command = Correlation {
+        command: Some(id(1)),
+        parent: Some(id(7)),
+        plan_node: None,
+    };
+    assert_eq!(belongs(&mut stage, artifact(1)), of_command);
+    let of_session = RecordArtifact {
+        id: None,
+        ..artifact(1)
+    };
+    assert_eq!(belongs(&mut stage, of_session.clone()), Correlation::default());
+    // The session may be over, too.
+    let mut stage = stage.after(complete());
+    assert_eq!(belongs(&mut stage, of_session), Correlation::default());
+}
+
+#[test]
+fn so_many_commands_are_remembered_after_their_end() {
+    let mut stage = Stage::under(anything());
+    for number in 1..=LAST_ENDED as u128 + 1 {
+        stage = stage.after(submit(number, get_diff())).after(succeeds(number));
+    }
+    stage.check_invalid(artifact(1), "id", "among the last 256 that did");
+    assert_eq!(stage.when(artifact(2)), ["Diff a.diff"]);
 }
 
 #[test]

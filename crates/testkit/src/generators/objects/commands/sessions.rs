@@ -276,7 +276,7 @@ impl Draw<'_> {
             .into(),
             3 => RecordArtifact {
                 session,
-                id,
+                id: Some(id).filter(|_| self.dice.roll(4) > 0),
                 artifact: Artifact {
                     kind: self
                         .dice

@@ -48,6 +48,8 @@ pub struct Session {
     pub queue: Vec<(Option<Uuid>, &'static str)>,
     /// Commands that were accepted and have not ended, of those with an id.
     pub open: BTreeSet<Uuid>,
+    /// Those that ended.
+    pub ended: BTreeSet<Uuid>,
     /// Whether a push was approved.
     pub may_push: bool,
     /// Failures in a row.
@@ -251,7 +253,7 @@ impl Model {
             Command::CompleteSession(c) => self.end_session(c.session, "Completed"),
             Command::CompleteCommand(c) => self.complete_command(c),
             Command::RecordConflict(c) => self.open_command(c.session, c.id),
-            Command::RecordArtifact(c) => self.open_command(c.session, c.id),
+            Command::RecordArtifact(c) => self.accepted_command(c.session, c.id),
             Command::RecordBacklog(c) => self.open_command(c.session, c.id),
             Command::RecordWorkItem(c) => self.open_command(c.session, c.id),
             Command::UpdatePlan(c) => self.update_plan(c),
@@ -327,9 +329,17 @@ impl Model {
         demand(session.open.contains(&id.0)).map(|()| true)
     }
 
+    /// A command that ended may still have made something, and so may the session itself.
+    fn accepted_command(&mut self, session: SessionId, id: Option<CommandId>) -> Judged {
+        let session = self.session(session)?;
+        let is_known = |id: CommandId| session.open.contains(&id.0) || session.ended.contains(&id.0);
+        demand(id.is_none_or(is_known)).map(|()| true)
+    }
+
     fn complete_command(&mut self, c: &CompleteCommand) -> Judged {
         let session = self.session(c.session)?;
         demand(session.open.remove(&c.id.0))?;
+        session.ended.insert(c.id.0);
         session.failures = match c.outcome {
             CommandResult::Success => 0,
             CommandResult::Failure => session.failures + 1,
