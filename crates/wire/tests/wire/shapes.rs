@@ -31,10 +31,12 @@ fn digest_of_shapes(folder: &Path) -> String {
 
 /// The list items under `### Shapes`, each in one line, the newest first.
 fn shape_lines(change_log: &str) -> Vec<String> {
-    let after = change_log
-        .split("### Shapes")
-        .nth(1)
-        .expect("CHANGELOG.md has a section Shapes");
+    lines_under("### Shapes", change_log)
+}
+
+/// The list items under a heading.
+fn lines_under(heading: &str, page: &str) -> Vec<String> {
+    let after = page.split(heading).nth(1).expect(heading);
     let section = after.split("\n#").next().unwrap_or_default();
     let mut lines: Vec<String> = Vec::new();
     for line in section
@@ -83,6 +85,38 @@ fn the_change_log_names_the_json_of_the_objects() {
         "objects",
         &workspace_file("crates/projections/tests/golden"),
     );
+}
+
+/// The version and the digest of a line on the contracts: `- **DATE**: VERSION (contracts `DIGEST`): ...`.
+fn contract_line(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once("**: ").filter(|_| is_dated(line))?;
+    let (version, rest) = rest.split_once(" (contracts `")?;
+    Some((version, rest.split_once("`)")?.0))
+}
+
+/// What the contracts' readers see changes with a version, a date and a reason
+/// (docs/spec/contracts.md, Versions).
+#[test]
+fn a_changed_contract_has_a_version_and_dated_lines() {
+    let digest = digest_of_shapes(&workspace_file("crates/dialects/tests/it/contracts/golden"));
+    let page = read(&workspace_file("docs/contracts.md"));
+    let lines = lines_under("## Change log", &page);
+    let told: Vec<_> = lines.iter().filter_map(|line| contract_line(line)).collect();
+    assert_eq!(told.len(), lines.iter().filter(|line| is_dated(line)).count());
+    let (version, latest) = told[0];
+    assert_eq!(
+        latest, digest,
+        "a contract changed: add a line to docs/contracts.md and to CHANGELOG.md (Shapes) with a new version"
+    );
+    let stated = format!("Version of the contracts: **{version}**");
+    assert!(page.contains(&stated), "docs/contracts.md does not say {stated:?}");
+    let mut versions: Vec<&str> = told.iter().map(|(version, _)| *version).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    assert_eq!(versions.len(), told.len(), "each change has its own version");
+    let log = shape_lines(&read(&workspace_file("CHANGELOG.md")));
+    let logged = log.iter().find_map(|line| contract_line(line));
+    assert_eq!(logged, Some((version, latest)), "CHANGELOG.md, Shapes");
 }
 
 #[test]
