@@ -68,6 +68,7 @@ pub struct ClockSkew {
     /// How many there are.
     pub events: u64,
     /// Where the first of them stands.
+    #[serde(serialize_with = "crate::history::position")]
     pub position: Position,
     /// When that one is said to have happened.
     pub occurred_at: Timestamp,

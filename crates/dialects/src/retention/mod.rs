@@ -8,6 +8,7 @@ mod blobs;
 mod custom_gc;
 mod error;
 mod keep_pack;
+mod odd_files;
 mod orphan;
 pub(crate) mod reading;
 mod refs;

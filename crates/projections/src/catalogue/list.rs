@@ -13,7 +13,6 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::facet::IntentFilter;
-use super::keys;
 use super::keys::{self, LabelMap};
 use super::relation::Relation;
 use super::row::ObjectRow;

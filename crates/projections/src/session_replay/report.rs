@@ -134,7 +134,7 @@ pub struct Flip {
     /// What it is.
     pub kind: CommandKind,
     /// Where the log has its first verdict.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "crate::history::position")]
     pub position: Position,
     /// The verdict that was recorded.
     pub recorded: Said,
@@ -147,17 +147,13 @@ pub struct Flip {
     pub afterwards: Aftermath,
 }
 
-fn number<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(position.0)
-}
-
 /// What became of recorded commands under another profile.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionsReplay {
     /// The profile's name.
     pub profile: String,
     /// Up to where the log was read.
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "crate::history::position")]
     pub through: Position,
     /// How many sessions there are.
     pub sessions: u64,
