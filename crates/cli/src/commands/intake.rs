@@ -261,7 +261,9 @@ pub(crate) async fn judge(args: &Judge, context: &mut Context) -> Result<(), Cli
         };
         judge.into()
     };
-    each(&args.ids, &args.who, command, context).await
+    each(&args.ids, &args.who, command, context).await?;
+    let annals = context.reader()?;
+    note_type(&annals, args.work_type.as_ref(), &context.output).await
 }
 
 /// Gives a command to each of several intents, one by one. What is refused is

@@ -386,7 +386,8 @@ fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
     assert_eq!(shown("typo"), (json!("system"), rule.clone()));
     let history = place.run(&["history", "typo"]).ok().stdout;
     assert!(history.contains("risk low by rule (type fix)"), "{history}");
-    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
+    let empty = place.run(&["inbox"]).fails(0, &["nothing waits"]);
+    assert_eq!(empty.stdout, "");
 
     // With the rules not trusted it waits, and the inbox says why and what resolves it.
     place
@@ -418,7 +419,8 @@ fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
         shown("waits"),
         (json!("system"), json!("risk low (judged)"))
     );
-    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
+    let empty = place.run(&["inbox"]).fails(0, &["nothing waits"]);
+    assert_eq!(empty.stdout, "");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn field() -> Field {
         &field,
         &["submit", "--alias", "ours", "--risk", "med", "Add a cache"],
     );
-    good(&field, &["approve", "ours"]);
+    good(&field, &["approve", "ours", "--actor", "human:approver"]);
     field
 }
 

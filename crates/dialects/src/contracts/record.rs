@@ -61,7 +61,8 @@ fn record_foreign(foreign: &Foreign) -> Recorded {
     let mut pieces = Pieces::new();
     let event = log::ForeignRecorded {
         kind: foreign.kind.clone(),
-        raw: pieces.json(&foreign.raw),
+        // It goes out as it came, to the byte.
+        raw: pieces.text(foreign.raw.text()),
     };
     (event.into(), pieces)
 }

@@ -23,6 +23,8 @@ pub struct NamedBlob {
     pub places: Vec<Place>,
     /// Its content, where the log has it.
     pub content: Option<Digest>,
+    /// Whether the log had its content and removed it, wherever it is named.
+    pub removed: bool,
 }
 
 /// Where an object names a blob.
@@ -56,6 +58,11 @@ impl NamedBlob {
     /// Whether one of these objects names it.
     pub fn is_of(&self, scope: &HashSet<Uuid>) -> bool {
         self.places.iter().any(|place| place.is_of(scope))
+    }
+
+    /// Forgets the places of other objects than these.
+    pub(super) fn limit_to(&mut self, scope: &HashSet<Uuid>) {
+        self.places.retain(|place| place.is_of(scope));
     }
 
     /// Whether another object than these names it.
@@ -185,16 +192,18 @@ impl Found {
                 number,
                 label: label.map_or_else(|| "artifact".to_owned(), |label| label.to_string()),
             };
-            self.add(blob, place, None);
+            self.add(blob, place, None, false);
         }
     }
 
-    fn add(&mut self, blob: GitOid, place: Place, content: Option<Digest>) {
+    fn add(&mut self, blob: GitOid, place: Place, content: Option<Digest>, removed: bool) {
         let named = self.blobs.entry(blob).or_insert_with(|| NamedBlob {
             blob,
             places: Vec::new(),
             content: None,
+            removed: true,
         });
+        named.removed &= removed;
         named.places.push(place);
         named.content = named.content.or(content);
     }
@@ -218,7 +227,8 @@ impl Found {
                     Some(PieceValue::Attachment { digest, .. }) => Some(*digest),
                     Some(PieceValue::Bytes(_) | PieceValue::Removed) | None => None,
                 };
-                self.add(blob, place, content);
+                let removed = item.content == Some(PieceValue::Removed);
+                self.add(blob, place, content, removed);
             }
         }
         self.blobs.into_values().collect()

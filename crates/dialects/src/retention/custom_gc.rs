@@ -20,9 +20,8 @@ pub(super) fn mark(
     if !protect {
         return Ok(Done::default());
     }
-    let hash = repository.git.object_hash();
-    let loose = gix::odb::loose::Store::at(repository.objects_folder(), hash);
-    let mut changed = 0;
+    let loose = repository.loose();
+    let mut new = Vec::new();
     for held in held {
         let path = loose.object_path(&held.id);
         if loose.contains(&held.id) {
@@ -40,10 +39,11 @@ pub(super) fn mark(
                 id: held.id,
             });
         }
-        changed += 1;
+        new.push(held.id);
     }
+    repository.sync_objects(&new)?;
     Ok(Done {
-        changed,
+        changed: new.len(),
         holder: None,
     })
 }

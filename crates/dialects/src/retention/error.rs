@@ -58,6 +58,14 @@ pub enum RetentionError {
         #[source]
         source: Box<dyn StdError + Send + Sync>,
     },
+    /// A ref is not what it was when it was read.
+    #[error("another process changed {name} in the repository at {} meanwhile; repeat the command", path.display())]
+    Changed {
+        /// The repository.
+        path: PathBuf,
+        /// The ref.
+        name: &'static str,
+    },
     /// Blobs went while they were about to be kept.
     #[error("a gc of another process removed {count} of the blobs of the repository at {} meanwhile, {first} first; repeat the command when it has ended", path.display())]
     Removed {
@@ -120,6 +128,7 @@ impl RetentionError {
     pub fn is_retryable(&self) -> bool {
         match self {
             RetentionError::Busy { .. }
+            | RetentionError::Changed { .. }
             | RetentionError::Removed { .. }
             | RetentionError::Thread(_)
             | RetentionError::Interrupted => true,

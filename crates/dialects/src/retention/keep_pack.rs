@@ -22,6 +22,9 @@ use super::repository::{Held, Repository};
 const MARK: &str = "annals retain:";
 const WHY: &str = "annals retain: blobs that a log names and no commit does. `annals retain --release --as keep-pack` lets them go.\n";
 
+/// How the names of the folders begin in which packs are made.
+const WORKSHOP: &str = "annals-retain-";
+
 /// A kept pack.
 struct Kept {
     /// Its `.keep` file.
@@ -101,12 +104,30 @@ struct Workshop(PathBuf);
 
 impl Workshop {
     fn new(repository: &Repository) -> Result<Workshop, RetentionError> {
-        let name = format!("annals-retain-{}.tmp", uuid::Uuid::new_v4().simple());
+        remove_old(repository)?;
+        let name = format!("{WORKSHOP}{}.tmp", uuid::Uuid::new_v4().simple());
         let path = repository.git.common_dir().join(name);
         let made = fs::create_dir(&path);
         made.map_err(|error| repository.io_error(&path, &error))?;
         Ok(Workshop(path))
     }
+}
+
+/// Removes what a process left that was killed; nobody else works there now.
+fn remove_old(repository: &Repository) -> Result<(), RetentionError> {
+    let folder = repository.git.common_dir();
+    let entries = fs::read_dir(folder).map_err(|error| repository.io_error(folder, &error))?;
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let is_old = name.to_str().is_some_and(|name| {
+            name.starts_with(WORKSHOP) && Path::new(name).extension() == Some("tmp".as_ref())
+        });
+        if is_old {
+            let path = entry.path();
+            fs::remove_dir_all(&path).map_err(|error| repository.io_error(&path, &error))?;
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Workshop {

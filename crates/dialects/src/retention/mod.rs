@@ -10,6 +10,7 @@ mod error;
 mod keep_pack;
 mod odd_files;
 mod orphan;
+mod packed_refs;
 pub(crate) mod reading;
 mod refs;
 mod repository;
@@ -95,6 +96,9 @@ pub struct RetentionReport {
     pub other_hash: usize,
     /// Of a release: blobs that stay since other objects of the log name them.
     pub shared: Vec<GitOid>,
+    /// Blobs that are not kept, since their content was removed from the log. What keeps them from
+    /// before is let go by a release.
+    pub removed: Vec<GitOid>,
     /// Blobs that neither the repository nor the log has.
     pub missing: Vec<MissingBlob>,
     /// What holds them now: a commit, or a pack; where it changed.
@@ -161,6 +165,9 @@ fn work(
     }
     let repository = Repository::open(&request.repository)?;
     repository.check_for(request.strategy)?;
+    // A mark pass only reads, and may be asked for by a gc that somebody else began.
+    let writes = request.strategy != Strategy::CustomGc || request.protect;
+    let _lock = writes.then(|| repository.lock()).transpose()?;
     let is_meant = |blob: &NamedBlob| scope.is_none_or(|scope| blob.is_of(scope));
     let mut meant: Vec<NamedBlob> = named.into_iter().filter(is_meant).collect();
     let mut report = RetentionReport {
@@ -172,6 +179,7 @@ fn work(
         written: 0,
         other_hash: 0,
         shared: Vec::new(),
+        removed: Vec::new(),
         missing: Vec::new(),
         holder: None,
         ids: Vec::new(),
@@ -182,6 +190,11 @@ fn work(
             report.shared = shared.map(|blob| blob.blob).collect();
         }
         return release(log, &repository, &meant, report);
+    }
+    let removed = meant.extract_if(.., |blob| blob.removed);
+    report.removed = removed.map(|blob| blob.blob).collect();
+    if let Some(scope) = scope {
+        meant.iter_mut().for_each(|blob| blob.limit_to(scope));
     }
     let held = repository.hold(log, meant, &mut report)?;
     let done = match request.strategy {

@@ -5,18 +5,21 @@
 //! one.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io;
 
 use annals_domain::Kind;
 use gix::ObjectId;
 use gix::actor::Signature;
 use gix::objs::tree::{Entry, EntryKind};
 use gix::objs::{Commit, Tree};
-use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
+use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit};
 use gix::refs::{FullName, Target};
 
 use super::Done;
 use super::blobs::Place;
 use super::error::RetentionError;
+use super::packed_refs::Locked;
 use super::repository::{Held, Repository};
 
 /// The ref.
@@ -34,9 +37,11 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
     let before: HashSet<ObjectId> = files.values().copied().collect();
     for held in held {
         for place in &held.places {
-            files.insert(path(place), held.id);
+            insert(&mut files, path(place), held.id);
         }
     }
+    let new = held.iter().map(|held| held.id);
+    repository.freshen(new.filter(|id| !before.contains(id)))?;
     let changed = held.iter().filter(|held| !before.contains(&held.id));
     let changed = changed.count();
     let holder = write(repository, old, &files)?;
@@ -54,6 +59,25 @@ pub(super) fn release(
     let changed = before.difference(&after).count();
     let holder = write(repository, old, &files)?;
     Ok(Done { changed, holder })
+}
+
+/// Puts a blob where it stands, in place of what stood there by the same number: a label may have
+/// been removed since.
+fn insert(files: &mut Files, path: Vec<String>, id: ObjectId) {
+    if let [kind, object, name] = path.as_slice() {
+        let number = |name: &str| name.split('-').next().map(str::to_owned);
+        let first = vec![kind.clone(), object.clone(), number(name).unwrap_or_default()];
+        let same = |other: &[String]| match other {
+            [a, b, c] => a == kind && b == object && number(c) == number(name),
+            _ => false,
+        };
+        let there = files.range(first..).map(|(path, _)| path);
+        let there: Vec<Vec<String>> = there.take_while(|path| same(path)).cloned().collect();
+        for other in there {
+            files.remove(&other);
+        }
+    }
+    files.insert(path, id);
 }
 
 /// What was read of the ref: the commit and its tree.
@@ -127,14 +151,11 @@ fn write(
         Some((commit, _)) => PreviousValue::MustExistAndMatch(Target::Object(commit)),
     };
     if files.is_empty() {
-        if old.is_some() {
-            let log = RefLog::AndReference;
-            edit(repository, Change::Delete { expected, log })?;
-        }
-        return Ok(None);
+        return old.map_or(Ok(()), |(commit, _)| delete(repository, commit)).map(|()| None);
     }
     let paths: Vec<(&[String], ObjectId)> = files.iter().map(|(path, id)| (&**path, *id)).collect();
-    let tree = write_tree(repository, &paths)?;
+    let mut trees = Vec::new();
+    let tree = write_tree(repository, &paths, &mut trees)?;
     if old.is_some_and(|(_, known)| known == tree) {
         return Ok(None);
     }
@@ -154,6 +175,10 @@ fn write(
     };
     let commit = repository.git.write_object(&commit);
     let commit = commit.map_err(|error| repository.error(error))?.detach();
+    // Trees that are there already were let go once.
+    repository.freshen(trees.iter().copied())?;
+    trees.push(commit);
+    repository.sync_objects(&trees)?;
     let update = Change::Update {
         log: LogChange::default(),
         expected,
@@ -170,13 +195,41 @@ fn edit(repository: &Repository, change: Change) -> Result<(), RetentionError> {
         name,
         deref: false,
     };
-    repository.edit_refs(vec![edit], false)
+    repository.set_ref(edit)
+}
+
+/// Takes the ref away, wherever git put it, if it still names this commit.
+fn delete(repository: &Repository, commit: ObjectId) -> Result<(), RetentionError> {
+    let file = repository.git.common_dir().join(NAME);
+    let _lock = repository.lock_ref(&file)?;
+    let mut packed = Locked::take(repository)?;
+    let current = match fs::read_to_string(&file) {
+        Ok(text) => text.trim().parse().ok(),
+        Err(_) => packed.under(NAME).into_iter().find(|(name, _)| name == NAME).map(|(_, id)| id),
+    };
+    if current != Some(commit) {
+        return Err(RetentionError::Changed {
+            path: repository.path().to_owned(),
+            name: NAME,
+        });
+    }
+    match fs::remove_file(&file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(repository.io_error(&file, &error));
+        }
+        _ => {}
+    }
+    match packed.remove(NAME) {
+        true => packed.write(),
+        false => Ok(()),
+    }
 }
 
 /// Writes a tree, and those below it, of paths that are sorted.
 fn write_tree(
     repository: &Repository,
     paths: &[(&[String], ObjectId)],
+    written: &mut Vec<ObjectId>,
 ) -> Result<ObjectId, RetentionError> {
     let mut entries = Vec::new();
     let first = |(path, _): &(&[String], ObjectId)| path.first().cloned().unwrap_or_default();
@@ -190,7 +243,7 @@ fn write_tree(
                     .iter()
                     .map(|(path, id)| (path.get(1..).unwrap_or(&[]), *id));
                 let below: Vec<_> = below.collect();
-                (EntryKind::Tree.into(), write_tree(repository, &below)?)
+                (EntryKind::Tree.into(), write_tree(repository, &below, written)?)
             }
         };
         entries.push(Entry {
@@ -200,8 +253,10 @@ fn write_tree(
         });
     }
     entries.sort();
-    let written = repository.git.write_object(&Tree { entries });
-    Ok(written.map_err(|error| repository.error(error))?.detach())
+    let tree = repository.git.write_object(&Tree { entries });
+    let tree = tree.map_err(|error| repository.error(error))?.detach();
+    written.push(tree);
+    Ok(tree)
 }
 
 /// Where a blob stands in the tree.
@@ -247,16 +302,13 @@ mod tests {
         for (label, name) in [
             ("src/main.rs", "src_main.rs"),
             ("https://docs.rs/a?b=c", "https_docs.rs_a_b=c"),
-            ("../../etc/passwd", "_.._etc_passwd"),
+            ("../../etc/passwd", "etc_passwd"),
             (".git", "git"),
             ("größe 日本", "größe_日本"),
             ("a\0b\nc\u{202e}d", "a_b_c_d"),
             ("///", ""),
         ] {
-            assert_eq!(
-                harmless(label).trim_start_matches('_'),
-                name.trim_start_matches('_')
-            );
+            assert_eq!(harmless(label), name);
             assert!(!harmless(label).contains(['/', '\0', '\\']));
         }
         assert_eq!(harmless(&"x".repeat(500)).len(), LONGEST_LABEL);

@@ -1,59 +1,92 @@
-//! A ref for each blob: `refs/ai/blobs/<id>`.
+//! A ref for each blob: `refs/ai/blobs/<id>`. They are written into `packed-refs`, many at once.
 
+use std::collections::BTreeSet;
 use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 
 use gix::ObjectId;
-use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
-use gix::refs::{FullName, Target};
 
 use super::Done;
 use super::error::RetentionError;
+use super::packed_refs::{self, Locked};
 use super::repository::{Held, Repository};
 
 /// Where the refs are.
 const PREFIX: &str = "refs/ai/blobs/";
 
 pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
-    let there = there(repository)?;
-    let new = held.iter().filter(|held| !there.contains(&held.id));
-    let edits = new.map(|held| edit(repository, held.id, Some(held.id)));
-    change(repository, edits.collect::<Result<_, _>>()?)
+    let wanted: BTreeSet<ObjectId> = held.iter().map(|held| held.id).collect();
+    let missing = |there: HashSet<ObjectId>| -> BTreeSet<ObjectId> {
+        let new = wanted.iter().filter(|id| !there.contains(id));
+        new.copied().collect()
+    };
+    let there = there(repository, packed_refs::ids(repository, PREFIX)?)?;
+    if missing(there).is_empty() {
+        return Ok(Done::default());
+    }
+    let mut packed = Locked::take(repository)?;
+    let there = self::there(repository, packed.under(PREFIX))?;
+    let new = missing(there);
+    repository.freshen(new.iter().copied())?;
+    for id in &new {
+        packed.add(&name(*id), *id);
+    }
+    packed.write()?;
+    Ok(Done {
+        changed: new.len(),
+        holder: None,
+    })
 }
 
 pub(super) fn release(
     repository: &Repository,
     going: &HashSet<ObjectId>,
 ) -> Result<Done, RetentionError> {
-    let there = there(repository)?;
-    let going = there.into_iter().filter(|id| going.contains(id));
-    let edits = going.map(|id| edit(repository, id, None));
-    change(repository, edits.collect::<Result<_, _>>()?)
-}
-
-fn change(repository: &Repository, edits: Vec<RefEdit>) -> Result<Done, RetentionError> {
-    let changed = edits.len();
-    if changed > 0 {
-        repository.edit_refs(edits, true)?;
+    let there = there(repository, packed_refs::ids(repository, PREFIX)?)?;
+    if there.is_disjoint(going) {
+        return Ok(Done::default());
     }
+    // While this is held, nobody packs a ref that is about to go.
+    let mut packed = Locked::take(repository)?;
+    let there = self::there(repository, packed.under(PREFIX))?;
+    let mut changed = 0;
+    for id in there.intersection(going) {
+        let file = file(repository, *id);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(repository.io_error(&file, &error));
+            }
+            _ => changed += 1,
+        }
+        packed.remove(&name(*id));
+    }
+    packed.write()?;
     Ok(Done {
         changed,
         holder: None,
     })
 }
 
-/// The blobs that have their ref.
-fn there(repository: &Repository) -> Result<HashSet<ObjectId>, RetentionError> {
-    let error = |error| repository.error(error);
-    let references = repository.git.references().map_err(error)?;
-    let mut found = HashSet::new();
-    for reference in references.prefixed(PREFIX).map_err(error)? {
-        let reference = reference.map_err(error)?;
-        let Some(id) = reference.try_id() else {
-            continue;
-        };
-        if reference.name().as_bstr() == name(id.detach()).as_str() {
-            found.insert(id.detach());
-        }
+/// The blobs that have their ref: those of `packed-refs`, and those that are files of their own.
+fn there(
+    repository: &Repository,
+    packed: Vec<(String, ObjectId)>,
+) -> Result<HashSet<ObjectId>, RetentionError> {
+    let own = packed.into_iter().filter(|(named, id)| *named == name(*id));
+    let mut found: HashSet<ObjectId> = own.map(|(_, id)| id).collect();
+    let folder = repository.git.common_dir().join(PREFIX);
+    let io_error = |error: io::Error| repository.io_error(&folder, &error);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        Err(error) => return Err(io_error(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(io_error)?.file_name();
+        let id = entry.to_str().and_then(|name| name.parse::<ObjectId>().ok());
+        found.extend(id.filter(|id| id.kind() == repository.git.object_hash()));
     }
     Ok(found)
 }
@@ -62,27 +95,6 @@ fn name(id: ObjectId) -> String {
     format!("{PREFIX}{id}")
 }
 
-/// Sets the ref of a blob, or takes it away.
-fn edit(
-    repository: &Repository,
-    id: ObjectId,
-    new: Option<ObjectId>,
-) -> Result<RefEdit, RetentionError> {
-    let full = FullName::try_from(name(id)).map_err(|error| repository.other_error(error))?;
-    let change = match new {
-        Some(new) => Change::Update {
-            log: LogChange::default(),
-            expected: PreviousValue::MustNotExist,
-            new: Target::Object(new),
-        },
-        None => Change::Delete {
-            expected: PreviousValue::MustExistAndMatch(Target::Object(id)),
-            log: RefLog::AndReference,
-        },
-    };
-    Ok(RefEdit {
-        change,
-        name: full,
-        deref: false,
-    })
+fn file(repository: &Repository, id: ObjectId) -> PathBuf {
+    repository.git.common_dir().join(name(id))
 }

@@ -1,9 +1,10 @@
 //! The repository that is written to: opened without links out of it, and asked for blobs.
 
-use std::collections::HashSet;
-use std::fs;
+use std::collections::{BTreeSet, HashSet};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
 use annals_domain::GitOid;
 use annals_event_log::EventLog;
@@ -12,7 +13,6 @@ use futures::executor::block_on;
 use gix::ObjectId;
 use gix::hash::Kind as HashKind;
 use gix::lock::acquire::Fail;
-use gix::refs::file::transaction::PackedRefs;
 use gix::refs::transaction::RefEdit;
 
 use super::blobs::{NamedBlob, Place};
@@ -21,7 +21,9 @@ use super::odd_files::{self, OddFile};
 use super::{MissingBlob, RetentionReport, Strategy};
 
 /// How long others' locks are waited for.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+/// How long until a lock is tried again.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A blob that is in the repository.
 #[derive(Debug, Clone)]
@@ -69,6 +71,31 @@ impl Repository {
         let repository = Repository { git, path };
         repository.check_links()?;
         Ok(repository)
+    }
+
+    /// Waits until no other `annals retain` works on the repository, and keeps them away as long as the
+    /// answer is kept: what one of them keeps another could let go. git does not look at this lock.
+    pub(super) fn lock(&self) -> Result<File, RetentionError> {
+        let folder = self.git.common_dir();
+        let opened = File::open(folder).map_err(|error| self.io_error(folder, &error))?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match opened.try_lock() {
+                Ok(()) => return Ok(opened),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    std::thread::sleep(PAUSE);
+                }
+                Err(error) => {
+                    let path = self.path.clone();
+                    let source = io::Error::other(match error {
+                        TryLockError::WouldBlock => "it is another `annals retain`".to_owned(),
+                        TryLockError::Error(error) => error.to_string(),
+                    });
+                    let source = Box::new(source);
+                    return Err(RetentionError::Busy { path, source });
+                }
+            }
+        }
     }
 
     /// Nothing that is written to is a link, which could lead anywhere.
@@ -148,8 +175,13 @@ impl Repository {
         report: &mut RetentionReport,
     ) -> Result<Vec<Held>, RetentionError> {
         let mut held = Vec::with_capacity(named.len());
+        let mut new = Vec::new();
         for blob in named {
+            let written = report.written;
             let found = self.hold_one(log, &blob, report)?;
+            if report.written > written {
+                new.extend(found.as_ref().ok().copied());
+            }
             let NamedBlob { blob, places, .. } = blob;
             match found {
                 Ok(id) => held.push(Held { id, places }),
@@ -163,6 +195,7 @@ impl Repository {
                 }
             }
         }
+        self.sync_objects(&new)?;
         // Under both hashes the same content may be named twice.
         held.sort_by_key(|held| held.id);
         held.dedup_by(|later, first| {
@@ -233,6 +266,83 @@ impl Repository {
         Ok(ids)
     }
 
+    /// Puts objects on disk that were just written as files of their own.
+    pub(super) fn sync_objects(&self, ids: &[ObjectId]) -> Result<(), RetentionError> {
+        let loose = self.loose();
+        let mut folders = BTreeSet::new();
+        for id in ids {
+            let path = loose.object_path(id);
+            // What was packed meanwhile is on disk.
+            match File::open(&path).and_then(|file| file.sync_all()) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(self.io_error(&path, &error));
+                }
+                _ => folders.extend(path.parent().map(Path::to_owned)),
+            }
+        }
+        if !folders.is_empty() {
+            folders.insert(self.objects_folder());
+        }
+        folders.iter().try_for_each(|folder| self.sync_folder(folder))
+    }
+
+    /// Puts the names in a folder on disk.
+    pub(super) fn sync_folder(&self, folder: &Path) -> Result<(), RetentionError> {
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        match synced {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            synced => synced.map_err(|error| self.io_error(folder, &error)),
+        }
+    }
+
+    pub(super) fn loose(&self) -> gix::odb::loose::Store {
+        gix::odb::loose::Store::at(self.objects_folder(), self.git.object_hash())
+    }
+
+    /// Makes objects look as new as if they were just written, as git does with those that it finds:
+    /// a gc that has listed the refs already leaves what is new.
+    pub(super) fn freshen(
+        &self,
+        ids: impl IntoIterator<Item = ObjectId>,
+    ) -> Result<(), RetentionError> {
+        let (loose, now) = (self.loose(), SystemTime::now());
+        let touch = |path: &Path| {
+            let touched = File::open(path).and_then(|file| file.set_modified(now));
+            match touched {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+                // Only its owner may; whether it is still there is looked at in the end.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(true),
+                touched => touched
+                    .map(|()| true)
+                    .map_err(|error| self.io_error(path, &error)),
+            }
+        };
+        let mut packed = Vec::new();
+        for id in ids {
+            if !touch(&loose.object_path(&id))? {
+                packed.push(id);
+            }
+        }
+        if packed.is_empty() {
+            return Ok(());
+        }
+        let folder = self.objects_folder().join("pack");
+        let Ok(entries) = fs::read_dir(&folder) else {
+            return Ok(());
+        };
+        for index in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if index.extension().is_none_or(|ending| ending != "idx") {
+                continue;
+            }
+            let opened = gix_pack::index::File::at(&index, self.git.object_hash());
+            let opened = opened.map_err(|error| self.error(error))?;
+            if packed.iter().any(|id| opened.lookup(id).is_some()) {
+                touch(&index.with_extension("pack"))?;
+            }
+        }
+        Ok(())
+    }
+
     /// The id, if it is of the repository's hash.
     pub(super) fn own(&self, blob: GitOid) -> Option<ObjectId> {
         match (blob, self.git.object_hash()) {
@@ -260,25 +370,29 @@ impl Repository {
         }
     }
 
-    /// Changes refs, all of them or none, under git's own locks. New values of many go into
-    /// `packed-refs` at once.
-    pub(super) fn edit_refs(
-        &self,
-        edits: Vec<RefEdit>,
-        packed: bool,
-    ) -> Result<(), RetentionError> {
+    /// git's own lock on a ref that is a file of its own.
+    pub(super) fn lock_ref(&self, file: &Path) -> Result<gix::lock::Marker, RetentionError> {
         let patience = Fail::AfterDurationWithBackoff(PATIENCE);
-        let mut transaction = self.git.refs.transaction();
-        if packed {
-            let objects = Box::new(&self.git.objects);
-            transaction = transaction.packed_refs(
-                PackedRefs::DeletionsAndNonSymbolicUpdatesRemoveLooseSourceReference(objects),
-            );
-        }
-        let prepared = transaction.prepare(edits, patience, patience);
+        let boundary = Some(self.git.common_dir().to_owned());
+        let lock = gix::lock::Marker::acquire_to_hold_resource(file, patience, boundary, 0);
+        lock.map_err(|error| self.error(error))
+    }
+
+    /// Sets a ref as a file of its own, under git's own lock on it, and puts it on disk.
+    pub(super) fn set_ref(&self, edit: RefEdit) -> Result<(), RetentionError> {
+        let patience = Fail::AfterDurationWithBackoff(PATIENCE);
+        let file = self.git.common_dir().join(edit.name.to_path());
+        let transaction = self.git.refs.transaction();
+        let prepared = transaction.prepare(Some(edit), patience, patience);
         let prepared = prepared.map_err(|error| self.error(error))?;
         let committed = prepared.commit(None);
-        committed.map(drop).map_err(|error| self.error(error))
+        committed.map_err(|error| self.error(error))?;
+        let synced = File::open(&file).and_then(|file| file.sync_all());
+        synced.map_err(|error| self.io_error(&file, &error))?;
+        file.ancestors()
+            .skip(1)
+            .take_while(|folder| folder.starts_with(self.git.common_dir()))
+            .try_for_each(|folder| self.sync_folder(folder))
     }
 }
 

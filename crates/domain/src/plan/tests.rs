@@ -140,7 +140,7 @@ fn a_plan_is_drafted_with_its_content_apart() {
     assert_eq!(events(&emitted), [plan_event(drafted)]);
     assert_eq!(
         texts(&emitted),
-        [vec!["refactor", "[1]", "{}", r#"{"ci": true}"#, "test"]]
+        [vec!["refactor", "[1]", "{}", r#"{"ci":true}"#, "test"]]
     );
     assert_eq!(
         guards,
@@ -946,7 +946,7 @@ fn outputs_are_recorded_as_they_came() {
         outputs: Slot(0),
     };
     assert_eq!(events(&emitted), [plan_event(expected)]);
-    assert_eq!(texts(&emitted), [vec![r#"{"n": 1.50}"#]]);
+    assert_eq!(texts(&emitted), [vec![r#"{"n":1.50}"#]]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 //! The last step of a redaction drops all rows, so until then rows that were folded before it say
 //! what the records said. What can differ by that is what a row takes from content: titles, tags,
-//! aliases, tickets, and nodes of sessions' plans. All else that differs is a fault, in rows
+//! external ids, labels and types of intents, aliases, tickets, and nodes of sessions' plans. All else that differs is a fault, in rows
 //! of these objects too.
 
 use std::collections::HashSet;
@@ -81,8 +81,10 @@ impl Going {
         if keys::object_id(key).is_some_and(|id| self.ids.contains(&id)) {
             stored.title.clone_from(&folded.title);
             stored.sort.clone_from(&folded.sort);
-            // What was removed is no tag any more.
+            stored.work_type.clone_from(&folded.work_type);
+            // What was removed is no tag and no external id any more.
             stored.tags = folded.tags;
+            stored.external_ids = folded.external_ids;
             if stored.kind == Kind::Session {
                 // It counts the nodes of its plans that became tasks, by their names.
                 stored.counts = folded.counts;

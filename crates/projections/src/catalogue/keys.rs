@@ -381,12 +381,14 @@ pub(super) fn depends(key: &[u8]) -> Depends {
     };
     match key.first() {
         Some(&OBJECT) => Depends::Object,
-        Some(&(TAG | MEMBER)) => Depends::OnObjectInKey,
-        Some(&(BY_TAG | ALIAS_STREAM)) => Depends::OnObjectInValue,
+        Some(&(TAG | EXTERNAL_ID | MEMBER)) => Depends::OnObjectInKey,
+        Some(&(BY_TAG | BY_EXTERNAL_ID | FACET | ALIAS_STREAM)) => Depends::OnObjectInValue,
         Some(&ALIAS) => Depends::OnAliases,
         Some(&(WORK_ITEM | WORK_ITEM_PLACE)) => Depends::OnSessions,
         Some(&(FORWARD | BACKWARD)) => relation(),
-        _ => Depends::No,
+        Some(&(BY_KIND | BY_ACTOR | STEP | WAITING)) => Depends::No,
+        // No table of ours.
+        None | Some(_) => Depends::No,
     }
 }
 
@@ -394,6 +396,6 @@ pub(super) fn depends(key: &[u8]) -> Depends {
 pub(super) fn is_looked_at(key: &[u8]) -> bool {
     matches!(
         key.first(),
-        Some(&(STEP | TAG | FORWARD | MEMBER | WORK_ITEM))
+        Some(&(STEP | TAG | EXTERNAL_ID | FORWARD | MEMBER | WORK_ITEM))
     )
 }

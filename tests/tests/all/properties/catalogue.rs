@@ -8,7 +8,7 @@ use annals::domain::{AnyEvent, Kind, session};
 use annals::event_log::memory::MemoryLog;
 use annals::event_log::{Blob, Blobs, Content, EventLog, ModelCheckpoint, ReadModels, Record, Row};
 use annals::projections::{
-    Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Tree, TreeQuery,
+    Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Text, Tree, TreeQuery,
 };
 use futures::executor::block_on;
 use proptest::collection::vec;
@@ -246,6 +246,14 @@ fn passes(query: &ListQuery, row: &CatalogueRow) -> bool {
             .is_none_or(|id| row.created_by.id == *id)
 }
 
+/// A list says of a run what it is for.
+fn task_title(rows: &[CatalogueRow], row: &CatalogueRow) -> Option<Text> {
+    let mut links = row.links.iter();
+    let (_, task) = links.find(|(relation, _)| *relation == Relation::RunTask)?;
+    let task = rows.iter().find(|row| row.id == *task)?;
+    task.title.clone()
+}
+
 #[test]
 fn lists_have_what_the_filters_let_through() {
     let asked = vec((any::<prop::sample::Index>(), picks(), 1..6_usize), 20);
@@ -267,7 +275,11 @@ fn lists_have_what_the_filters_let_through() {
             let mut expected: Vec<CatalogueRow> = rows
                 .iter()
                 .filter(|row| passes(&query, row))
-                .cloned()
+                .map(|row| {
+                    let mut row = row.clone();
+                    row.task_title = task_title(&rows, &row);
+                    row
+                })
                 .collect();
             if !query.oldest_first {
                 expected.reverse();

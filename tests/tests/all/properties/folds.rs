@@ -120,7 +120,19 @@ pub fn structure(view: &ObjectView) -> String {
         structure.push_str("Removed");
         rest = rest.split_off(start + open + closing(&rest[start + open..]));
     }
-    structure + &rest
+    without_seal(structure + &rest)
+}
+
+/// The checksum of a seal goes with the content that it was made of.
+fn without_seal(structure: String) -> String {
+    let (begin, end) = ("checksum: Some(", "))");
+    let structure = structure.replace("seal_removed: true", "seal_removed: false");
+    let Some(start) = structure.find(begin) else {
+        return structure;
+    };
+    let behind = &structure[start..];
+    let length = behind.find(end).map_or(behind.len(), |at| at + end.len());
+    format!("{}checksum: None{}", &structure[..start], &behind[length..])
 }
 
 /// How content is written out, up to a bracket. An actor's texts are content

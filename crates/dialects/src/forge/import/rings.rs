@@ -19,6 +19,8 @@ const MOST_LOGGED: usize = 10_000;
 /// What waits for what. The files of the folder come first, in their order.
 struct Waiting {
     ids: Vec<IntentId>,
+    /// What files call those that are not among them.
+    names: HashMap<IntentId, String>,
     places: HashMap<IntentId, usize>,
     needs: Vec<Vec<usize>>,
 }
@@ -36,6 +38,13 @@ impl Waiting {
         self.ids.push(id);
         self.needs.push(Vec::new());
         self.places.insert(id, place);
+        Some(place)
+    }
+
+    /// The same of one that a file calls so.
+    fn named(&mut self, id: IntentId, name: &str, most: usize) -> Option<usize> {
+        let place = self.place(id, most)?;
+        self.names.entry(id).or_insert_with(|| name.to_owned());
         Some(place)
     }
 
@@ -61,7 +70,10 @@ impl Import<'_> {
             for place in tangle.iter().take(around).chain(tangle.first()) {
                 path.push(match (files.get(*place), waiting.ids.get(*place)) {
                     (Some(file), _) => file.file.name.clone(),
-                    (None, Some(id)) => self.annals.called(id.0).await?,
+                    (None, Some(id)) => match waiting.names.get(id) {
+                        Some(name) => name.clone(),
+                        None => self.annals.called(id.0).await?,
+                    },
                     (None, None) => continue,
                 });
             }
@@ -84,6 +96,7 @@ impl Import<'_> {
         let mut by_name = HashMap::new();
         let mut waiting = Waiting {
             ids: Vec::with_capacity(files.len()),
+            names: HashMap::new(),
             places: HashMap::new(),
             needs: vec![Vec::new(); files.len()],
         };
@@ -98,7 +111,7 @@ impl Import<'_> {
             for name in &file.intent.depends_on {
                 let other = match by_name.get(name.as_str()) {
                     Some(other) => Some(*other),
-                    None => waiting.place(self.id_of(name).await?, most),
+                    None => waiting.named(self.id_of(name).await?, name, most),
                 };
                 if let Some(other) = other {
                     waiting.needs(place, other);
@@ -108,7 +121,7 @@ impl Import<'_> {
             if let Some(name) = &file.intent.parent {
                 let parent = match by_name.get(name.as_str()) {
                     Some(parent) => Some(*parent),
-                    None => waiting.place(self.id_of(name).await?, most),
+                    None => waiting.named(self.id_of(name).await?, name, most),
                 };
                 if let Some(parent) = parent {
                     waiting.needs(parent, place);

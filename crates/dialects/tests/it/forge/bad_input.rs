@@ -389,8 +389,11 @@ fn intents_that_came_one_after_the_other_and_wait_for_each_other_are_named() {
     let said = one_after_the_other(&[("a", "parent: b")], &[("b", "parent: a")]);
     assert!(said[0].contains("wait for each other"), "{said:?}");
     // A part that waits for the whole, whichever came first.
-    let said = one_after_the_other(&[("a", "parent: b\ndepends_on: [b]")], &[("b", "")]);
+    let said = one_after_the_other(&[("b", "")], &[("a", "parent: b\ndepends_on: [b]")]);
     assert_eq!(said.len(), 1, "{said:?}");
+    // The whole need not be there yet.
+    let said = one_after_the_other(&[("x", "")], &[("a", "parent: b\ndepends_on: [b]")]);
+    assert!(said[0].contains("a -> b -> a"), "{said:?}");
     // Over others, of the log and of the folder.
     let said = one_after_the_other(
         &[("a", "depends_on: [c]"), ("x", "")],

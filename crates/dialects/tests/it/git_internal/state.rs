@@ -356,8 +356,8 @@ fn our_rules_apply_from_there_on() {
     assert_eq!((numbers, view.next_frame_id.0), (vec![7], 9));
 }
 
-/// Tokens that are used here do not change what came from elsewhere, and what comes after them is not
-/// written into their run.
+/// Tokens that are used here count on top of those that came, and what comes after them is not written
+/// into their run.
 #[test]
 fn an_adopted_provenance_is_as_it_came() {
     let log = log();
@@ -380,9 +380,10 @@ fn an_adopted_provenance_is_as_it_came() {
     );
     let of_run = json!({ "task": id(3), "commit": COMMIT, "status": "patching" });
     import_text(&log, lines(&[object("run", 2, of_run), provenance.clone()]));
+    let json = || block_on(log.view(id(1))).unwrap().to_json().unwrap();
+    assert!(json().contains("\"total_tokens\":2"), "{}", json());
     execute(&log, usage).unwrap();
-    let json = block_on(log.view(id(1))).unwrap().to_json().unwrap();
-    assert!(json.contains("\"total_tokens\":2"), "{json}");
+    assert!(json().contains("\"total_tokens\":17"), "{}", json());
     // It is there already, just so.
     assert_eq!(import_text(&log, lines(&[provenance])).already_there, 1);
     let evidence = json!({ "run_id": run, "kind": "test", "tool": "cargo" });

@@ -527,7 +527,8 @@ fn what_an_intent_says_is_kept_verbatim_and_apart() {
         .expect("accepted");
     let texts = texts(&emitted);
     assert_eq!(texts[0], [prompt]);
-    assert_eq!(texts[1], ["ui", "画面", r#"{"b": 1.50, "a": 2}"#]);
+    // But the white space between tokens of JSON.
+    assert_eq!(texts[1], ["ui", "画面", r#"{"b":1.50,"a":2}"#]);
 }
 
 #[test]

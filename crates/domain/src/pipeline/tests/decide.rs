@@ -93,7 +93,7 @@ fn a_frame_is_stored_with_its_content_apart() {
         texts(&emitted),
         [vec![
             "ran the tests",
-            r#"{"b": 1.0, "a": []}"#,
+            r#"{"b":1.0,"a":[]}"#,
             r#""2 passed""#
         ]]
     );

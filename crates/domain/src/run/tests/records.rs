@@ -422,7 +422,7 @@ fn records_are_structure_and_content_apart() {
             ..tool_invocation()
         })
         .expect("accepted");
-    assert_eq!(texts(&emitted), [["bash", "a", "b", "c", "[1, 2]", "fine"]]);
+    assert_eq!(texts(&emitted), [["bash", "a", "b", "c", "[1,2]", "fine"]]);
 
     let id = EvidenceId(Uuid::from_u128(9));
     let emitted = created()

@@ -252,7 +252,7 @@ fn an_environment_has_each_field_once_and_keeps_the_order_of_the_rest() {
     let json = serde_json::to_string(&run.environment).unwrap();
     assert_eq!(
         json,
-        r#"{"os":"linux","arch":"x86_64","cwd":"/srv","z":1.50,"a":{"b": 3}}"#
+        r#"{"os":"linux","arch":"x86_64","cwd":"/srv","z":1.50,"a":{"b":3}}"#
     );
 
     let bare = story.entry(&redacted(&story.records()[0], |_| true));

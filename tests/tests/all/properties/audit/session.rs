@@ -24,6 +24,8 @@ pub(super) struct Seen {
     waiting: VecDeque<CommandId>,
     /// Those that were accepted and have not ended.
     open: BTreeSet<CommandId>,
+    /// Those that ended.
+    ended: BTreeSet<CommandId>,
     nodes: BTreeSet<String>,
 }
 
@@ -119,9 +121,17 @@ impl Seen {
             }
             Event::CommandCompleted(event) => {
                 assert!(self.open.remove(&event.command), "of no open command");
+                self.ended.insert(event.command);
             }
             Event::ConflictDetected(event) => self.is_of_open(&event.correlation),
-            Event::ArtifactAvailable(event) => self.is_of_open(&event.correlation),
+            Event::ArtifactAvailable(event) => {
+                // It may be the session's own, and known only after its command's end.
+                let command = event.correlation.command;
+                let is_ended = command.is_none_or(|command| self.ended.contains(&command));
+                if !is_ended {
+                    self.is_of_open(&event.correlation);
+                }
+            }
             Event::BacklogQueried(event) => self.is_of_open(&event.correlation),
             Event::WorkItemQueried(event) => self.is_of_open(&event.correlation),
             Event::PlanUpdated(event) => {

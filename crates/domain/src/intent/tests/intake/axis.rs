@@ -269,8 +269,9 @@ fn a_low_risk_that_waits_is_approved_by_anybody_but_who_asked() {
 fn agents_do_not_set_how_approvals_are_given() {
     for (setting, value) in [
         (Setting::AutonomyThreshold, "high"),
-        (Setting::TrustClassifier, "true"),
+        (Setting::TrustClassifier, "false"),
         (Setting::OwnRequests, "true"),
+        (Setting::UnknownType, "audit"),
     ] {
         let set = SetSetting {
             setting,

@@ -37,7 +37,7 @@ fn detailed(number: u128, dependencies: &[u128]) -> CreateTask {
             relevant_files: vec!["src/list.rs".into(), "src/query.rs".into()],
             implementation_steps: vec!["query".into(), "view".into()],
             context: Some("it is slow".into()),
-            extra: Some(json(r#"{"b": 1.50, "a": 2}"#)),
+            extra: Some(json(r#"{"b":1.50,"a":2}"#)),
         }),
         ..waiting(number, dependencies)
     }
