@@ -113,3 +113,34 @@ impl StoredActor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intent::CreateIntent;
+    use crate::testing::Given;
+
+    #[test]
+    fn a_command_of_an_actor_with_a_blank_or_too_long_kind_or_id_is_refused() {
+        let refused = |kind: &str, id: &str| {
+            let actor = ActorRef::new(ActorKind::from_word(kind), id);
+            let create = CreateIntent {
+                id: None,
+                prompt: "do".into(),
+                parent: None,
+            };
+            match Given::new().by(actor).decide(create) {
+                Err(Refusal::Invalid { field, .. }) => Some(field),
+                _ => None,
+            }
+        };
+        let (kind, id) = ("k".repeat(100), "i".repeat(1_024));
+        assert_eq!(refused(&kind, &id), None);
+        for bad in ["", " \t", &format!("{kind}k")] {
+            assert_eq!(refused(bad, &id), Some("actor.kind"), "{bad:?}");
+        }
+        for bad in ["", " \t", &format!("{id}i")] {
+            assert_eq!(refused(&kind, bad), Some("actor.id"), "{bad:?}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //! store: with a retry under a revised plan, a sub-task that a step spawns, a
 //! rejected patch set, and a rollback by a run of its own.
 
-use annals::domain::intent::CompleteIntent;
+use annals::domain::intent::{CompleteIntent, CreateIntent};
 use annals::domain::pipeline::FrameKind;
 use annals::domain::plan::{LinkStepFrames, SetStepStatus, SpawnStepTask, StepStatus};
 use annals::domain::run::{
@@ -21,6 +21,7 @@ use annals::projections::{
 use annals::{Annals, At, Outcome, Request};
 use futures::executor::block_on;
 use serde_json::json;
+use uuid::Uuid;
 
 fn oid(digit: char) -> GitOid {
     digit.to_string().repeat(40).parse().expect("a commit id")
@@ -377,6 +378,30 @@ fn the_whole_flow() {
         assert_eq!(annals.position(), end);
         let reopened: RunView = annals.get(run).await.expect("the run");
         assert_eq!(reopened, then);
+        annals.close().await;
+    });
+}
+
+#[test]
+fn a_new_id_is_of_version_7_and_one_that_is_given_of_any() {
+    block_on(async {
+        let annals = Annals::open("memory:").await.expect("a log");
+        let agent = ActorRef::agent("coder");
+        let made = annals.by(&agent).submit("p").await.expect("an intent");
+        assert_eq!(made.0.get_version_num(), 7);
+        for version in [1_u8, 4, 5] {
+            let given = Uuid::from_u128((u128::from(version) << 76) | (1_u128 << 63));
+            assert_eq!(given.get_version_num(), usize::from(version));
+            let create = CreateIntent {
+                id: Some(IntentId(given)),
+                prompt: "p".into(),
+                parent: None,
+            };
+            let request = Request::new(agent.clone(), create);
+            annals.execute(request).await.expect("it is accepted");
+            let view: IntentView = annals.get(IntentId(given)).await.expect("an intent");
+            assert_eq!(view.header.object_id, given);
+        }
         annals.close().await;
     });
 }

@@ -307,6 +307,41 @@ fn a_command_has_one_verdict_however_often_it_is_given() {
 }
 
 #[test]
+fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
+    let (_, annals) = in_memory();
+    let session = session(&annals, limited(None, &[]));
+    let given = AgentCommand {
+        parent: Some(CommandId(Uuid::now_v7())),
+        plan_node: Some("build".into()),
+        ..diff()
+    };
+    let first = block_on(annals.gate(session, &given)).expect("a verdict");
+    let position = annals.position();
+    let others = [
+        AgentCommand {
+            parent: None,
+            ..given.clone()
+        },
+        AgentCommand {
+            plan_node: Some("ship".into()),
+            ..given.clone()
+        },
+    ];
+    for other in others {
+        let refused = block_on(annals.gate(session, &other)).expect_err("another command");
+        assert!(
+            refused
+                .to_string()
+                .contains("was given in this session before"),
+            "{refused}"
+        );
+    }
+    let again = block_on(annals.gate(session, &given)).expect("the same");
+    assert_eq!(again, first);
+    assert_eq!(annals.position(), position);
+}
+
+#[test]
 fn a_command_for_an_unknown_session_is_an_error_and_stores_nothing() {
     let (_, annals) = in_memory();
     let refused = block_on(annals.gate(SessionId(Uuid::now_v7()), &diff()));

@@ -440,3 +440,53 @@ proptest! {
         }
     }
 }
+
+/// Of one command only the verdict is here, of one only its rate could say, and one lost a name.
+#[test]
+fn what_cannot_be_judged_again_is_counted_as_unknown() {
+    let object = |id: u128, kind: &str, of: u128, fields: &str| {
+        let [id, of] = [id, of].map(Uuid::from_u128);
+        let correlation = format!(r#"{{"sessionId":"{}","commandId":"{of}"}}"#, SESSIONS[0].0);
+        format!(r#"{{{fields},"id":"{id}","correlation":{correlation},"kind":"{kind}"}}"#)
+    };
+    let accepted = |id: u128, of: u128| {
+        let fields = format!(r#""commandId":"{}""#, Uuid::from_u128(of));
+        object(id, "CommandAccepted", of, &fields)
+    };
+    let repo = r#""repo":{"name":"app","path":"/src/app"}"#;
+    let diff = format!(r#"{repo},"ref":"HEAD""#);
+    let push = format!(r#"{repo},"branchName":"[removed a7a7a7a7a7a7a7a7.2]""#);
+    let lines = [
+        accepted(21, 11),
+        object(12, "GetDiff", 12, &diff),
+        accepted(22, 12),
+        object(13, "Push", 13, &push),
+        accepted(23, 13),
+    ];
+    let annals = Annals::over(Arc::new(MemoryLog::new(Uuid::nil())));
+    let home = tempfile::tempdir().expect("a temporary directory");
+    let file = home.path().join("session.jsonl");
+    std::fs::write(&file, lines.join("\n")).expect("written");
+    let secrets = Secrets::standard();
+    let report = block_on(contracts::import(&annals, &file, &secrets, &mut |_| {}));
+    assert_eq!(report.expect("an import").broken, vec![]);
+    let profile = PolicyProfile {
+        name: "slow".into(),
+        limits: Some(RateLimits {
+            calls_per_minute: Some(5),
+            ..RateLimits::default()
+        }),
+        ..PolicyProfile::default()
+    };
+    let options = SessionReplayOptions::default();
+    let replayed = block_on(annals.replay_sessions(&[], &profile, options)).expect("a replay");
+    let unknown = Unknown {
+        no_command: 1,
+        no_times: 1,
+        no_names: 1,
+        unsaid: 0,
+    };
+    assert_eq!(replayed.unknown, unknown);
+    assert_eq!((replayed.commands, replayed.judged), (3, 0));
+    assert_eq!(&replayed.flipped, &[]);
+}

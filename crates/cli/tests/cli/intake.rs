@@ -511,6 +511,22 @@ fn an_analysis_that_cannot_be_read_or_done_is_refused_and_nothing_is_stored() {
 }
 
 #[test]
+fn the_status_of_a_task_in_an_answer_is_checked_and_the_task_is_pending() {
+    let place = Place::with_log();
+    submit(&place, "it", &["--risk", "low"], "Do it");
+    let answer = |status: &str| json!({ "tasks": [{ "id": "a", "title": "A", "status": status }] });
+    let wrong = answer("finished").to_string();
+    place
+        .run(&["analyze", "it", &wrong])
+        .fails(1, &["tasks[0].status"]);
+    let done = answer("done").to_string();
+    place.run(&["analyze", "it", &done]).ok();
+    let shown = place.run(&["show", "it", "--as", "forge", "--json"]).ok();
+    assert_eq!(shown.json()["tasks"][0]["status"], "pending");
+    assert_eq!(ready(&place, "it").len(), 1);
+}
+
+#[test]
 fn a_chain_of_refinements_is_shown_from_any_of_them_the_newest_first() {
     let place = Place::with_log();
     let create = |prompt: &str, parent: Option<&str>| {

@@ -138,6 +138,15 @@ fn dependencies_on_tasks_that_nobody_has_are_no_obstacle() {
 }
 
 #[test]
+fn a_dependency_that_nobody_has_is_not_done() {
+    let adopted = task(TaskStatus::Draft, &[NOBODY]);
+    let given = given(StreamKind::Task, [AnyEvent::Task(adopted.into())]);
+    let refusal = given.decide(CreateRun::new(TaskId(OWN))).unwrap_err();
+    let said = format!("is waiting for task {NOBODY}");
+    assert!(refusal.to_string().contains(&said), "{refusal}");
+}
+
+#[test]
 fn what_was_adopted_again_replaces_what_was_there() {
     let adopt = |status, dependencies: &[Uuid]| AnyEvent::Task(task(status, dependencies).into());
     let mut more = task(TaskStatus::Draft, &[Uuid::from_u128(8)]);

@@ -3,15 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use annals_domain::metadata::Sealed;
+use annals_domain::redaction::{Redacted, RemovedPieces};
 use annals_domain::run::MetricsRecorded;
 use annals_domain::{
-    AnyEvent, Emitted, IntegrityHash, Kind, Pieces, StreamKind, intent, pipeline, plan, run,
-    snapshot, task,
+    AnyEvent, DecisionId, Emitted, IntegrityHash, Kind, Pieces, StreamKind, intent, pipeline, plan,
+    run, snapshot, task,
 };
 
 use crate::fold::tests::sampled;
-use crate::testing::{Story, fold, id, redacted, stream, time};
-use crate::{ObjectView, SealCheck, check_seal, history_entry, seal_hash};
+use crate::testing::{Story, examples, fold, id, redacted, stream, time};
+use crate::{HeaderView, ObjectView, SealCheck, check_seal, history_entry, seal_hash};
 
 /// How a seal has its checksum.
 #[derive(Clone, Copy)]
@@ -108,6 +109,107 @@ fn the_seal_of_one_object_is_not_broken_by_its_neighbour() {
         None,
         "the metrics broke the run's own seal"
     );
+}
+
+/// Seals all objects of a stream and lets an event happen: it changes the headers of those
+/// that it touches, and no other.
+fn check_touched(happens: &Emitted, is_touched: impl Fn(Kind) -> bool) {
+    let own = happens.stream.kind;
+    let what = happens.event.event_type();
+    let mut story = Story::of_samples(own);
+    let kinds: Vec<Kind> = Kind::git_internal()
+        .filter(|kind| kind.stream_kind() == own)
+        .collect();
+    for kind in &kinds {
+        seal(&mut story, *kind);
+    }
+    let headers = |story: &Story| -> Vec<HeaderView> {
+        let view = |kind: &Kind| story.view(*kind, sampled(*kind)).unwrap();
+        let all = kinds.iter().map(|kind| view(kind).header().clone());
+        all.collect()
+    };
+    let before = headers(&story);
+    story.append(happens);
+    for ((kind, before), after) in kinds.iter().zip(before).zip(headers(&story)) {
+        assert!(before.checksum.is_some(), "{what}: {kind}");
+        if is_touched(*kind) {
+            assert!(after.updated_at > before.updated_at, "{what}: {kind}");
+            assert_ne!(after.checksum, before.checksum, "{what}: {kind}");
+        } else {
+            assert_eq!(after, before, "{what}: {kind}");
+        }
+    }
+}
+
+/// What an event touches, where it is not just the object that its stream is of.
+fn touches_others(event_type: &str) -> Option<&'static [Kind]> {
+    let kinds: &'static [Kind] = match event_type {
+        "intent.task_added"
+        | "plan.revised"
+        | "plan.assigned"
+        | "plan.restored"
+        | "pipeline.frames_used"
+        | "run.ended_after_intent" => &[],
+        "run.patch_set_proposed" => &[Kind::PatchSet, Kind::Run],
+        "run.patch_set_applied"
+        | "run.patch_set_rejected"
+        | "run.patch_set_reverted"
+        | "run.rationale_overridden" => &[Kind::PatchSet],
+        "run.evidence_recorded" => &[Kind::Evidence],
+        "run.tool_invoked" => &[Kind::ToolInvocation],
+        "run.provenance_recorded" => &[Kind::Provenance],
+        "run.usage_recorded" => &[Kind::Provenance, Kind::Run],
+        "run.decision_made" => &[Kind::Decision, Kind::Run],
+        "run.result_commit_recorded" => &[Kind::Decision],
+        _ => return None,
+    };
+    Some(kinds)
+}
+
+#[test]
+fn each_event_changes_the_headers_of_what_it_touches_and_no_other() {
+    let streams = [
+        StreamKind::Intent,
+        StreamKind::Plan,
+        StreamKind::Task,
+        StreamKind::Run,
+        StreamKind::Snapshot,
+        StreamKind::Pipeline,
+    ];
+    for mut example in streams.into_iter().flat_map(examples) {
+        if example.event.adoption().is_some() {
+            continue;
+        }
+        if let AnyEvent::Run(run::Event::ResultCommitRecorded(event)) = &mut example.event {
+            event.decision = DecisionId(sampled(Kind::Decision));
+        }
+        let others = touches_others(example.event.event_type());
+        let own = example.stream.kind.kind();
+        check_touched(&example, |kind| match others {
+            Some(touched) => touched.contains(&kind),
+            None => own == Some(kind),
+        });
+    }
+}
+
+#[test]
+fn a_redaction_touches_the_objects_that_lost_content() {
+    let lost = [Kind::PatchSet, Kind::Decision];
+    let mut pieces = Pieces::new();
+    let event = Redacted {
+        removed: vec![RemovedPieces {
+            position: 6,
+            pieces: vec![0],
+        }],
+        objects: lost.map(|kind| (kind.number(), sampled(kind))).to_vec(),
+        reason: pieces.text("a password"),
+    };
+    let redacted = Emitted {
+        stream: stream(StreamKind::Run, id(1)),
+        event: event.in_stream(StreamKind::Run),
+        pieces,
+    };
+    check_touched(&redacted, |kind| lost.contains(&kind));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod any;
 mod bad_input;
 mod escaping;
 mod golden;
+mod imported;
 mod of_runs;
 mod properties;
 mod reading;

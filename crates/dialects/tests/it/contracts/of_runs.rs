@@ -53,9 +53,9 @@ fn story(steps: &[Value]) -> Annals {
     annals
 }
 
-/// The plans of the session's stream: each node's id, title and dependencies.
-fn plans(annals: &Annals) -> Vec<Value> {
-    let mut plans = Vec::new();
+/// The objects of one kind of the session's stream.
+fn shown(annals: &Annals, kind: &str) -> Vec<Value> {
+    let mut objects = Vec::new();
     let done: Result<(), annals::LoadError> = block_on(export(
         annals,
         SessionId(SESSION),
@@ -64,16 +64,39 @@ fn plans(annals: &Annals) -> Vec<Value> {
         |shown| {
             let text = shown.object.write(Style::Compact).expect("JSON");
             let object: Value = serde_json::from_str(&text).expect("JSON");
-            if object["kind"] == "PlanUpdated" {
-                let nodes = object["plan"]["nodes"].as_array().expect("nodes");
-                let short = |node: &Value| json!([node["id"], node["title"], node["dependsOn"]]);
-                plans.push(nodes.iter().map(short).collect());
+            if object["kind"] == kind {
+                objects.push(object);
             }
             Ok(())
         },
     ));
     done.expect("the stream");
-    plans
+    objects
+}
+
+/// The plans of the session's stream: each node's id, title and dependencies.
+fn plans(annals: &Annals) -> Vec<Value> {
+    let short = |node: &Value| json!([node["id"], node["title"], node["dependsOn"]]);
+    let plan = |object: &Value| -> Value {
+        let nodes = object["plan"]["nodes"].as_array().expect("nodes");
+        nodes.iter().map(short).collect()
+    };
+    shown(annals, "PlanUpdated").iter().map(plan).collect()
+}
+
+/// The artifacts of the session's stream.
+fn artifacts(annals: &Annals) -> Vec<Value> {
+    let objects = shown(annals, "ArtifactAvailable");
+    objects.iter().map(|it| it["artifact"].clone()).collect()
+}
+
+/// A session with its run, which is patching.
+fn patching() -> Annals {
+    let annals = story(&[json!({ "description": "parse", "task": FIRST })]);
+    let attach = json!({ "session": SESSION, "run": RUN });
+    execute(&annals, "attach_run", attach);
+    execute(&annals, "start_patching", json!({ "run": RUN }));
+    annals
 }
 
 #[test]
@@ -130,4 +153,52 @@ fn of_two_steps_with_one_task_the_first_is_its_node() {
         ["step-2", "and more", []]
     ]);
     assert_eq!(plans(&annals), [two, three]);
+}
+
+#[test]
+fn evidence_and_the_failure_of_an_attached_run_are_artifacts() {
+    let annals = patching();
+    for (kind, tool, summary) in [
+        ("test", "cargo", "2 passed"),
+        ("rebase", "git", "both changed a.rs"),
+        ("lint", "clippy", "fine"),
+    ] {
+        let evidence = json!({ "run": RUN, "kind": kind, "tool": tool, "summary": summary });
+        execute(&annals, "record_evidence", evidence);
+    }
+    let failure = json!({ "run": RUN, "error": "no disk" });
+    execute(&annals, "fail_run", failure);
+    let found = artifacts(&annals);
+    assert_eq!(
+        found[..2],
+        [
+            json!({ "kind": "TestResults", "name": "cargo", "inlineText": "2 passed" }),
+            json!({ "kind": "TestResults", "name": "clippy", "inlineText": "fine" }),
+        ]
+    );
+    assert_eq!(found.len(), 3);
+    assert_eq!(
+        (&found[2]["kind"], &found[2]["inlineText"]),
+        (&json!("ErrorReport"), &json!("no disk"))
+    );
+}
+
+#[test]
+fn a_patch_stands_in_the_stream_if_it_is_a_text_of_at_most_1_mib() {
+    const MIB: usize = 1024 * 1024;
+    let annals = patching();
+    for diff in [
+        json!("+b\n"),
+        json!("+".repeat(MIB)),
+        json!("+".repeat(MIB + 1)),
+        json!({ "hex": "ff00" }),
+    ] {
+        let patch = json!({ "run": RUN, "format": "unified_diff", "diff": diff });
+        execute(&annals, "propose_patch_set", patch);
+    }
+    let found = artifacts(&annals);
+    let length = |it: &Value| it["inlineText"].as_str().map(str::len);
+    let lengths: Vec<Option<usize>> = found.iter().map(length).collect();
+    assert_eq!(lengths, [Some(3), Some(MIB), None, None]);
+    assert!(found.iter().all(|it| it["kind"] == "Patch"));
 }

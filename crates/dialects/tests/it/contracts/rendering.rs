@@ -1,6 +1,8 @@
 //! What the events of a session of our own show.
 
 use annals_dialects::contracts::{Commands, Object, Style};
+use annals_domain::metadata::MetadataSet;
+use annals_domain::redaction::Redacted;
 use annals_domain::session::{
     Aborted, ApprovalDenied, ApprovalExpired, ApprovalRequired, Approved, ArtifactAvailable,
     ArtifactKind, CommandAccepted, CommandCompleted, CommandQueued, CommandRejected, CommandResult,
@@ -9,7 +11,8 @@ use annals_domain::session::{
     StoredConfig, Throttled, TokenSource, WorkspaceRef,
 };
 use annals_domain::{
-    AnyEvent, CommandId, Json, Pieces, RunId, SessionId, TaskId, Timestamp, pipeline,
+    AnyEvent, CommandId, Json, Kind, Pieces, RunId, SessionId, TaskId, Timestamp, Visibility,
+    pipeline,
 };
 use chrono::DateTime;
 use uuid::Uuid;
@@ -329,6 +332,18 @@ fn what_the_contracts_do_not_know_shows_nothing() {
         .push(|_| PlanNodeLinked {
             node: "node-1".into(),
             task: TaskId(Uuid::nil()),
+        })
+        .push(|_| MetadataSet {
+            kind: Kind::Session.number(),
+            object: SESSION.parse().unwrap(),
+            visibility: Some(Visibility::Public),
+            tags: None,
+            external_ids: None,
+        })
+        .push(|pieces| Redacted {
+            removed: Vec::new(),
+            objects: Vec::new(),
+            reason: pieces.text("why"),
         });
     assert_eq!(story.shown().len(), 1);
     let other = AnyEvent::Pipeline(pipeline::Event::MaxFramesSet(pipeline::MaxFramesSet {

@@ -1,8 +1,13 @@
 //! Bad files are named with their lines, and the rest is read.
 
+use annals::Request;
 use annals_dialects::forge::{ForgeFolderError, ForgeOptions, import, intent};
 use annals_dialects::secrets::Secrets;
+use annals_domain::TaskId;
+use annals_domain::alias::ReserveAlias;
+use annals_domain::task::CreateTask;
 use futures::executor::block_on;
+use uuid::Uuid;
 
 use super::{Forge, author, broken, log, violations};
 
@@ -449,6 +454,29 @@ fn what_names_an_intent_that_is_not_there_holds_once_it_is() {
         (vec!["b".to_owned()], Some("p".to_owned()))
     );
     assert_eq!(seen("p").1.children, [a]);
+}
+
+#[test]
+fn an_intent_whose_name_another_kind_of_object_has_is_not_taken() {
+    let annals = log();
+    let task = TaskId(Uuid::from_u128(9));
+    let create = CreateTask {
+        id: Some(task),
+        ..CreateTask::new("x")
+    };
+    block_on(annals.execute(Request::new(author(), create))).unwrap();
+    let reserve = ReserveAlias {
+        object: task.0,
+        alias: "taken".into(),
+    };
+    block_on(annals.execute(Request::new(author(), reserve))).unwrap();
+    let forge = Forge::of(&[("intents/free.yaml", GOOD), ("intents/taken.yaml", GOOD)]);
+    let report = forge.import(&annals);
+    let said = broken(&report);
+    assert_eq!((report.imported, said.len()), (1, 1), "{said:?}");
+    let expected = "intents/taken.yaml:1: its name is that of a task in the log already";
+    assert!(said[0].starts_with(expected), "{said:?}");
+    assert_eq!(block_on(annals.resolve("taken")).unwrap().id, task.0);
 }
 
 #[test]

@@ -332,3 +332,47 @@ fn names_of_every_kind_come_back() {
     assert_eq!(exported.names("intents"), forge.names("intents"));
     assert_eq!(exported.names("tasks"), forge.names("tasks"));
 }
+
+#[test]
+fn the_second_intent_of_one_name_is_called_by_its_id() {
+    let annals = log();
+    let extra = serde_json::json!({ "forge_file": { "name": "My idea" } });
+    for id in [1, 2] {
+        let command = SubmitIntent {
+            id: Some(IntentId(Uuid::from_u128(id))),
+            extra: Some(annals_domain::Json::from_value(&extra).unwrap()),
+            ..SubmitIntent::new(Source::Human, "t\n\nb")
+        };
+        block_on(annals.execute(Request::new(author(), command))).unwrap();
+    }
+    let forge = Forge::new();
+    assert_eq!(forge.export(&annals).written, 2);
+    let second = format!("{}.yaml", Uuid::from_u128(2));
+    assert_eq!(forge.names("intents"), [second, "My idea.yaml".to_owned()]);
+}
+
+#[test]
+fn a_file_that_would_be_larger_than_4_mib_is_not_written_and_named() {
+    let annals = log();
+    let large = format!("Large\n\n{}", "x".repeat(4 << 20));
+    for (id, prompt) in [(1, large), (2, "Small\n\nbody".to_owned())] {
+        let command = CreateIntent {
+            id: Some(IntentId(Uuid::from_u128(id))),
+            prompt,
+            parent: None,
+        };
+        block_on(annals.execute(Request::new(author(), command))).unwrap();
+    }
+    let all = ForgeSelection {
+        intents: Vec::new(),
+        all: true,
+    };
+    let forge = Forge::new();
+    let report = block_on(export(&annals, forge.path(), &all, &mut |_| {})).unwrap();
+    assert_eq!((report.written, report.left_alone_count), (1, 1));
+    let [large, small] = [1, 2].map(|id| format!("{}.yaml", Uuid::from_u128(id)));
+    let left = &report.left_alone[0];
+    assert!(left.file.ends_with(&large), "{left:?}");
+    assert!(left.reason.contains("larger than 4 MiB"), "{left:?}");
+    assert_eq!(forge.names("intents"), [small]);
+}

@@ -1,5 +1,6 @@
 //! Document 004's tables, row by row, as a folder's files say them.
 
+use annals::event_log::{Position, Query};
 use annals::projections::{ForgeIntentView, ForgeTaskView, ReviewView};
 use annals::{Annals, At, Request};
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
@@ -284,6 +285,36 @@ fn inbox_approval_clarification_and_failed_review() {
 }
 
 #[test]
+fn inbox_has_the_children_that_are_blocked_or_in_error() {
+    let forge = Forge::of(&[
+        ("intents/whole.yaml", &with("status: blocked\n")),
+        ("intents/a.yaml", &with("parent: whole\nstatus: error\n")),
+        ("tasks/a.yaml", "- {id: t, title: x, status: failed}\n"),
+        ("intents/b.yaml", &with("parent: whole\nstatus: done\n")),
+        ("intents/c.yaml", &with("parent: whole\nstatus: blocked\n")),
+        (
+            "tasks/c.yaml",
+            "- {id: u, title: x, status: failed}\n- {id: v, title: x, status: done}\n",
+        ),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    let id = |name: &str| IntentId(block_on(annals.resolve(name)).unwrap().id);
+    let inbox = block_on(annals.inbox(None, 10)).unwrap();
+    let whole = inbox.entries.iter().find(|it| it.id() == id("whole").0);
+    let details = block_on(annals.inbox_details(whole.unwrap())).unwrap();
+    let mut failed = details.failed_children;
+    failed.sort_by_key(|(child, _)| *child == id("c"));
+    assert_eq!(
+        failed,
+        [
+            (id("a"), ApprovalStatus::Error),
+            (id("c"), ApprovalStatus::Blocked),
+        ]
+    );
+}
+
+#[test]
 fn registry_human_drafts_are_parsed_and_the_other_sources_written_directly() {
     let forge = Forge::of(&[
         ("intents/found.yaml", "title: t\nbody: b\nsource: audit\n"),
@@ -352,6 +383,18 @@ fn tasks_json(annals: &Annals, name: &str) -> Vec<serde_json::Value> {
     tasks
         .map(|task| serde_json::to_value(task).unwrap())
         .collect()
+}
+
+#[test]
+fn task_title_may_be_longer_in_a_file() {
+    let title = "長".repeat(300);
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &with("")),
+        ("tasks/i.yaml", &format!("- {{id: t, title: {title}}}\n")),
+    ]);
+    let annals = log();
+    assert_eq!(broken(&forge.import(&annals)), Vec::<String>::new());
+    assert_eq!(tasks(&annals, "i")[0].title.to_string(), title);
 }
 
 #[test]
@@ -451,4 +494,24 @@ fn other_files_are_skipped_and_named() {
         ),
         (1, 0, 2)
     );
+}
+
+#[test]
+fn facts_are_recorded_by_the_system() {
+    let forge = Forge::of(&[
+        ("intents/i.yaml", &with("status: executing\n")),
+        ("tasks/i.yaml", "- {id: t, title: x}\n"),
+        ("reviews/t.yaml", "verdict: rejected\n"),
+    ]);
+    let annals = log();
+    forge.import(&annals);
+    let page = block_on(annals.log().read(Query::all(Position(1)))).unwrap();
+    let types: Vec<&str> = page.records.iter().map(|it| it.event_type()).collect();
+    for fact in ["intent.approved", "task.adopted", "task.review_recorded"] {
+        assert!(types.contains(&fact), "{types:?}");
+    }
+    for record in &page.records {
+        let actor = (record.actor_kind(), record.actor_id());
+        assert_eq!(actor, ("system", "forge"), "{record:?}");
+    }
 }

@@ -52,6 +52,19 @@ fn a_draft_of_which_nothing_became_is_given_again() {
 }
 
 #[test]
+fn the_folder_is_looked_at_every_5_seconds_in_any_case() {
+    let forge = Forge::of(&[("intent-drafts/a.md", "A\n")]);
+    let mut watch = DraftWatch::start(forge.path()).unwrap();
+    let start = Instant::now();
+    watch.ready(start).unwrap();
+    for (later, drafts) in [(1_u32, 1), (2, 0)] {
+        let ready = watch.ready(start + MOMENT * later).unwrap();
+        assert_eq!(ready.drafts.len(), drafts);
+        assert_eq!(ready.again, Duration::from_secs(5));
+    }
+}
+
+#[test]
 fn the_system_says_when_a_draft_comes() {
     let forge = Forge::new();
     // The folder for drafts is made.

@@ -89,6 +89,75 @@ fn each_bad_line_is_named() {
 }
 
 #[test]
+fn an_object_without_a_field_of_its_header_that_must_be_there_is_refused() {
+    let fields = [
+        "object_id",
+        "object_type",
+        "schema_version",
+        "created_at",
+        "created_by",
+    ];
+    let without = |field: &&str| {
+        let mut object = object("intent", 50, json!({ "prompt": "p", "statuses": [] }));
+        object.as_object_mut().unwrap().remove(*field);
+        object.to_string()
+    };
+    let texts: Vec<String> = fields.iter().map(without).collect();
+    let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let reasons = reasons(&texts);
+    assert_eq!(reasons.len(), fields.len());
+    for ((_, reason), field) in reasons.iter().zip(fields) {
+        let expected = format!("{field}: it is missing");
+        assert!(reason.contains(&expected), "{reason:?} {expected:?}");
+    }
+}
+
+#[test]
+fn blank_stores_keys_and_paths_and_a_reverted_patch_set_are_refused() {
+    let patch_set = |name: &str, value: serde_json::Value| {
+        let mut fields = json!({ "run": id(2), "format": "git_diff", "touched": [],
+            "apply_status": "proposed" });
+        fields[name] = value;
+        object("patch_set", 50, fields)
+    };
+    let evidence = json!({ "run_id": id(2), "kind": "test", "tool": "t",
+        "report_artifacts": [{ "store": "s", "key": " " }] });
+    let snapshot = json!({ "selection_strategy": "explicit",
+        "items": [{ "kind": "file", "path": " " }] });
+    let touched = json!([{ "path": " ", "change_type": "add", "lines_added": 1,
+        "lines_deleted": 0 }]);
+    let cases = [
+        (
+            patch_set("artifact", json!({ "store": " ", "key": "k" })),
+            "artifact.store: it must not be blank",
+        ),
+        (
+            object("evidence", 50, evidence),
+            "report_artifacts[0].key: it must not be blank",
+        ),
+        (
+            object("context_snapshot", 50, snapshot),
+            "items[0].path: it must not be blank",
+        ),
+        (
+            patch_set("touched", touched),
+            "touched[0].path: it must not be blank",
+        ),
+        (
+            patch_set("apply_status", json!("reverted")),
+            "apply_status: \"reverted\" is no apply status of git-internal",
+        ),
+    ];
+    let texts: Vec<String> = cases.iter().map(|(object, _)| object.to_string()).collect();
+    let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    let reasons = reasons(&texts);
+    assert_eq!(reasons.len(), cases.len());
+    for ((_, reason), (_, expected)) in reasons.iter().zip(&cases) {
+        assert!(reason.contains(expected), "{reason:?} {expected:?}");
+    }
+}
+
+#[test]
 fn bytes_that_are_no_text_and_json_that_is_too_deep_are_named() {
     let deep = |depth: usize| {
         let metrics = format!("{}{}", "[".repeat(depth), "]".repeat(depth));

@@ -7,6 +7,7 @@ mod pieces;
 mod repeat;
 mod round_trip;
 mod state;
+mod violations;
 pub(crate) mod writer;
 
 use std::path::{Path, PathBuf};

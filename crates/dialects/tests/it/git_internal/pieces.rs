@@ -185,3 +185,21 @@ fn a_long_chain_in_the_log_is_followed_a_bounded_way() {
     }
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
+
+#[test]
+fn a_chain_that_is_not_followed_to_its_end_is_noted() {
+    let plan = |number: u128, previous: u128| {
+        let body = json!({ "previous": id(previous), "steps": [] });
+        object("plan", number, body)
+    };
+    let chain: Vec<Value> = (10..1_100).map(|number| plan(number, number - 1)).collect();
+    let log = log();
+    let said = |objects: &[Value]| {
+        let report = import_text(&log, lines(objects));
+        let note = "lead on to more objects of the log than are followed";
+        report.notes.iter().any(|said| said.contains(note))
+    };
+    assert!(!said(&chain), "all of it comes at once");
+    assert!(!said(&[plan(2_000, 500)]), "it is not far from there");
+    assert!(said(&[plan(2_001, 1_099)]));
+}

@@ -1,9 +1,11 @@
 //! What git-internal 0.6.0 wrote comes back byte for byte.
 
-use annals_dialects::git_internal::{HashKind, object_hash};
+use annals_dialects::git_internal::{ExportReport, HashKind, object_hash};
 use annals_domain::Kind;
 use proptest::prelude::*;
+use serde_json::json;
 
+use super::state::{id, lines, object};
 use super::writer::{KINDS, Writer};
 use crate::cases;
 
@@ -150,6 +152,45 @@ fn what_others_write_is_stable_from_then_on() {
     let second = log();
     import_text(&second, canonical);
     assert_eq!(text(&export(&second)), canonical);
+}
+
+#[test]
+fn older_names_of_an_artifact_and_of_a_steps_description_are_read() {
+    let artifact = json!({ "store": "s3", "key": "k" });
+    let patch_set = json!({ "run": id(2), "format": "git_diff", "touched": [],
+        "apply_status": "proposed", "diff_artifact": artifact });
+    let plan = json!({ "steps": [{ "intent": "dig", "statuses": [] }] });
+    let objects = [object("patch_set", 1, patch_set), object("plan", 3, plan)];
+    let log = log();
+    let report = import_text(&log, lines(&objects));
+    assert_eq!((report.imported, report.broken_count), (2, 0), "{report}");
+    assert!(report.fields_lost.is_empty(), "{report}");
+    let exported = text(&export(&log));
+    for written in [
+        r#""artifact":{"store":"s3","key":"k","#,
+        r#""steps":[{"description":"dig","#,
+    ] {
+        assert!(exported.contains(written), "{exported}");
+    }
+}
+
+#[test]
+fn a_strict_export_refuses_runs_and_patch_sets_without_a_commit() {
+    let run = json!({ "task": id(3), "status": "created", "patchsets": [id(2)] });
+    let patch_set = json!({ "run": id(1), "format": "git_diff", "touched": [],
+        "apply_status": "proposed" });
+    let log = log();
+    let objects = [object("run", 1, run), object("patch_set", 2, patch_set)];
+    import_text(&log, lines(&objects));
+    let exported = export(&log);
+    assert_eq!(exported.len(), 2);
+    for one in &exported {
+        let demanded = "commit: git-internal demands one, and there is none";
+        assert_eq!(one.problems, [demanded]);
+        let mut report = ExportReport::default();
+        assert!(!report.admit(one, false));
+        assert_eq!((report.written, report.refused), (0, 1));
+    }
 }
 
 /// Made with the tools of the system: `printf 'run 2\0{}' | sha1sum`.

@@ -4,7 +4,8 @@ use annals::{Annals, ExecuteError, Request};
 use annals_domain::intent::CancelIntent;
 use annals_domain::pipeline::{FrameKind, PushFrame};
 use annals_domain::run::{Decide, DecisionType, RecordUsage, StartValidation};
-use annals_domain::{ActorRef, IntentId, PipelineId, RunId};
+use annals_domain::snapshot::{AddItem, ContextItemKind, FinalizeSnapshot, NewItem};
+use annals_domain::{ActorRef, GitOid, IntentId, PipelineId, RunId, SnapshotId};
 use annals_projections::{ContextPipelineView, IntentView, RunView};
 use futures::executor::block_on;
 use serde_json::{Value, json};
@@ -35,7 +36,7 @@ fn me() -> ActorRef {
     ActorRef::human("me")
 }
 
-const COMMIT: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+pub const COMMIT: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 
 /// What is said against each object, by the last digit of its id.
 fn violations(objects: &[Value]) -> Vec<(u128, String)> {
@@ -54,7 +55,7 @@ fn violations(objects: &[Value]) -> Vec<(u128, String)> {
         .collect()
 }
 
-fn check(objects: &[Value], expected: &[(u128, &str)]) {
+pub fn check(objects: &[Value], expected: &[(u128, &str)]) {
     let found = violations(objects);
     let found: Vec<(u128, &str)> = found
         .iter()
@@ -67,7 +68,7 @@ fn check(objects: &[Value], expected: &[(u128, &str)]) {
     }
 }
 
-fn statuses(words: &[&str]) -> Value {
+pub fn statuses(words: &[&str]) -> Value {
     let entry = |word| json!({ "status": word, "changed_at": "2026-01-02T03:04:05Z" });
     words.iter().map(entry).collect()
 }
@@ -394,4 +395,40 @@ fn an_adopted_provenance_is_as_it_came() {
             .contains("would be written into run-"),
         "{report}"
     );
+}
+
+#[test]
+fn the_versions_of_an_adopted_object_are_its_own_until_our_first_event() {
+    let log = log();
+    let fields = json!({ "prompt": "p", "header_version": 3, "schema_version": 7, "statuses": [] });
+    import_text(&log, lines(&[object("intent", 1, fields)]));
+    let intent = IntentId(id(1));
+    let versions = || {
+        let view: IntentView = block_on(log.get(intent)).unwrap();
+        (view.header.header_version, view.header.schema_version)
+    };
+    assert_eq!(versions(), (3, 7));
+    let reason = None;
+    execute(&log, CancelIntent { intent, reason }).unwrap();
+    assert_eq!(versions(), (1, 1));
+}
+
+#[test]
+fn an_adopted_snapshot_is_open() {
+    let log = log();
+    let fields = json!({ "selection_strategy": "explicit" });
+    import_text(&log, lines(&[object("context_snapshot", 1, fields)]));
+    let snapshot = SnapshotId(id(1));
+    let item = NewItem {
+        kind: ContextItemKind::File,
+        path: "a".into(),
+        preview: None,
+        blob: Some(GitOid::Sha1([1; 20])),
+        content: None,
+    };
+    let add = AddItem { snapshot, item };
+    execute(&log, add.clone()).unwrap();
+    let summary = None;
+    execute(&log, FinalizeSnapshot { snapshot, summary }).unwrap();
+    assert!(execute(&log, add).is_err(), "it is finalized");
 }

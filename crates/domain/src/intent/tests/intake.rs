@@ -1,6 +1,7 @@
 //! Document 004, Intent: what is proposed, who lets it go on, what is asked and
 //! answered. Each test has the name of its row or sentence (dialects.md C).
 
+mod analyses;
 mod axis;
 mod parts;
 mod questions;
@@ -529,6 +530,26 @@ fn what_an_intent_says_is_kept_verbatim_and_apart() {
     assert_eq!(texts[0], [prompt]);
     // But the white space between tokens of JSON.
     assert_eq!(texts[1], ["ui", "画面", r#"{"b":1.50,"a":2}"#]);
+}
+
+#[test]
+fn a_source_is_given_and_one_of_those_there_are() {
+    let read = |fields: &str| Command::from_json("submit_intent", fields);
+    for source in Source::ALL {
+        let fields = format!(r#"{{"prompt":"p","source":"{source}"}}"#);
+        assert!(read(&fields).is_ok(), "{fields}");
+    }
+    for (fields, says) in [
+        (r#"{"prompt":"p"}"#, "source"),
+        (
+            r#"{"prompt":"p","source":"hunch"}"#,
+            "human, audit, epiphany, reflection",
+        ),
+        (r#"{"prompt":"p","source":"Human"}"#, "human, audit"),
+    ] {
+        let error = read(fields).unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }
 
 #[test]

@@ -100,6 +100,19 @@ fn a_frame_is_stored_with_its_content_apart() {
 }
 
 #[test]
+fn the_summary_of_a_frame_may_be_blank() {
+    let given = Given::new().command(create(0));
+    for summary in ["", " \n"] {
+        let frame = PushFrame {
+            summary: summary.into(),
+            ..push(FrameKind::ToolCall)
+        };
+        let emitted = given.decide(frame).expect("accepted");
+        assert_eq!(texts(&emitted), [[summary]]);
+    }
+}
+
+#[test]
 fn content_goes_with_data_that_can_have_it_as_a_member() {
     let given = Given::new().command(create(0));
     let with = |data: Option<&str>| {
@@ -363,6 +376,20 @@ fn a_policy_must_make_sense() {
             ),
             "{refusal}"
         );
+    }
+}
+
+#[test]
+fn a_protected_kind_is_not_blank() {
+    let given = Given::new().command(create(0));
+    for blank in ["", " "] {
+        let policy = EvictionPolicy::MaxFrames(MaxFrames {
+            max_frames: None,
+            protected: vec![FrameKind::Checkpoint, FrameKind::Other(blank.into())],
+        });
+        let refusal = given.decide(set_policy(policy)).expect_err("blank");
+        let said = "protected: a kind must not be blank";
+        assert!(refusal.to_string().contains(said), "{refusal}");
     }
 }
 

@@ -414,6 +414,31 @@ fn no_decision_of_a_run_that_reverts_changes_the_task() {
     }
 }
 
+#[test]
+fn each_verdict_may_have_its_rationale() {
+    let verdicts = DecisionType::LISTED.iter().cloned().chain([other()]);
+    for verdict in verdicts {
+        let (given, run) = match verdict {
+            DecisionType::Rollback => reverting(),
+            _ => (given(), RUN),
+        };
+        let chosen = (verdict == DecisionType::Commit).then_some(APPLIED);
+        let emitted = given
+            .decide(Decide {
+                chosen_patchset_id: chosen,
+                rationale: Some("why".into()),
+                ..Decide::new(run, verdict.clone())
+            })
+            .expect("accepted");
+        assert!(
+            matches!(&emitted[0].event, AnyEvent::Run(Event::DecisionMade(made))
+                if made.rationale == Some(crate::Slot(0))),
+            "{verdict}: {emitted:?}"
+        );
+        assert_eq!(texts(&emitted)[0], ["why"], "{verdict}");
+    }
+}
+
 /// Where each verdict is accepted; everywhere else it is refused.
 #[test]
 fn decisions_are_accepted_while_validating_or_on_a_failed_run() {

@@ -187,3 +187,38 @@ fn no_command_of_another_system_is_judged_again_under_its_id() {
     }
     assert_eq!(stage.verdict(get_diff()), "CommandAccepted");
 }
+
+#[test]
+fn what_is_unknown_can_be_aborted_and_completed() {
+    for stage in [taken_over(None), taken_over(Some(anything()))] {
+        assert_eq!(stage.status(), SessionStatus::Unknown);
+        let mut aborted = stage.clone();
+        assert_eq!(aborted.when(abort()), ["aborted"]);
+        assert_eq!(aborted.status(), SessionStatus::Error);
+        let mut completed = stage;
+        assert_eq!(completed.when(complete()), ["completed"]);
+        assert_eq!(completed.status(), SessionStatus::Completed);
+    }
+}
+
+#[test]
+fn a_terminal_status_that_is_said_ends_the_queue_and_all_that_is_asked_for() {
+    let policy = PolicyProfile {
+        require_approval_for_push: true,
+        ..anything()
+    };
+    let waiting = taken_over(Some(policy))
+        .after(submit(1, push("a")))
+        .after(submit(2, request_approval(&["deploy"])));
+    let left = |stage: &Stage| {
+        let session = stage.session();
+        (session.queue.len(), session.pending.len())
+    };
+    assert_eq!(left(&waiting), (1, 2));
+    for over in [SessionStatus::Error, SessionStatus::Completed] {
+        let ended = then(waiting.clone(), status(over));
+        assert_eq!((ended.status(), left(&ended)), (over, (0, 0)));
+    }
+    let paused = then(waiting, status(SessionStatus::Paused));
+    assert_eq!(left(&paused), (1, 2), "no other status does");
+}

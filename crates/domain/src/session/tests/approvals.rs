@@ -81,6 +81,29 @@ fn a_request_that_is_rejected_asks_for_nothing() {
     assert!(stage.session().pending.is_empty());
 }
 
+#[test]
+fn no_more_than_a_thousand_commands_wait_or_ask() {
+    let mut waiting = Stage::under(guarded());
+    for number in 1..=1_000 {
+        waiting.when(submit(number, push("a")));
+    }
+    let mut asking = Stage::under(guarded());
+    for number in 1..=1_000 {
+        asking.when(submit(number, request_approval(&["deploy"])));
+    }
+    for mut stage in [waiting, asking] {
+        for more in [push("a"), request_approval(&["deploy"])] {
+            let says = "1000 commands of it wait for an approval";
+            stage.check_invalid(submit(1_001, more), "session", says);
+        }
+        // What adds to neither is judged.
+        assert_eq!(
+            stage.when(submit(1_001, get_diff())),
+            ["1001 GetDiff", "1001 accepted"]
+        );
+    }
+}
+
 // Approving.
 
 #[test]

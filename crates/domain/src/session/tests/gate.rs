@@ -400,17 +400,20 @@ fn moves(steps: &[&str]) -> Stage {
     })
 }
 
-fn seen(stage: Stage, number: u128, item: &str, status: &str) -> Stage {
-    let items = vec![WorkItemSummary {
+fn listed(item: &str, status: &str) -> WorkItemSummary {
+    WorkItemSummary {
         id: item.into(),
         title: "work".into(),
         status: status.into(),
         assignee: None,
-    }];
+    }
+}
+
+fn seen(stage: Stage, number: u128, item: &str, status: &str) -> Stage {
     let read = RecordBacklog {
         session: SESSION,
         id: id(number),
-        items,
+        items: vec![listed(item, status)],
     };
     stage
         .after(submit(number, query_backlog()))
@@ -471,6 +474,91 @@ fn a_transition_that_succeeded_is_the_state_from_then_on() {
         details,
     });
     assert_eq!(read.verdict(transition("A-1", "Done")), "CommandAccepted");
+}
+
+#[test]
+fn a_state_that_another_session_read_does_not_count() {
+    let other = SessionId(Uuid::from_u128(2));
+    let policy = PolicyProfile {
+        allowed_work_item_transitions: Some(words(&["Open->Done"])),
+        ..anything()
+    };
+    let query = SubmitCommand {
+        session: other,
+        ..submit(1, query_backlog())
+    };
+    let read = RecordBacklog {
+        session: other,
+        id: id(1),
+        items: vec![listed("A-1", "Open")],
+    };
+    let stage = Stage::under(policy.clone())
+        .after(create(other, policy))
+        .after(query)
+        .after(read);
+    assert_eq!(stage.session_of(other).work_items["A-1"], "Open");
+    assert_eq!(stage.verdict(transition("A-1", "Done")), NOT_ALLOWED);
+    let read_here = seen(stage, 2, "A-1", "Open");
+    assert_eq!(
+        read_here.verdict(transition("A-1", "Done")),
+        "CommandAccepted"
+    );
+}
+
+#[test]
+fn tickets_are_told_apart_by_their_ids_alone() {
+    let to_done = |id: &str, hint: &str| TransitionTicket {
+        item: WorkItemRef {
+            id: id.into(),
+            provider_hint: Some(hint.into()),
+        },
+        state: "Done".into(),
+    };
+    // The ticket that was read has no hint.
+    let stage = seen(moves(&["Open->Done"]), 1, "A-1", "Open");
+    for hint in ["jira", "linear"] {
+        assert_eq!(stage.verdict(to_done("A-1", hint)), "CommandAccepted");
+        assert_eq!(stage.verdict(to_done("A-2", hint)), NOT_ALLOWED);
+    }
+    let done = stage
+        .after(submit(2, to_done("A-1", "jira")))
+        .after(succeeds(2));
+    assert_eq!(done.verdict(to_done("A-1", "linear")), NOT_ALLOWED);
+    assert_eq!(done.verdict(transition("A-1", "Done")), NOT_ALLOWED);
+}
+
+// Kinds that are reserved.
+
+#[test]
+fn a_reserved_kind_that_is_accepted_creates_no_session_and_links_no_node() {
+    let other = SessionId(Uuid::from_u128(2));
+    let spawn = SpawnSession {
+        config: config(other, anything()),
+    };
+    let link = LinkPlanNode {
+        plan_node_id: "build".into(),
+    };
+    let mut stage = Stage::under(anything());
+    assert_eq!(
+        stage.when(submit(1, spawn)),
+        ["1 SpawnSession", "1 accepted"]
+    );
+    assert_eq!(
+        stage.when(submit(2, link)),
+        ["2 LinkPlanNode", "2 accepted"]
+    );
+    assert_eq!(stage.when(succeeds(1)), ["1 Success"]);
+    assert_eq!(stage.when(succeeds(2)), ["2 Success"]);
+    let of_other = SubmitCommand {
+        session: other,
+        ..submit(3, get_diff())
+    };
+    let missing = Refusal::NotFound {
+        kind: Kind::Session,
+        id: other.0,
+    };
+    assert_eq!(stage.refusal(of_other), missing);
+    assert!(stage.session().nodes.is_empty());
 }
 
 // What is recorded.

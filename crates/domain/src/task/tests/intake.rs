@@ -289,3 +289,57 @@ fn a_dependency_is_done_once_the_task_in_its_place_is() {
     finish(&mut given, successor);
     assert!(given.decide(CreateRun::new(task(21))).is_ok());
 }
+
+// What a dependency may be.
+
+#[test]
+fn a_task_may_depend_on_tasks_of_any_intent() {
+    let other = IntentId(Uuid::from_u128(6));
+    let mut given = with_tasks(&[(11, &[])])
+        .command(SubmitIntent {
+            id: Some(other),
+            ..SubmitIntent::new(Source::Human, "Another")
+        })
+        .command(create(task(21)));
+    given.execute(CreateTask {
+        intent: Some(other),
+        dependencies: vec![task(11), task(21)],
+        ..create(task(31))
+    });
+    let dependencies = |given: &Given, number| state(given, task(number)).dependencies;
+    assert_eq!(dependencies(&given, 31), [task(11), task(21)]);
+    given.execute(depends((21, 11)));
+    assert_eq!(dependencies(&given, 21), [task(11)]);
+}
+
+#[test]
+fn a_way_through_a_superseded_task_counts_for_a_cycle() {
+    let mut given = with_tasks(&[(11, &[])]).command(CreateTask {
+        dependencies: vec![task(11)],
+        ..create(task(21))
+    });
+    given.execute(fail_task(11));
+    given.execute(RerunIntent {
+        intent: INTENT,
+        instruction: None,
+    });
+    let successor = state(&given, task(11)).superseded_by.expect("a successor");
+    let back = AddDependency {
+        task: successor,
+        dependency: task(21),
+    };
+    let around = [successor, task(21), task(11), successor].map(|it| it.0);
+    match given.decide(back) {
+        Err(Refusal::Cycle { path, .. }) => assert_eq!(path, around),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_task_that_runs_may_run_again_with_a_dependency_that_is_not_done() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[])]);
+    given.execute(CreateRun::new(task(12)));
+    given.execute(depends((12, 11)));
+    assert_eq!(statuses(&given, &[11, 12]), ["draft", "running"]);
+    assert!(given.decide(CreateRun::new(task(12))).is_ok());
+}

@@ -1,28 +1,28 @@
 //! What the events do to the views.
 
-use annals_domain::pipeline::{FrameKind, FramePushed, MaxFramesSet};
+use annals_domain::pipeline::{FrameKind, FramePushed, GlobalSummarySet, MaxFramesSet};
 use annals_domain::plan::{
     StepAdded, StepFramesLinked, StepOutputRecorded, StepStatus, StepStatusChanged,
     StepTaskSpawned, StoredStep,
 };
 use annals_domain::run::{
-    ApplyStatus, Created, DecisionMade, DecisionType, DiffFormat, Failed, PatchSetApplied,
-    PatchSetProposed, PatchSetReverted, PatchingStarted, ProvenanceRecorded, Status, StoredTokens,
-    UsageRecorded, ValidationStarted,
+    ApplyStatus, Created, DecisionMade, DecisionType, DiffFormat, Failed, MetricsRecorded,
+    PatchSetApplied, PatchSetProposed, PatchSetReverted, PatchingStarted, ProvenanceRecorded,
+    Status, StoredTokens, UsageRecorded, ValidationStarted,
 };
 use annals_domain::snapshot::{
     BlobAttached, ContextItemKind, Finalized, ItemAdded, Opened, SelectionStrategy,
 };
 use annals_domain::{
     DecisionId, FrameId, GitOid, Json, Ordered, PatchSetId, Pieces, ProvenanceId, RunId,
-    StoredEnvironment, StreamKind, StreamRef, TaskId, pipeline, plan, run, snapshot, task,
+    StoredEnvironment, StreamKind, StreamRef, TaskId, intent, pipeline, plan, run, snapshot, task,
 };
 use annals_event_log::Position;
 
 use crate::testing::{Story, fold, id, redacted, stream, time};
 use crate::{
-    ContextPipelineView, Entry, EvictedFrame, ObjectView, PatchSetView, PieceValue, PlanView,
-    ProvenanceView, RunView, TokenUsageView, View,
+    ContextPipelineView, Entry, EvictedFrame, IntentView, ObjectView, PatchSetView, PieceValue,
+    PlanView, ProvenanceView, RunView, TokenUsageView, View,
 };
 
 fn view<V: View>(story: &Story, number: u8) -> V {
@@ -586,4 +586,36 @@ fn a_task_collects_its_runs_and_ends_with_a_reason() {
     assert_eq!(task.runs, [RunId(id(3)), RunId(id(2))]);
     assert_eq!(task.status, task::Status::Failed);
     assert_eq!(task.reason.unwrap().as_str(), Some("why"));
+}
+
+#[test]
+fn the_last_content_the_last_metrics_and_the_last_global_summary_count() {
+    let own = stream(StreamKind::Intent, id(1));
+    let mut intents = Story::new();
+    intents.push(own, |pieces| {
+        intent::Event::from(intent::Submitted {
+            refines: None,
+            prompt: pieces.text("p"),
+        })
+    });
+    let (mut runs, mut pipelines) = (started(), pipeline_of(1));
+    for text in ["1", "2"] {
+        intents.push(own, |pieces| {
+            let content = pieces.text(text);
+            intent::Event::from(intent::Analyzed { content })
+        });
+        on_run(&mut runs, |pieces| MetricsRecorded {
+            metrics: pieces.text(text),
+        });
+        pipelines.push(pipeline_stream(), |pieces| {
+            let summary = Some(pieces.text(text));
+            pipeline::Event::from(GlobalSummarySet { summary })
+        });
+    }
+    let content = view::<IntentView>(&intents, 1).content.unwrap();
+    assert_eq!(content.as_str(), Some("2"));
+    let metrics = view::<RunView>(&runs, 1).metrics.unwrap();
+    assert_eq!(metrics.to_string(), "2");
+    let summary = view::<ContextPipelineView>(&pipelines, 1).global_summary;
+    assert_eq!(summary.unwrap().as_str(), Some("2"));
 }

@@ -2,8 +2,9 @@
 //! children (document 004; dialects.md C), computed and never stored.
 
 use super::*;
-use crate::Dependence;
+use crate::run::ApplyPatchSet;
 use crate::task::CancelTask;
+use crate::{Dependence, PatchSetId};
 use ApprovalStatus::{Approved, Blocked, Done, Error, Executing, Proposed, Rejected};
 
 /// An executing intent.
@@ -234,6 +235,33 @@ fn children_and_tasks_count_together_and_over_generations() {
 }
 
 #[test]
+fn a_child_among_its_own_ancestors_counts_as_open_and_no_command_makes_one() {
+    let given = with_children(&[Done]);
+    assert_eq!(status(&given, 1), Done);
+    let ring = Decomposed {
+        children: vec![intent(1)],
+    };
+    let ringed = given.clone().event(intent(2).stream(), intent_event(ring));
+    assert_eq!(status(&ringed, 1), Executing);
+    assert_eq!(status(&ringed, 2), Executing);
+    // A child is new, and its parent is there.
+    let part_of = |number, parent| SubmitIntent {
+        child_of: Some(intent(parent)),
+        ..risky(number, Risk::High)
+    };
+    let (kind, id) = (Kind::Intent, intent(1).0);
+    assert_eq!(
+        given.decide(part_of(1, 2)),
+        Err(Refusal::Exists { kind, id })
+    );
+    let id = intent(3).0;
+    assert_eq!(
+        given.decide(part_of(3, 3)),
+        Err(Refusal::NotFound { kind, id })
+    );
+}
+
+#[test]
 fn an_intent_whose_children_failed_has_nothing_of_its_own_to_try_anew() {
     let given = with_children(&[Error]);
     assert_eq!(status(&given, 1), Error);
@@ -362,4 +390,73 @@ fn an_intent_cannot_wait_for_what_it_is_a_part_of() {
             "{refusal}"
         );
     }
+}
+
+#[test]
+fn an_open_question_stops_no_run_of_what_is_executing() {
+    let given = executing()
+        .command(task_of(1, 11))
+        .command(ask(1, &["which?"]));
+    assert!(state(&given, 1).needs_clarification());
+    let emitted = given.decide(CreateRun::new(task(11))).expect("accepted");
+    assert_eq!(
+        names(&emitted),
+        ["run.created", "task.run_added", "task.started"]
+    );
+}
+
+#[test]
+fn what_is_executing_takes_no_run_once_it_is_cancelled_or_completed() {
+    let given = executing().command(task_of(1, 11));
+    assert!(given.decide(CreateRun::new(task(11))).is_ok());
+    let cancelled = given.clone().command(cancel());
+    let refusal = cancelled.decide(CreateRun::new(task(11))).unwrap_err();
+    check_transition(&refusal, "cancelled", "create_run of a task of it");
+    // Its tasks end with one that is completed.
+    let completed = given.command(CompleteIntent {
+        abandon_open: true,
+        ..CompleteIntent::new(INTENT)
+    });
+    let refusal = completed.decide(CreateRun::new(task(11))).unwrap_err();
+    let of_task = format!("task {} is cancelled: create_run", task(11));
+    assert!(refusal.to_string().starts_with(&of_task), "{refusal}");
+}
+
+#[test]
+fn a_run_that_reverts_a_patch_set_asks_nothing_of_the_intent() {
+    let patch_set = PatchSetId(Uuid::from_u128(71));
+    let mut given = executing().command(task_of(1, 11));
+    let run = RunId(given.execute(CreateRun::new(task(11)))[0].stream.id);
+    given.execute(StartPatching { run });
+    given.execute(ProposePatchSet {
+        id: Some(patch_set),
+        ..ProposePatchSet::new(run, DiffFormat::Unified)
+    });
+    given.execute(StartValidation { run });
+    given.execute(ApplyPatchSet { patch_set });
+    given.execute(cancel());
+    assert!(given.decide(CreateRun::new(task(11))).is_err());
+    let reverting = CreateRun {
+        reverts: Some(patch_set),
+        ..CreateRun::new(task(11))
+    };
+    let emitted = given.decide(reverting).expect("accepted");
+    assert_eq!(names(&emitted), ["run.created", "task.run_added"]);
+}
+
+#[test]
+fn a_part_begins_work_on_an_approved_parent_that_waits_for_answers_and_others() {
+    let mut given = Given::new()
+        .command(risky(9, Risk::High))
+        .command(SubmitIntent {
+            depends_on: vec![intent(9)],
+            ..risky(1, Risk::Low)
+        })
+        .command(ask(1, &["which?"]));
+    assert!(given.decide(start(1)).is_err());
+    let answered = given.clone().command(answer(1, None));
+    assert!(answered.decide(start(1)).is_err());
+    let emitted = given.execute(child(2));
+    assert!(names(&emitted).contains(&"intent.execution_started"));
+    assert_eq!(status(&given, 1), Executing);
 }

@@ -106,6 +106,50 @@ fn the_log_says_how_often_a_rejected_review_retries() {
 }
 
 #[test]
+fn only_reviews_use_up_retries() {
+    let mut given = with_tasks(&[(11, &[])]);
+    for _ in 0..3 {
+        let (run, _) = validate(&mut given, WORK, 1);
+        given.execute(Decide::new(run, DecisionType::Retry));
+        let (run, _) = validate(&mut given, WORK, 1);
+        given.execute(FailRun {
+            run,
+            error: "no space".into(),
+        });
+    }
+    for expected in [
+        DecisionType::Retry,
+        DecisionType::Retry,
+        DecisionType::Abandon,
+    ] {
+        assert_eq!(decision(&reject(&mut given)), expected);
+    }
+}
+
+#[test]
+fn a_run_that_reverts_a_patch_set_is_not_reviewed() {
+    let mut given = with_tasks(&[(11, &[])]);
+    let (_, patch_sets) = validate(&mut given, WORK, 1);
+    let patch_set = patch_sets[0];
+    given.execute(ApplyPatchSet { patch_set });
+    let reverting = CreateRun {
+        reverts: Some(patch_set),
+        ..CreateRun::new(WORK)
+    };
+    let run = RunId(given.execute(reverting)[0].stream.id);
+    given.execute(StartPatching { run });
+    given.execute(StartValidation { run });
+    for verdict in [ReviewVerdict::Approved, ReviewVerdict::Rejected] {
+        let refusal = given.decide(review(WORK, verdict)).unwrap_err();
+        assert!(
+            matches!(&refusal, Refusal::Invalid { field: "task", reason }
+                if reason.contains("reverts what was applied")),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
 fn the_last_attempt_may_still_be_approved() {
     let mut given = with_tasks(&[(11, &[])]);
     reject(&mut given);
@@ -286,6 +330,13 @@ fn what_a_review_cannot_mean_is_refused() {
         (
             RecordReview {
                 chosen_patchset_id: Some(patch_sets[0]),
+                ..rejected()
+            },
+            "chosen_patchset_id, result_commit_sha",
+        ),
+        (
+            RecordReview {
+                result_commit_sha: Some(GitOid::Sha1([7; 20])),
                 ..rejected()
             },
             "chosen_patchset_id, result_commit_sha",
