@@ -48,13 +48,13 @@ pub use annals_event_log as event_log;
 pub use annals_projections as projections;
 pub use annals_store_rocks as store_rocks;
 pub use annals_wire as wire;
+pub use came_from::CameFrom;
 pub use environment::environment;
 pub use flow::As;
 pub use gate::Gated;
 pub use intake::InboxDetails;
 pub use observations::{Noticed, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
-pub use came_from::CameFrom;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
 pub use redaction::{

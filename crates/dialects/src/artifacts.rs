@@ -3,11 +3,12 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use annals::Annals;
 use annals_domain::{ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Timestamp};
 use annals_event_log::{Digest, Position, Query};
+use annals_files::Root;
 use annals_projections::{ArtifactView, ContextItem, Entry, Fold, ObjectView, PieceValue};
 use bytes::Bytes;
 use serde::Serialize;
@@ -228,8 +229,10 @@ impl Checker<'_> {
             .key
             .strip_prefix("file://")
             .unwrap_or(&artifact.key);
+        // A key may come from elsewhere: it names nothing outside of the folder, and follows no link.
         let path = self.check.files.join(key);
-        match measure(&path) {
+        let opened = Root::of(&self.check.files).and_then(|root| root.open(&path));
+        match opened.and_then(measure) {
             Ok((size, hash)) => compare_measured(artifact, size, hash),
             Err(error) => Verdict::Unknown(format!("{}: {error}", path.display())),
         }
@@ -371,8 +374,7 @@ fn is_blob(blob: GitOid, content: &[u8]) -> Verdict {
 }
 
 /// The size and the hash of a file, however large it is.
-fn measure(path: &Path) -> std::io::Result<(u64, IntegrityHash)> {
-    let mut file: File = annals_files::open(path)?;
+fn measure(mut file: File) -> std::io::Result<(u64, IntegrityHash)> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut size = 0;

@@ -35,8 +35,9 @@ mod root;
 pub use dir::{Dir, Entry, Kind};
 pub use root::Root;
 
-/// Where a process finds what it was given: a pipe among it is one that somebody just made for it.
-const GIVEN: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+/// Where a process finds what it was given, by number: a pipe among it is one that somebody just made
+/// for it.
+const GIVEN: [&str; 2] = ["/dev/fd/", "/proc/self/fd/"];
 
 /// Opens a file for reading that a person named: a regular file, or what they gave this process, as
 /// `/dev/stdin` or a shell's `<(command)`; links are followed.
@@ -45,12 +46,7 @@ const GIVEN: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
 /// Those of the operating system; [`io::ErrorKind::InvalidInput`] where there is something else, as a
 /// named pipe or a folder.
 pub fn open(path: &Path) -> io::Result<File> {
-    let is_given = GIVEN.iter().any(|given| {
-        path.as_os_str()
-            .as_encoded_bytes()
-            .starts_with(given.as_bytes())
-    });
-    if is_given || path == Path::new("/dev/null") {
+    if is_given(path) || path == Path::new("/dev/null") {
         return File::open(path);
     }
     let flags = raw(OFlags::NONBLOCK | OFlags::CLOEXEC);
@@ -85,8 +81,12 @@ pub fn open_with(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
 }
 
 fn is_given(path: &Path) -> bool {
-    let path = path.as_os_str().as_encoded_bytes();
-    GIVEN.iter().any(|given| path.starts_with(given.as_bytes()))
+    let Some(path) = path.to_str() else {
+        return false;
+    };
+    let number = GIVEN.iter().find_map(|given| path.strip_prefix(given));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    path == "/dev/stdin" || number.is_some_and(is_number)
 }
 
 fn raw(flags: OFlags) -> i32 {

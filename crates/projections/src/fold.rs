@@ -1,21 +1,30 @@
 //! Folding a stream into the view of one of its objects.
 
-use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, pipeline, run};
+use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, pipeline, plan, run};
 use uuid::Uuid;
 
 use crate::views::TokenUsageView;
 use crate::{Entry, ObjectView};
 
 /// Whether an event tells something of an object. Tokens that a run used count
-/// to its provenance, which the event does not name, and the uses of frames to
-/// their pipeline, which they do not change.
+/// to its provenance, which the event does not name.
 pub fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bool {
     let usage = matches!(event, AnyEvent::Run(run::Event::UsageRecorded(_)));
-    let of_frames = matches!(event, AnyEvent::Pipeline(pipeline::Event::FramesUsed(_)))
-        && (kind, id) == (Kind::ContextPipeline, stream.id);
     (usage && kind == Kind::Provenance)
-        || of_frames
+        || beside(event).is_some_and(|of| (of, stream.id) == (kind, id))
         || event.touches(stream.id).contains(&(kind, id))
+}
+
+/// What an event is about that says something beside the object of its stream: it changes nothing of
+/// what git-internal has of it, so that its header and its seal stay as they are.
+pub(crate) fn beside(event: &AnyEvent) -> Option<Kind> {
+    use plan::Event::{Assigned, Restored, Revised};
+    match event {
+        AnyEvent::Pipeline(pipeline::Event::FramesUsed(_)) => Some(Kind::ContextPipeline),
+        AnyEvent::Plan(Revised(_) | Assigned(_) | Restored(_)) => Some(Kind::Plan),
+        AnyEvent::Run(run::Event::EndedAfterIntent(_)) => Some(Kind::Run),
+        _ => None,
+    }
 }
 
 /// Folds the entries of one stream, in their order, into the view of one

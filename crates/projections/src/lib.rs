@@ -39,8 +39,8 @@ pub use adoption::adopted_view;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going,
     Inbox, InboxEntry, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
-    ListQuery, Listed, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems,
-    WorkItemsQuery,
+    ListQuery, Listed, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery,
+    WorkItems, WorkItemsQuery,
 };
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};

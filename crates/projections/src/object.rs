@@ -1,9 +1,8 @@
 //! All views side by side.
 
 use annals_domain::{
-    Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, ObservationId, PatchSetId,
-    PipelineId, PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId,
-    pipeline,
+    Adoption, DecisionId, EvidenceId, IntentId, Kind, ObservationId, PatchSetId, PipelineId,
+    PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
@@ -70,13 +69,9 @@ macro_rules! objects {
 
             /// Folds in a later entry that is about the object.
             pub(crate) fn evolve(&mut self, entry: &Entry) {
-                // Going on with an adopted object's lists is no change of it,
-                // nor is the use of a pipeline's frames.
-                let used = matches!(
-                    entry.event,
-                    AnyEvent::Pipeline(pipeline::Event::FramesUsed(_))
-                );
-                if !used && entry.event.adoption() != Some(Adoption::Continued) {
+                // Going on with an adopted object's lists is no change of it.
+                let is_beside = crate::fold::beside(&entry.event).is_some();
+                if !is_beside && entry.event.adoption() != Some(Adoption::Continued) {
                     self.header_mut().touch(entry);
                 }
                 match self { $(ObjectView::$kind(view) => view.evolve(entry),)+ }

@@ -85,6 +85,12 @@ fn lines(report: &RetentionReport) -> Vec<String> {
         if report.written > 0 {
             lines.push(format!("{} written from the log", blobs(report.written)));
         }
+        if !report.removed.is_empty() {
+            lines.push(format!(
+                "{} not kept, since their content was removed from the log; what keeps them goes with a release",
+                blobs(report.removed.len())
+            ));
+        }
         if report.other_hash > 0 {
             lines.push(format!(
                 "{} under ids of the repository's hash, which is not the log's",

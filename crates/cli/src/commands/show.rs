@@ -5,7 +5,8 @@ use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, TaskId, Timestamp};
 use annals::event_log::{Digest, ReadError};
 use annals::projections::{
-    ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue, SealCheck, check_seal,
+    ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue, SealCheck,
+    check_seal,
 };
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde::Serialize;
@@ -64,9 +65,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if let Some(adopted) = &view.header().adopted {
         remark.push_str(&format!(" (adopted from {})", adopted.dialect.name()));
     }
-    if let ObjectView::PatchSet(patch_set) = &view {
-        remark.push_str(&beyond_json(patch_set));
-    }
+    remark.push_str(&beyond_json(&view));
     if let ObjectView::ContextPipeline(pipeline) = &view {
         remark.push_str(&of_window(pipeline));
     }
@@ -287,7 +286,23 @@ fn of_window(pipeline: &ContextPipelineView) -> String {
 }
 
 /// What the JSON has no word for.
-fn beyond_json(patch_set: &PatchSetView) -> String {
+fn beyond_json(view: &ObjectView) -> String {
+    match view {
+        ObjectView::PatchSet(patch_set) => of_patch_set(patch_set),
+        ObjectView::Run(run) => match run.ended_after_intent {
+            Some((intent, status)) => format!(" (ended after intent {intent} was {status})"),
+            None => String::new(),
+        },
+        ObjectView::Plan(plan) => {
+            let by = plan.revised_by.map(|by| format!(" (revised by {by})"));
+            let back = plan.restores.map(|to| format!(" (goes back to {to})"));
+            [by, back].into_iter().flatten().collect()
+        }
+        _ => String::new(),
+    }
+}
+
+fn of_patch_set(patch_set: &PatchSetView) -> String {
     match (
         patch_set.apply_status,
         patch_set.reverted_by,

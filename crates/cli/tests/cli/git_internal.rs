@@ -153,7 +153,10 @@ fn free_json_has_the_same_hash_after_an_export_and_an_import() {
     let lines = format!(
         "{}\n{}\n{}",
         human("create_task", json!({ "id": uuid(2), "title": "t" })),
-        human("create_run", json!({ "id": uuid(3), "task": uuid(2), "commit": COMMIT })),
+        human(
+            "create_run",
+            json!({ "id": uuid(3), "task": uuid(2), "commit": COMMIT })
+        ),
         // Spaces of a person's hand, and a number that is not written as serde would.
         format_args!(
             r#"{{"command":"record_tool_invocation","actor":{{"kind":"agent","id":"coder"}},"run":"{}","id":"{}","tool_name":"sh","status":"ok","args":{{ "z" : [ 1.50, 2 ],  "a b": "x  \" y" }}}}"#,
@@ -162,16 +165,16 @@ fn free_json_has_the_same_hash_after_an_export_and_an_import() {
         )
     );
     let answers = place.run_with(&["apply"], lines).ok().lines();
-    assert!(answers.iter().all(|answer| answer["ok"] == true), "{answers:?}");
+    assert!(
+        answers.iter().all(|answer| answer["ok"] == true),
+        "{answers:?}"
+    );
     let shown = |log: &str, more: &[&str]| {
         let args = ["--log", log, "show", &uuid(4), "--as", "git-internal"];
         place.run(&[&args[..], more].concat()).ok().stdout
     };
     let json = shown("log", &[]);
-    assert!(
-        json.contains(r#"{"z":[1.50,2],"a b":"x  \" y"}"#),
-        "{json}"
-    );
+    assert!(json.contains(r#"{"z":[1.50,2],"a b":"x  \" y"}"#), "{json}");
     let exported = place.run(&["export", "git-internal"]).ok().stdout;
     std::fs::write(place.path("all.jsonl"), exported).unwrap();
     place.run(&["--log", "other", "init"]).ok();

@@ -74,7 +74,9 @@ fn a_type_that_is_not_listed_is_kept_and_said() {
         .run(&["settings", "classification.unknown_type", "audit"])
         .ok();
     let args = ["judge", "it", "--type", "survey"];
-    place.run(&args).fails(0, &["\"survey\" is none of feature"]);
+    place
+        .run(&args)
+        .fails(0, &["\"survey\" is none of feature"]);
     let shown = place.run(&["show", "it", "--as", "forge", "--json"]).ok();
     assert_eq!(shown.json()["flow"], json!(["audit", "report"]));
     // By lines, too; a listed word in other letters is a slip.

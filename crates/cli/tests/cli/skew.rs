@@ -29,7 +29,10 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
     assert_eq!(json["created_at"], "2026-01-05T00:00:00Z");
     assert_eq!(json["updated_at"], "2026-01-05T00:00:00Z");
     assert_eq!(
-        (&json["clock_skew"]["events"], &json["clock_skew"]["position"]),
+        (
+            &json["clock_skew"]["events"],
+            &json["clock_skew"]["position"]
+        ),
         (&json!(1), &json!(2))
     );
     // What another system gets makes sense, too.
@@ -41,7 +44,8 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
     let create = json!({ "max_frames": 4 });
     let pipeline = place.accept(&[human("create_pipeline", create)]).remove(0);
     let push = |summary: &str, at: &str| {
-        let push = json!({ "pipeline": pipeline, "kind": "checkpoint", "summary": summary, "at": at });
+        let push =
+            json!({ "pipeline": pipeline, "kind": "checkpoint", "summary": summary, "at": at });
         place.accept(&[human("push_frame", push)]);
     };
     push("first", "2100-01-02T00:00:00Z");
@@ -62,12 +66,18 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
         "{verified}"
     );
     let json = place.run(&["verify", "--json"]).ok().json();
-    assert_eq!((&json["ok"], &json["clock_skew"]["events"]), (&json!(true), &json!(2)));
+    assert_eq!(
+        (&json["ok"], &json["clock_skew"]["events"]),
+        (&json!(true), &json!(2))
+    );
     // What comes later moves the time on again; a seal of an object with such events holds.
     let describe = json!({ "object": intent, "visibility": "public", "at": day(9) });
     place.accept(&[human("set_metadata", describe)]);
     place.accept(&[human("seal", json!({ "object": intent, "at": day(1) }))]);
     let json = place.run(&["show", &intent, "--json"]).ok().json();
     assert_eq!(json["updated_at"], "2026-01-09T00:00:00Z");
-    assert!(json["checksum"].is_string() && json["seal"].is_null(), "{json}");
+    assert!(
+        json["checksum"].is_string() && json["seal"].is_null(),
+        "{json}"
+    );
 }

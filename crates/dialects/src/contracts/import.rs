@@ -6,7 +6,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufReader, Seek};
+use std::fs::File;
+use std::io::{self, BufReader, Seek};
 use std::path::Path;
 
 use annals::domain::session::{Adopted, CommandBody, Event, SessionConfig, StoredConfig};
@@ -135,14 +136,18 @@ fn start(
     let file = annals_files::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
-        let source = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        let source = io::Error::from(io::ErrorKind::IsADirectory);
         return Err(unreadable(source));
     }
     let path = path.to_owned();
     let read = move |outlet: &mut Outlet<News, ContractsImportError>| {
+        let unreadable = |source| ContractsImportError::Unreadable {
+            path: path.clone(),
+            source,
+        };
+        let file = seekable(file).map_err(unreadable)?;
         let ids = Texts::new(BufReader::new(&file)).filter_map(|text| id_of(&text.text.ok()?));
         outlet.send(News::Ids(ids.collect()))?;
-        let unreadable = |source| ContractsImportError::Unreadable { path, source };
         (&file).rewind().map_err(unreadable)?;
         let mut texts = Texts::new(BufReader::new(file));
         while let Some(text) = texts.next() {
@@ -154,6 +159,17 @@ fn start(
     };
     let news = reading::start("contracts", READY, News::End, read).map_err(unreadable)?;
     Ok((news, metadata.len()))
+}
+
+/// It is read twice, which a pipe cannot be: what comes from one is kept in a file without a name.
+fn seekable(mut file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    let mut kept = tempfile::tempfile()?;
+    io::copy(&mut file, &mut kept)?;
+    kept.rewind()?;
+    Ok(kept)
 }
 
 fn without_secrets(mut text: Text, secrets: &Secrets) -> (Text, Vec<Hit>) {

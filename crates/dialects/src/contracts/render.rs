@@ -197,16 +197,10 @@ impl Renderer {
 
     /// The status that an event of the session's own life brings, and why: what happened, and the
     /// words of who did it.
-    fn status_of(
-        &self,
-        event: &log::Event,
-        content: &Content<'_>,
-    ) -> Option<SessionStatusChanged> {
+    fn status_of(&self, event: &log::Event, content: &Content<'_>) -> Option<SessionStatusChanged> {
         let (status, what, words) = match event {
             log::Event::Created(_) => (SessionStatus::Running, "Session created", None),
-            log::Event::Resumed(event) => {
-                (SessionStatus::Running, "Session resumed", event.reason)
-            }
+            log::Event::Resumed(event) => (SessionStatus::Running, "Session resumed", event.reason),
             log::Event::Approved(event) => {
                 (SessionStatus::Running, "Session approved", event.reason)
             }
@@ -220,9 +214,11 @@ impl Renderer {
             log::Event::ApprovalRequired(_) if self.status == SessionStatus::NeedsApproval => {
                 return None;
             }
-            log::Event::ApprovalRequired(_) => {
-                (SessionStatus::NeedsApproval, "Session requires approval", None)
-            }
+            log::Event::ApprovalRequired(_) => (
+                SessionStatus::NeedsApproval,
+                "Session requires approval",
+                None,
+            ),
             log::Event::Aborted(event) => (SessionStatus::Error, "Session aborted", event.reason),
             log::Event::Completed(event) => {
                 (SessionStatus::Completed, "Session completed", event.reason)

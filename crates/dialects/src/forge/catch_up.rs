@@ -3,7 +3,7 @@
 
 use annals::domain::intent::{Cancelled, Completed, ExecutionStarted, Rejected};
 use annals::domain::{ActorKind, Dialect, Emitted, IntentId, Pieces, StreamRef};
-use annals::{Annals, LoadError, CameFrom, ViewError};
+use annals::{Annals, CameFrom, LoadError, ViewError};
 
 use super::difference;
 use super::facts::{self, FileRules, emitted};

@@ -66,7 +66,11 @@ pub(super) fn release(
 fn insert(files: &mut Files, path: Vec<String>, id: ObjectId) {
     if let [kind, object, name] = path.as_slice() {
         let number = |name: &str| name.split('-').next().map(str::to_owned);
-        let first = vec![kind.clone(), object.clone(), number(name).unwrap_or_default()];
+        let first = vec![
+            kind.clone(),
+            object.clone(),
+            number(name).unwrap_or_default(),
+        ];
         let same = |other: &[String]| match other {
             [a, b, c] => a == kind && b == object && number(c) == number(name),
             _ => false,
@@ -151,7 +155,9 @@ fn write(
         Some((commit, _)) => PreviousValue::MustExistAndMatch(Target::Object(commit)),
     };
     if files.is_empty() {
-        return old.map_or(Ok(()), |(commit, _)| delete(repository, commit)).map(|()| None);
+        return old
+            .map_or(Ok(()), |(commit, _)| delete(repository, commit))
+            .map(|()| None);
     }
     let paths: Vec<(&[String], ObjectId)> = files.iter().map(|(path, id)| (&**path, *id)).collect();
     let mut trees = Vec::new();
@@ -205,7 +211,11 @@ fn delete(repository: &Repository, commit: ObjectId) -> Result<(), RetentionErro
     let mut packed = Locked::take(repository)?;
     let current = match fs::read_to_string(&file) {
         Ok(text) => text.trim().parse().ok(),
-        Err(_) => packed.under(NAME).into_iter().find(|(name, _)| name == NAME).map(|(_, id)| id),
+        Err(_) => packed
+            .under(NAME)
+            .into_iter()
+            .find(|(name, _)| name == NAME)
+            .map(|(_, id)| id),
     };
     if current != Some(commit) {
         return Err(RetentionError::Changed {
@@ -243,7 +253,10 @@ fn write_tree(
                     .iter()
                     .map(|(path, id)| (path.get(1..).unwrap_or(&[]), *id));
                 let below: Vec<_> = below.collect();
-                (EntryKind::Tree.into(), write_tree(repository, &below, written)?)
+                (
+                    EntryKind::Tree.into(),
+                    write_tree(repository, &below, written)?,
+                )
             }
         };
         entries.push(Entry {

@@ -94,7 +94,8 @@ impl Locked<'_> {
         synced.map_err(io_error)?;
         let put = self.lock.commit();
         put.map_err(|failed| io_error(failed.error))?;
-        self.repository.sync_folder(self.repository.git.common_dir())
+        self.repository
+            .sync_folder(self.repository.git.common_dir())
     }
 }
 
@@ -206,7 +207,11 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_refs_is_not_taken_for_one() {
-        for bad in [format!("{A}\n"), format!("^{A}\n"), format!("{A} refs/heads/main")] {
+        for bad in [
+            format!("{A}\n"),
+            format!("^{A}\n"),
+            format!("{A} refs/heads/main"),
+        ] {
             assert_eq!(parse(bad.as_bytes()), None, "{bad}");
         }
     }

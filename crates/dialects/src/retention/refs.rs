@@ -19,7 +19,7 @@ const PREFIX: &str = "refs/ai/blobs/";
 pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
     let wanted: BTreeSet<ObjectId> = held.iter().map(|held| held.id).collect();
     let missing = |there: HashSet<ObjectId>| -> BTreeSet<ObjectId> {
-        let new = wanted.iter().filter(|id| !there.contains(id));
+        let new = wanted.iter().filter(|id| !there.contains(*id));
         new.copied().collect()
     };
     let there = there(repository, packed_refs::ids(repository, PREFIX)?)?;
@@ -85,7 +85,9 @@ fn there(
     };
     for entry in entries {
         let entry = entry.map_err(io_error)?.file_name();
-        let id = entry.to_str().and_then(|name| name.parse::<ObjectId>().ok());
+        let id = entry
+            .to_str()
+            .and_then(|name| name.parse::<ObjectId>().ok());
         found.extend(id.filter(|id| id.kind() == repository.git.object_hash()));
     }
     Ok(found)

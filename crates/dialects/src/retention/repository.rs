@@ -283,7 +283,9 @@ impl Repository {
         if !folders.is_empty() {
             folders.insert(self.objects_folder());
         }
-        folders.iter().try_for_each(|folder| self.sync_folder(folder))
+        folders
+            .iter()
+            .try_for_each(|folder| self.sync_folder(folder))
     }
 
     /// Puts the names in a folder on disk.
@@ -381,7 +383,8 @@ impl Repository {
     /// Sets a ref as a file of its own, under git's own lock on it, and puts it on disk.
     pub(super) fn set_ref(&self, edit: RefEdit) -> Result<(), RetentionError> {
         let patience = Fail::AfterDurationWithBackoff(PATIENCE);
-        let file = self.git.common_dir().join(edit.name.to_path());
+        let name = edit.name.to_path().map_err(|error| self.error(error))?;
+        let file = self.git.common_dir().join(name);
         let transaction = self.git.refs.transaction();
         let prepared = transaction.prepare(Some(edit), patience, patience);
         let prepared = prepared.map_err(|error| self.error(error))?;

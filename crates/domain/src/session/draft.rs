@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
-    CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, RATE_LIMIT_SCOPE, RejectionRule,
-    Session, SessionStatus, State, Throttled, TokenSource, Waiting, gate,
+    CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, RATE_LIMIT_SCOPE,
+    RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, Waiting, gate,
 };
 use crate::bucket::{self, Level};
 use crate::pieces::Pieces;

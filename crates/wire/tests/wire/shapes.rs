@@ -101,19 +101,32 @@ fn a_changed_contract_has_a_version_and_dated_lines() {
     let digest = digest_of_shapes(&workspace_file("crates/dialects/tests/it/contracts/golden"));
     let page = read(&workspace_file("docs/contracts.md"));
     let lines = lines_under("## Change log", &page);
-    let told: Vec<_> = lines.iter().filter_map(|line| contract_line(line)).collect();
-    assert_eq!(told.len(), lines.iter().filter(|line| is_dated(line)).count());
+    let told: Vec<_> = lines
+        .iter()
+        .filter_map(|line| contract_line(line))
+        .collect();
+    assert_eq!(
+        told.len(),
+        lines.iter().filter(|line| is_dated(line)).count()
+    );
     let (version, latest) = told[0];
     assert_eq!(
         latest, digest,
         "a contract changed: add a line to docs/contracts.md and to CHANGELOG.md (Shapes) with a new version"
     );
     let stated = format!("Version of the contracts: **{version}**");
-    assert!(page.contains(&stated), "docs/contracts.md does not say {stated:?}");
+    assert!(
+        page.contains(&stated),
+        "docs/contracts.md does not say {stated:?}"
+    );
     let mut versions: Vec<&str> = told.iter().map(|(version, _)| *version).collect();
     versions.sort_unstable();
     versions.dedup();
-    assert_eq!(versions.len(), told.len(), "each change has its own version");
+    assert_eq!(
+        versions.len(),
+        told.len(),
+        "each change has its own version"
+    );
     let log = shape_lines(&read(&workspace_file("CHANGELOG.md")));
     let logged = log.iter().find_map(|line| contract_line(line));
     assert_eq!(logged, Some((version, latest)), "CHANGELOG.md, Shapes");

@@ -8,7 +8,8 @@ use annals::domain::{AnyEvent, Kind, session};
 use annals::event_log::memory::MemoryLog;
 use annals::event_log::{Blob, Blobs, Content, EventLog, ModelCheckpoint, ReadModels, Record, Row};
 use annals::projections::{
-    Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Text, Tree, TreeQuery,
+    Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Text, Tree,
+    TreeQuery,
 };
 use futures::executor::block_on;
 use proptest::collection::vec;

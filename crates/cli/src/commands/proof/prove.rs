@@ -4,7 +4,7 @@ use std::path::Path;
 
 use annals::event_log::Position;
 use annals::proof::{Detail, Proof, ProofError, TreeHead};
-use annals::{Annals, ObjectRef, CameFrom, ViewError};
+use annals::{Annals, CameFrom, ObjectRef, ViewError};
 use serde_json::json;
 use uuid::Uuid;
 

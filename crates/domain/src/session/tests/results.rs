@@ -153,7 +153,10 @@ fn artifacts_are_recorded_after_a_commands_end_and_of_no_command() {
         id: None,
         ..artifact(1)
     };
-    assert_eq!(belongs(&mut stage, of_session.clone()), Correlation::default());
+    assert_eq!(
+        belongs(&mut stage, of_session.clone()),
+        Correlation::default()
+    );
     // The session may be over, too.
     let mut stage = stage.after(complete());
     assert_eq!(belongs(&mut stage, of_session), Correlation::default());
@@ -163,7 +166,9 @@ fn artifacts_are_recorded_after_a_commands_end_and_of_no_command() {
 fn so_many_commands_are_remembered_after_their_end() {
     let mut stage = Stage::under(anything());
     for number in 1..=LAST_ENDED as u128 + 1 {
-        stage = stage.after(submit(number, get_diff())).after(succeeds(number));
+        stage = stage
+            .after(submit(number, get_diff()))
+            .after(succeeds(number));
     }
     stage.check_invalid(artifact(1), "id", "among the last 256 that did");
     assert_eq!(stage.when(artifact(2)), ["Diff a.diff"]);

@@ -332,7 +332,8 @@ impl Model {
     /// A command that ended may still have made something, and so may the session itself.
     fn accepted_command(&mut self, session: SessionId, id: Option<CommandId>) -> Judged {
         let session = self.session(session)?;
-        let is_known = |id: CommandId| session.open.contains(&id.0) || session.ended.contains(&id.0);
+        let is_known =
+            |id: CommandId| session.open.contains(&id.0) || session.ended.contains(&id.0);
         demand(id.is_none_or(is_known)).map(|()| true)
     }
 
