@@ -230,8 +230,10 @@ impl Checker<'_> {
             .strip_prefix("file://")
             .unwrap_or(&artifact.key);
         // A key may come from elsewhere: it names nothing outside of the folder, and follows no link.
-        let path = self.check.files.join(key);
-        let opened = Root::of(&self.check.files).and_then(|root| root.open(&path));
+        let files = std::path::absolute(&self.check.files);
+        let files = files.unwrap_or_else(|_| self.check.files.clone());
+        let path = files.join(key);
+        let opened = Root::of(&files).and_then(|root| root.open(&path));
         match opened.and_then(measure) {
             Ok((size, hash)) => compare_measured(artifact, size, hash),
             Err(error) => Verdict::Unknown(format!("{}: {error}", path.display())),

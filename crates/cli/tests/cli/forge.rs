@@ -275,6 +275,27 @@ fn intents_of_agents_are_taken_as_they_come() {
         (&third["outcome"], &third["status"]),
         (&"recorded".into(), &"proposed".into())
     );
+    // An agent's own word approves nothing, neither at once nor later.
+    put(
+        &place,
+        "intents/own.yaml",
+        intent("risk: high\nstatus: approved\n"),
+    );
+    let own = watching.next();
+    assert_eq!(
+        (&own["outcome"], &own["status"]),
+        (&"recorded".into(), &"proposed".into()),
+        "{own}"
+    );
+    assert!(own.to_string().contains("waits for a person"), "{own}");
+    put(
+        &place,
+        "intents/own.yaml",
+        intent("risk: high\nstatus: executing\n"),
+    );
+    std::thread::sleep(Duration::from_millis(1_200));
+    let shown = place.run(&["show", "own", "--as", "forge", "--json"]).ok();
+    assert_eq!(shown.json()["status"], "proposed");
     // What an export writes there is no news: what comes next is the draft.
     place
         .run(&["approve", "bad", "--actor", "human:approver"])

@@ -102,7 +102,10 @@ impl Place {
 impl Ran {
     fn of(output: Output) -> Ran {
         Ran {
-            status: output.status.code().expect("the program was killed"),
+            status: match output.status.code() {
+                Some(status) => status,
+                None => panic!("the program was killed: {output:?}"),
+            },
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
         }

@@ -182,7 +182,7 @@ fn staged(
         }
         _ => {
             if now == Stage::Proposed && stage(file) > Stage::Proposed {
-                events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
+                events.extend(facts::approved(id, intent.risk.filter(|_| goes_on)));
             }
             if now < Stage::Begun && stage(file) == Stage::Begun {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));

@@ -1,9 +1,9 @@
 //! What a folder's files say, as events: facts that no decider judges.
 
 use annals::domain::intent::{
-    self, AdoptedStatus, Approved, Approver, ClarificationAnswered, ClarificationRequested,
-    Classified, Decomposed, ExecutionStarted, ListedType, Rejected, Risk, RiskBasis, TakenIn,
-    TaskAdded, TypeBasis, WorkType, risk_in_words,
+    self, Activated, AdoptedStatus, Approved, Approver, ClarificationAnswered,
+    ClarificationRequested, Classified, Decomposed, ExecutionStarted, ListedType, Rejected, Risk,
+    RiskBasis, TakenIn, TaskAdded, TypeBasis, WorkType, risk_in_words,
 };
 use annals::domain::task::{self, AdoptedTask, Planned, ReviewRecorded};
 use annals::domain::{
@@ -143,7 +143,7 @@ impl IntentFacts<'_> {
         let id = self.id;
         match self.intent.status {
             IntentStatus::Proposed | IntentStatus::Cancelled => Vec::new(),
-            IntentStatus::Approved => vec![self.approved()],
+            IntentStatus::Approved => self.approved(),
             IntentStatus::Rejected => {
                 vec![emitted(id, Rejected { reason: None }, Pieces::new())]
             }
@@ -151,20 +151,21 @@ impl IntentFacts<'_> {
             | IntentStatus::Done
             | IntentStatus::Blocked
             | IntentStatus::Error => {
-                let started = emitted(id, ExecutionStarted {}, Pieces::new());
-                vec![self.approved(), started]
+                let mut events = self.approved();
+                events.push(emitted(id, ExecutionStarted {}, Pieces::new()));
+                events
             }
         }
     }
 
-    fn approved(&self) -> Emitted {
+    fn approved(&self) -> Vec<Emitted> {
         approved(self.id, self.intent.risk.filter(|_| self.rules.goes_on))
     }
 }
 
 /// That somebody let an intent go on: the system, where a risk that its author
-/// declared is given.
-pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Emitted {
+/// declared is given. Work on it may begin then.
+pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Vec<Emitted> {
     let mut pieces = Pieces::new();
     let reason = declared.map(|risk| risk_in_words(risk, RiskBasis::Declared, None, None));
     let approved = Approved {
@@ -174,7 +175,8 @@ pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Emitted {
         },
         reason: pieces.optional_text(reason.as_deref()),
     };
-    emitted(id, approved, pieces)
+    let activated = emitted(id, Activated { reason: None }, Pieces::new());
+    vec![emitted(id, approved, pieces), activated]
 }
 
 /// That a file says a type or a risk.

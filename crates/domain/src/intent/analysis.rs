@@ -342,7 +342,7 @@ fn children(
 ) -> Result<Vec<Emitted>, DecideError> {
     let source = world.intent(parent)?.source.unwrap_or(Source::Human);
     let names = child_names(asked, meta)?;
-    let (mut events, mut ids) = (Vec::new(), Vec::new());
+    let mut proposed = Vec::new();
     for (number, child) in asked.iter().enumerate() {
         not_blank("child_intents.title", &child.title)?;
         for label in &child.labels {
@@ -366,12 +366,27 @@ fn children(
             ..SubmitIntent::new(source, prompt)
         };
         world.absent(id.stream())?;
-        events.extend(propose(world, id, &submit)?);
-        ids.push(id);
+        let events = propose(world, id, &submit)?;
+        proposed.push(Proposed {
+            id,
+            needs: submit.depends_on,
+            events,
+        });
     }
+    let ids = proposed.iter().map(|child| child.id).collect();
+    // No event names what is not there yet.
+    let ordered = in_order(proposed, |child| child.id, |child| child.needs.clone());
+    let mut events: Vec<Emitted> = ordered.into_iter().flat_map(|child| child.events).collect();
     // Behind them: what folds it knows them.
     events.push(decomposed(parent, ids));
     Ok(events)
+}
+
+/// A child that is made.
+struct Proposed {
+    id: IntentId,
+    needs: Vec<IntentId>,
+    events: Vec<Emitted>,
 }
 
 /// The ids of children by what they call each other; they must not wait in a circle.

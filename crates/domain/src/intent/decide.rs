@@ -97,7 +97,7 @@ pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> 
     let current = require_active(world, intent, "select_plan")?.plan;
     let assigned = plan::decide::selected(world, plan, intent, current)?;
     if current == Some(plan) {
-        return Ok(Vec::new());
+        return Ok(Vec::from_iter(assigned));
     }
     let mut events = vec![emit(intent, PlanSelected { plan }, Pieces::new())];
     events.extend(assigned);

@@ -225,10 +225,14 @@ fn approved(id: IntentId, life: Life, by: Approver, reason: Option<&str>) -> Vec
     let mut pieces = Pieces::new();
     let reason = pieces.optional_text(reason);
     let mut events = vec![emit(id, Approved { by, reason }, pieces)];
-    if matches!(life, Life::Absent | Life::Draft { .. }) {
-        events.push(emit(id, Activated { reason: None }, Pieces::new()));
-    }
+    events.extend(activated(id, life));
     events
+}
+
+/// That work on an intent may begin, unless it may already.
+fn activated(id: IntentId, life: Life) -> Option<Emitted> {
+    let is_draft = matches!(life, Life::Absent | Life::Draft { .. });
+    is_draft.then(|| emit(id, Activated { reason: None }, Pieces::new()))
 }
 
 fn refuse(
@@ -290,13 +294,37 @@ pub(super) fn open_intent(
     Ok(state)
 }
 
-pub(crate) fn judge(world: &mut World, command: &JudgeIntent, _: &Meta) -> Decided {
+/// A risk that is judged lower lets through what would wait: that is an approval, and as much a
+/// person's, and another one's than who asked.
+fn check_lower(
+    world: &mut World,
+    state: &State,
+    risk: Option<Risk>,
+    meta: &Meta,
+) -> Result<(), DecideError> {
+    let is_lower = |risk| state.risk.is_none_or(|before| risk < before);
+    if state.stage != Stage::Proposed || !risk.is_some_and(is_lower) {
+        return Ok(());
+    }
+    let before = state.risk.map_or("unknown", Risk::as_str);
+    let what = format!("a lower risk of an intent of {before} risk");
+    approval::by_a_person(&what, &meta.actor)?;
+    let own_requests = world.settings()?.own_requests;
+    Ok(approval::by_another(
+        &state.asked_by,
+        &meta.actor,
+        own_requests,
+    )?)
+}
+
+pub(crate) fn judge(world: &mut World, command: &JudgeIntent, meta: &Meta) -> Decided {
     if command.work_type.is_none() && command.risk.is_none() {
         let reason = "at least one of them must be given";
         return Err(Refusal::invalid("type, risk", reason).into());
     }
     let id = command.intent;
     let state = open_intent(world, id, "judge_intent")?;
+    check_lower(world, &state, command.risk, meta)?;
     let mut flow = Vec::new();
     if let Some(work_type) = &command.work_type {
         work_type.check("type")?;
@@ -419,22 +447,24 @@ pub(super) fn require_ready(
 ///
 /// # Errors
 /// [`DecideError::Needs`] what is not loaded, and why no run may begin.
-pub fn run_begins(world: &mut World, id: IntentId) -> Result<Option<Emitted>, DecideError> {
+pub fn run_begins(world: &mut World, id: IntentId) -> Result<Vec<Emitted>, DecideError> {
     let Some(state) = world.intent_if_any(id)? else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let asked = "create_run of a task of it";
     require_open(id, &state, asked)?;
     match state.stage {
         Stage::Approved => {
             require_ready(world, id, &state, asked)?;
-            Ok(Some(started(id)))
+            // One that an import or an older version approved may be a draft still.
+            let activated = activated(id, state.life);
+            Ok(activated.into_iter().chain([started(id)]).collect())
         }
         Stage::Proposed if state.is_taken_in => {
             let allowed = "approved or executing (approve_intent)";
             Err(refuse(id, "proposed", asked, allowed))
         }
-        Stage::Proposed | Stage::Rejected | Stage::Executing => Ok(None),
+        Stage::Proposed | Stage::Rejected | Stage::Executing => Ok(Vec::new()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is accepted of a plan, and what happens then.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::{
     AddStep, Assigned, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput,
@@ -57,7 +58,11 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
             .restores
             .map(|plan| emit(id, Restored { plan }, Pieces::new())),
     );
-    emitted.extend(previous.map(|plan| emit(plan, Revised { by: id }, Pieces::new())));
+    if let Some(plan) = previous
+        && plan_if_any(world, plan)?.is_some()
+    {
+        emitted.push(emit(plan, Revised { by: id }, Pieces::new()));
+    }
     emitted.extend(intent.map(|intent| {
         intent::decide::emit(intent, intent::PlanSelected { plan: id }, Pieces::new())
     }));
@@ -82,15 +87,37 @@ fn line(world: &mut World, command: &CreatePlan) -> Result<Line, DecideError> {
         None => None,
     };
     let intent = command.intent.or(inherited);
-    let latest = match intent {
+    let selected = match intent {
         Some(intent) => intent::decide::require_active(world, intent, "create_plan")?.plan,
         None => None,
     };
+    let latest = selected.map(|plan| latest_of(world, plan)).transpose()?;
     let previous = command.previous.or(latest);
     if let Some(previous) = previous {
         require_latest(world, previous, latest, "previous")?;
     }
     Ok(Line { intent, previous })
+}
+
+/// The end of the line of revisions that goes on from a plan. Older versions revised plans of an intent
+/// without selecting the revision.
+fn latest_of(world: &mut World, plan: PlanId) -> Result<PlanId, DecideError> {
+    let (mut latest, mut seen) = (plan, BTreeSet::from([plan]));
+    while let Some(next) = plan_if_any(world, latest)?.and_then(|state| state.revised_by) {
+        if !seen.insert(next) {
+            break;
+        }
+        latest = next;
+    }
+    Ok(latest)
+}
+
+/// A plan, unless nobody has it: what was adopted may name such a one.
+fn plan_if_any(world: &mut World, plan: PlanId) -> Result<Option<Arc<State>>, DecideError> {
+    match world.plan(plan) {
+        Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// Demands that a plan is the end of its line of revisions, and if its intent
@@ -157,8 +184,8 @@ pub(crate) fn selected(
 ) -> Result<Option<Emitted>, DecideError> {
     check_intent(world, plan, Some(intent), "plan")?;
     let state = world.plan(plan)?;
-    // A revision of the current one may have been drawn up for no intent.
-    let latest = current.filter(|current| state.previous != Some(*current));
+    // Revisions of the current one may have been drawn up for no intent.
+    let latest = current.map(|plan| latest_of(world, plan)).transpose()?;
     require_latest(world, plan, latest, "plan")?;
     let assigned = Assigned { intent };
     Ok(state
@@ -394,6 +421,7 @@ pub(crate) fn link_step_frames(world: &mut World, command: &LinkStepFrames, _: &
 pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
     require_open_intent(world, &state, "spawn_step_task of a plan of it")?;
+    check_intent(world, command.plan, command.intent, "plan")?;
     if let Some(existing) = require_step(&state, command.step)?.task {
         let reason = format!(
             "step {} has task {existing} already; a step has at most one",
@@ -412,7 +440,8 @@ pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: 
         acceptance_criteria: command.acceptance_criteria.clone(),
         requester: command.requester.clone(),
         parent: command.parent,
-        intent: command.intent,
+        // Work on a plan is work on its intent, whether the command says so or not.
+        intent: command.intent.or(state.intent),
         dependencies: Vec::new(),
         plan: None,
     };

@@ -94,11 +94,17 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     if status == task::Status::Draft {
         task::decide::require_dependencies(world, command.task, &of)?;
     }
-    let begun = match (of.intent, command.reverts) {
-        (Some(intent), None) => intent::intake::run_begins(world, intent)?,
-        _ => None,
-    };
-    if let Some(plan) = command.plan {
+    let mut begun = Vec::new();
+    if command.reverts.is_none() {
+        let planned_for = match command.plan {
+            Some(plan) => world.plan_intent(plan)?,
+            None => None,
+        };
+        let of_plan = planned_for.filter(|intent| of.intent != Some(*intent));
+        for intent in of.intent.into_iter().chain(of_plan) {
+            begun.extend(intent::intake::run_begins(world, intent)?);
+        }
+    } else if let Some(plan) = command.plan {
         world.require(StreamKind::Plan, plan)?;
     }
     let finalized = match command.snapshot {

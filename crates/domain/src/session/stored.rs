@@ -127,6 +127,38 @@ impl CommandBody {
     }
 }
 
+/// Paths that a commit includes by name, and of which no file is listed.
+fn left_out<'c>(included: &'c [String], files: &'c [String]) -> impl Iterator<Item = &'c str> {
+    let literal = included.iter().filter(|path| check_file(path).is_ok());
+    let is_listed = |path: &str| {
+        let below = |file: &String| {
+            file.strip_prefix(path)
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
+        files.iter().any(|file| file == path || below(file))
+    };
+    literal
+        .map(String::as_str)
+        .filter(move |path| !is_listed(path))
+}
+
+/// Demands that a path can be that of one file: neither a folder nor a pattern, as git reads them.
+fn check_file(path: &str) -> Result<(), Refusal> {
+    let is_folder = path.trim().is_empty()
+        || path.ends_with(['/', '.']) && path.trim_end_matches(['/', '.']).is_empty();
+    let is_file =
+        !is_folder && !path.ends_with('/') && !path.starts_with(':') && !path.contains(['*', '?']);
+    match is_file {
+        true => Ok(()),
+        false => {
+            let reason = format!(
+                "{path:?} is a folder or a pattern; list the files that the commit changes"
+            );
+            Err(Refusal::invalid("files", reason))
+        }
+    }
+}
+
 impl AgentCommand {
     /// What the gate looks at.
     pub fn facts(&self) -> CommandFacts {
@@ -135,13 +167,16 @@ impl AgentCommand {
             facts.branch = Some(branch.clone());
         }
         facts.files = self.files.as_ref().map(|files| {
-            let distinct: HashSet<&String> = files.iter().collect();
+            let mut distinct: HashSet<&str> = files.iter().map(String::as_str).collect();
+            if let CommandBody::Commit(commit) = &self.body {
+                distinct.extend(left_out(&commit.include_paths, files));
+            }
             u32::try_from(distinct.len()).unwrap_or(u32::MAX)
         });
         facts
     }
 
-    /// Checks that only a commit says what only a commit has.
+    /// Checks that only a commit says what only a commit has, and that its files are files.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].
@@ -155,7 +190,11 @@ impl AgentCommand {
                 let reason = format!("it is said of a Commit, and this is a {}", self.body.kind());
                 Err(Refusal::invalid(field, reason))
             }
-            _ => Ok(()),
+            _ => self
+                .files
+                .iter()
+                .flatten()
+                .try_for_each(|file| check_file(file)),
         }
     }
 

@@ -267,6 +267,9 @@ impl Fold<'_> {
         use plan::Event;
         match event {
             Event::Drafted(event) => self.drafted(event),
+            Event::Assigned(event) => {
+                self.link(self.own(), Relation::PlanIntent, event.intent.0);
+            }
             Event::Adopted(event) => self.plan_adopted(event),
             Event::StepAdded(event) => {
                 if event.index == 0 {
@@ -279,7 +282,6 @@ impl Fold<'_> {
             Event::StepFramesLinked(_)
             | Event::StepOutputRecorded(_)
             | Event::Revised(_)
-            | Event::Assigned(_)
             | Event::Restored(_)
             | Event::MetadataSet(_)
             | Event::Redacted(_)

@@ -890,6 +890,6 @@ fn what_is_adopted_again_leaves_nothing_of_what_it_was() {
         (row.events, row.first_position, row.last_position),
         (2, Position(1), Position(2))
     );
-    // The object, its list, its actor's block, what it names.
-    assert_eq!(dump(log, MODEL).len(), 4);
+    // The object, its list, its actor's block, what it names, its external id and the two lists of that.
+    assert_eq!(dump(log, MODEL).len(), 7);
 }

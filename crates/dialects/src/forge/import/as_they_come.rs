@@ -1,17 +1,21 @@
 //! Intents that agents write to `intents/`, as they come: each file by itself, with the rules of
 //! an import.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use annals::Annals;
-use annals::domain::{ActorKind, ActorRef, IntentId};
+use annals::domain::intent::{ApprovalStatus, RiskBasis, Source as IntentSource};
+use annals::domain::settings::State;
+use annals::domain::{ActorKind, ActorRef, IntentId, Kind};
+use annals::{Annals, At};
 
 use super::{IMPORTER, Import, Shown};
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
 use crate::forge::source::Source;
+use crate::forge::words::IntentStatus;
 use crate::report::{ImportReport, NAMED};
 use crate::secrets::{Redactions, Secrets};
 
@@ -158,13 +162,17 @@ async fn take(
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 taken.files.push((path, IntentBecame::Gone));
             }
-            Err(error) => return Err(unreadable(&path, error)),
+            Err(error) => {
+                let reason = unreadable(&path, error).to_string();
+                taken
+                    .files
+                    .push((path, IntentBecame::Broken { line: 1, reason }));
+            }
         }
     }
     let (mut report, settings) = (ImportReport::default(), annals.settings().await?);
     let mut source = Source::default();
     source.read_intents(there, secrets, &mut report);
-    source.let_go(&settings);
     if let Some(tasks) = folder.part(Part::Tasks)? {
         // What has tasks is not done without them.
         let has_tasks = |name: &&String| {
@@ -181,10 +189,18 @@ async fn take(
         total: source.len(),
     };
     let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
+    let held = import.hold_back(&mut source, &settings).await?;
+    source.let_go(&settings);
     import.intents(&source).await?;
     import.families().await?;
     let became = names.into_iter().map(|(path, name)| {
-        let became = import.of_file(&path, &name);
+        let mut became = import.of_file(&path, &name);
+        if let (Some(status), IntentBecame::Recorded { remarks, .. }) = (held.get(&name), &mut became) {
+            remarks.push(format!(
+                "its file says {}, and an agent's own word does not approve it: it waits for a person",
+                status.as_str()
+            ));
+        }
         (path, became)
     });
     taken.files.extend(became.collect::<Vec<_>>());
@@ -193,6 +209,41 @@ async fn take(
 }
 
 impl Import<'_> {
+    /// Takes for proposed what agents' files say was let go, where neither its risk nor the log lets it
+    /// go on: whatever an agent writes, it approves nothing. The answer is what they said.
+    async fn hold_back(
+        &self,
+        source: &mut Source,
+        settings: &State,
+    ) -> Result<HashMap<String, IntentStatus>, ForgeFolderError> {
+        let mut held = HashMap::new();
+        for file in &mut source.intents {
+            let said = file.intent.status;
+            let says_so = !matches!(
+                said,
+                IntentStatus::Proposed | IntentStatus::Rejected | IntentStatus::Cancelled
+            );
+            let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
+            let is_agents = file.intent.source != IntentSource::Human;
+            if !says_so || !is_agents || file.intent.risk.is_some_and(is_low) {
+                continue;
+            }
+            let id = self.id_of(&file.file.name).await?;
+            let is_proposed = match self.annals.place(id).await? {
+                Some((Kind::Intent, _)) => {
+                    let known = self.annals.forge_intent(id, At::Now).await?;
+                    known.status == ApprovalStatus::Proposed
+                }
+                _ => true,
+            };
+            if is_proposed {
+                file.intent.status = IntentStatus::Proposed;
+                held.insert(file.file.name.clone(), said);
+            }
+        }
+        Ok(held)
+    }
+
     /// What became of a file.
     fn of_file(&self, path: &Path, name: &str) -> IntentBecame {
         let file = path.display().to_string();

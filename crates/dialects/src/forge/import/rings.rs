@@ -161,7 +161,7 @@ impl Import<'_> {
     }
 
     /// The id of the intent of this name, which it has or would get.
-    async fn id_of(&self, name: &str) -> Result<IntentId, ForgeFolderError> {
+    pub(super) async fn id_of(&self, name: &str) -> Result<IntentId, ForgeFolderError> {
         let known = known_as(self.annals, &self.ids, name).await?;
         let known = known.filter(|object| object.kind == Kind::Intent);
         Ok(known.map_or_else(|| self.ids.intent(name), |object| IntentId(object.id)))

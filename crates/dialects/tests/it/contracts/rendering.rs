@@ -11,8 +11,7 @@ use annals_domain::session::{
     StoredConfig, Throttled, TokenSource, WorkspaceRef,
 };
 use annals_domain::{
-    AnyEvent, CommandId, Json, Kind, Pieces, RunId, SessionId, TaskId, Timestamp, Visibility,
-    pipeline,
+    AnyEvent, CommandId, Kind, Pieces, RunId, SessionId, TaskId, Timestamp, Visibility, pipeline,
 };
 use chrono::DateTime;
 use uuid::Uuid;
@@ -302,7 +301,7 @@ fn an_unknown_object_stands_in_its_place() {
     story
         .push(|pieces| ForeignRecorded {
             kind: "Moved".into(),
-            raw: pieces.json(&Json::parse(raw).unwrap()),
+            raw: pieces.text(raw),
         })
         .push(|pieces| ArtifactAvailable {
             kind: ArtifactKind::Log,

@@ -385,8 +385,13 @@ fn an_adopted_provenance_is_as_it_came() {
     assert!(json().contains("\"total_tokens\":2"), "{}", json());
     execute(&log, usage).unwrap();
     assert!(json().contains("\"total_tokens\":17"), "{}", json());
-    // It is there already, just so.
-    assert_eq!(import_text(&log, lines(&[provenance])).already_there, 1);
+    // It is not as it came any more, and is not taken again.
+    let again = import_text(&log, lines(&[provenance]));
+    assert!(
+        again.broken[0]
+            .reason
+            .contains("would be written into run-")
+    );
     let evidence = json!({ "run_id": run, "kind": "test", "tool": "cargo" });
     let report = import_text(&log, lines(&[object("evidence", 4, evidence)]));
     assert!(

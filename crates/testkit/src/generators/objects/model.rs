@@ -13,7 +13,7 @@ mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use annals_domain::{Command, FrameId, Kind};
+use annals_domain::{Command, FrameId, IntentId, Kind};
 use annals_domain::{intent, plan, task};
 use uuid::Uuid;
 
@@ -461,11 +461,13 @@ impl Model {
     fn spawn_step_task(&mut self, c: &plan::SpawnStepTask) -> Judged {
         let planned_for = self.plans.get(&c.plan.0)?.intent;
         self.open_for_work(planned_for)?;
+        let is_for = |intent: IntentId| planned_for.is_none_or(|planned| planned == intent.0);
+        demand(c.intent.is_none_or(is_for))?;
         demand(self.step(c.plan.0, c.step)?.task.is_none())?;
         let task = task::CreateTask {
             id: c.id,
             parent: c.parent,
-            intent: c.intent,
+            intent: c.intent.or(planned_for.map(IntentId)),
             ..task::CreateTask::new(c.title.as_str())
         };
         self.create_task(&task)?;

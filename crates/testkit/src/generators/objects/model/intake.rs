@@ -242,7 +242,12 @@ impl Model {
         demand(c.work_type.is_some() || c.risk.is_some())?;
         self.risk_by_rule(c.work_type.as_ref())?;
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
+        let (by, own) = (self.by, self.settings.own);
         let intent = self.open_intent(c.intent.0)?;
+        let is_lower = |risk| intent.risk.is_none_or(|before| risk < before);
+        if intent.stage == "proposed" && c.risk.is_some_and(is_lower) {
+            demand(by != "tester" && (own || by != intent.asked_by))?;
+        }
         intent.risk = c.risk.or(intent.risk);
         intent.taken_in = true;
         if lets_go && intent.stage == "proposed" {

@@ -41,7 +41,10 @@ impl Model {
             let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
             demand(needs.all(|id| self.tasks[&id].status == "done"))?;
         }
-        if let Some(intent) = task.intent.filter(|_| reverts.is_none()) {
+        let planned_for = c.plan.and_then(|plan| self.plans[&plan.0].intent);
+        let mut intents: Vec<Uuid> = task.intent.into_iter().chain(planned_for).collect();
+        intents.dedup();
+        for intent in intents.into_iter().filter(|_| reverts.is_none()) {
             self.run_begins(intent)?;
         }
         let task = self.tasks.get_mut(&c.task.0)?;
