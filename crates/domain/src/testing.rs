@@ -85,7 +85,12 @@ impl Given {
     fn actor(&self, command: Option<&Command>) -> ActorRef {
         let by_a_person = matches!(
             command,
-            Some(Command::ApproveIntent(_) | Command::ApproveSession(_) | Command::SetSetting(_))
+            Some(
+                Command::ApproveIntent(_)
+                    | Command::JudgeIntent(_)
+                    | Command::ApproveSession(_)
+                    | Command::SetSetting(_)
+            )
         );
         self.actor.clone().unwrap_or_else(|| match by_a_person {
             true => ActorRef::human("approver"),

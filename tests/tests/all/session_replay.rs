@@ -55,7 +55,7 @@ fn body() -> impl Strategy<Value = CommandBody> {
         2 => (0_usize..4).prop_map(|files| Commit {
             repo: repo(),
             message: "m".into(),
-            include_paths: vec!["a".into(); files],
+            include_paths: vec![".".into(); files],
             amend: false,
         }.into()),
         2 => Just(RunTests { repo: repo(), filter: None, timeout: None }.into()),

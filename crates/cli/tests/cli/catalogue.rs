@@ -138,7 +138,7 @@ fn lists_are_filtered_and_cut_into_pages() {
     assert_eq!(ids(&list(&["task", "--status", "done"])), [uuid(TASK)]);
     assert_eq!(
         ids(&list(&["Task", "--parent", &uuid(INTENT)])),
-        [uuid(TASK)]
+        [uuid(OF_STEP), uuid(TASK)]
     );
     assert_eq!(ids(&list(&["runs", "--parent", &uuid(PLAN)])), [uuid(RUN)]);
     assert_eq!(
@@ -300,6 +300,7 @@ fn a_tree_has_everything_that_belongs_to_an_object() {
         (3, DECISION),
         (3, PROVENANCE),
         (3, CALL),
+        (1, OF_STEP),
         (1, REFINED),
     ];
     let expected: Vec<(u64, String)> = expected.map(|(depth, id)| (depth, uuid(id))).to_vec();

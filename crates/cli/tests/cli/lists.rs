@@ -55,7 +55,16 @@ fn intents_are_listed_by_approval_type_risk_source_and_label_and_filters_combine
         .ok();
     place.run(&["reject", "b"]).ok();
     place
-        .run(&["judge", "c", "--type", "fix", "--risk", "low"])
+        .run(&[
+            "judge",
+            "c",
+            "--type",
+            "fix",
+            "--risk",
+            "low",
+            "--actor",
+            "human:approver",
+        ])
         .ok();
     assert_eq!(listed(&place, &["--approval", "approved"]), ["a", "c", "d"]);
     assert_eq!(listed(&place, &["--approval", "rejected"]), ["b"]);

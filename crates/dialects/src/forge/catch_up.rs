@@ -182,7 +182,8 @@ fn staged(
         }
         _ => {
             if now == Stage::Proposed && stage(file) > Stage::Proposed {
-                events.extend(facts::approved(id, intent.risk.filter(|_| goes_on)));
+                events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
+                events.push(facts::activated(id));
             }
             if now < Stage::Begun && stage(file) == Stage::Begun {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));

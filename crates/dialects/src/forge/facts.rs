@@ -143,29 +143,30 @@ impl IntentFacts<'_> {
         let id = self.id;
         match self.intent.status {
             IntentStatus::Proposed | IntentStatus::Cancelled => Vec::new(),
-            IntentStatus::Approved => self.approved(),
+            IntentStatus::Approved => vec![self.approved(), activated(id)],
+            // It is adopted as completed.
+            IntentStatus::Done => vec![
+                self.approved(),
+                emitted(id, ExecutionStarted {}, Pieces::new()),
+            ],
             IntentStatus::Rejected => {
                 vec![emitted(id, Rejected { reason: None }, Pieces::new())]
             }
-            IntentStatus::Executing
-            | IntentStatus::Done
-            | IntentStatus::Blocked
-            | IntentStatus::Error => {
-                let mut events = self.approved();
-                events.push(emitted(id, ExecutionStarted {}, Pieces::new()));
-                events
+            IntentStatus::Executing | IntentStatus::Blocked | IntentStatus::Error => {
+                let started = emitted(id, ExecutionStarted {}, Pieces::new());
+                vec![self.approved(), activated(id), started]
             }
         }
     }
 
-    fn approved(&self) -> Vec<Emitted> {
+    fn approved(&self) -> Emitted {
         approved(self.id, self.intent.risk.filter(|_| self.rules.goes_on))
     }
 }
 
 /// That somebody let an intent go on: the system, where a risk that its author
-/// declared is given. Work on it may begin then.
-pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Vec<Emitted> {
+/// declared is given.
+pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Emitted {
     let mut pieces = Pieces::new();
     let reason = declared.map(|risk| risk_in_words(risk, RiskBasis::Declared, None, None));
     let approved = Approved {
@@ -175,8 +176,12 @@ pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Vec<Emitted> {
         },
         reason: pieces.optional_text(reason.as_deref()),
     };
-    let activated = emitted(id, Activated { reason: None }, Pieces::new());
-    vec![emitted(id, approved, pieces), activated]
+    emitted(id, approved, pieces)
+}
+
+/// That work on what was approved may begin.
+pub(super) fn activated(id: IntentId) -> Emitted {
+    emitted(id, Activated { reason: None }, Pieces::new())
 }
 
 /// That a file says a type or a risk.

@@ -146,6 +146,8 @@ pub async fn retain(
     let (sender, receiver) = oneshot::channel();
     let work = move || {
         let done = work(log.as_ref(), &request, scope.as_ref(), named);
+        // Not the last to have it: the caller closes the log, and may end the process then.
+        drop(log);
         // The caller may have gone.
         let _ = sender.send(done);
     };

@@ -120,7 +120,10 @@ impl History {
 pub fn actor(commands: u64, command: &Command) -> ActorRef {
     let by_a_person = matches!(
         command,
-        Command::ApproveIntent(_) | Command::ApproveSession(_) | Command::SetSetting(_)
+        Command::ApproveIntent(_)
+            | Command::JudgeIntent(_)
+            | Command::ApproveSession(_)
+            | Command::SetSetting(_)
     );
     let asks = matches!(
         command,

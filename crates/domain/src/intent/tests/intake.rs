@@ -5,6 +5,7 @@ mod analyses;
 mod axis;
 mod parts;
 mod questions;
+mod ways_around;
 
 use super::*;
 use crate::run::{CreateRun, DiffFormat, ProposePatchSet, StartPatching, StartValidation};

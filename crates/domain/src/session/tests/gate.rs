@@ -656,3 +656,46 @@ fn a_policy_comes_back_as_it_was_given() {
     let stage = Stage::under(policy.clone());
     assert_eq!(stage.session().policy.as_deref(), Some(&policy));
 }
+
+#[test]
+fn the_files_of_a_commit_are_files_and_those_that_it_includes_count() {
+    let profile = PolicyProfile {
+        max_files_per_commit: Some(1),
+        ..anything()
+    };
+    let commit = |include: &[&str], files: &[&str]| SubmitCommand {
+        files: Some(words(files)),
+        ..submit(
+            1,
+            Commit {
+                repo: repo("/app"),
+                message: "m".into(),
+                include_paths: words(include),
+                amend: false,
+            },
+        )
+    };
+    for bad in [".", "", "src/", "src/*", "./", ":/", "a?"] {
+        let says = "is a folder or a pattern";
+        Stage::under(profile.clone()).check_invalid(commit(&["."], &[bad]), "files", says);
+    }
+    let verdict = |include: &[&str], files: &[&str]| {
+        let mut stage = Stage::under(profile.clone());
+        stage.when(commit(include, files)).concat()
+    };
+    for (include, files, passes) in [
+        (&["."][..], &["a"][..], true),
+        (&["src"], &["src/a"], true),
+        (&["src"], &["src/a", "src/b"], false),
+        (&["a", "b"], &[], false),
+        (&["a", "b"], &["a"], false),
+        (&["a"], &["a"], true),
+    ] {
+        let said = verdict(include, files);
+        assert_eq!(
+            !said.contains("Too many files"),
+            passes,
+            "{include:?} {files:?}: {said}"
+        );
+    }
+}

@@ -299,9 +299,20 @@ impl Model {
         let (current, chosen) = (intent.plan, Some(c.plan.0));
         intent.plan = chosen;
         demand(!plan.revised)?;
-        demand(current.is_none() || current == chosen || current == plan.previous)?;
+        let latest = current.map(|plan| self.end_of_line(plan));
+        demand(latest.is_none() || latest == chosen)?;
         self.plans.get_mut(&c.plan.0)?.intent = Some(c.intent.0);
         Some(current != chosen)
+    }
+
+    /// The last of the revisions of a plan, by what each says that it revises.
+    fn end_of_line(&self, plan: Uuid) -> Uuid {
+        let revises = |of: Uuid| self.plans.iter().find(|(_, it)| it.previous == Some(of));
+        let mut last = plan;
+        while let Some((next, _)) = revises(last) {
+            last = *next;
+        }
+        last
     }
 
     /// Nothing of an intent is open when it is completed.
@@ -341,6 +352,7 @@ impl Model {
             intent = intent.or(made_for);
         }
         let latest = intent.and_then(|id| self.intents.get(&id)?.plan);
+        let latest = latest.map(|plan| self.end_of_line(plan));
         let previous = c.previous.map(Uuid::from).or(latest);
         demand(latest.is_none() || previous == latest)?;
         if let Some(previous) = previous {

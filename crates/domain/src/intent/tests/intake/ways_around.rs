@@ -1,0 +1,164 @@
+//! Ways around an approval, and around the end of an intent, that are closed.
+
+use super::*;
+use crate::intent::{ActivateIntent, AnalyzeIntent, SelectPlan};
+use crate::plan::{NewStep, SpawnStepTask};
+
+const PLAN: PlanId = PlanId(Uuid::from_u128(70));
+const SECOND: PlanId = PlanId(Uuid::from_u128(71));
+const THIRD: PlanId = PlanId(Uuid::from_u128(72));
+
+/// An intent that waits for a person, and has a plan of one step.
+fn planned() -> Given {
+    let activate = ActivateIntent {
+        intent: intent(1),
+        reason: None,
+    };
+    let analyze = AnalyzeIntent {
+        intent: intent(1),
+        content: "what it takes".into(),
+    };
+    let plan = CreatePlan {
+        id: Some(PLAN),
+        intent: Some(intent(1)),
+        steps: vec![NewStep::new("do it")],
+        ..CreatePlan::default()
+    };
+    Given::new()
+        .by(ActorRef::agent("coder"))
+        .command(risky(1, Risk::High))
+        .command(analyze)
+        .command(activate)
+        .command(plan)
+}
+
+fn refused(given: &Given, command: impl Into<Command>) -> String {
+    given.decide(command).unwrap_err().to_string()
+}
+
+#[test]
+fn the_task_of_a_step_is_one_of_the_plans_intent() {
+    let spawn = SpawnStepTask {
+        id: Some(task(11)),
+        ..SpawnStepTask::new(PLAN, 0, "do it")
+    };
+    let given = planned().command(spawn.clone());
+    let AnyState::Task(state) = given.loaded(task(11).stream()).state else {
+        panic!("no task");
+    };
+    assert_eq!(state.intent, Some(intent(1)));
+    let says = refused(&given, CreateRun::new(task(11)));
+    assert!(says.contains("approve_intent"), "{says}");
+    let other = SpawnStepTask {
+        intent: Some(intent(2)),
+        ..spawn
+    };
+    let given = planned().command(risky(2, Risk::Low));
+    assert!(refused(&given, other).contains("plan"));
+}
+
+#[test]
+fn a_run_with_a_plan_asks_what_the_plans_intent_asks() {
+    let free = CreateTask {
+        id: Some(task(11)),
+        ..CreateTask::new("of no intent")
+    };
+    let run = CreateRun {
+        plan: Some(PLAN),
+        ..CreateRun::new(task(11))
+    };
+    let given = planned().command(free);
+    let says = refused(&given, run.clone());
+    assert!(says.contains("approve_intent"), "{says}");
+    let given = given.by(ActorRef::human("ada")).command(approve(1));
+    let kinds: Vec<&str> = given
+        .decide(run)
+        .unwrap()
+        .iter()
+        .map(|emitted| emitted.event.event_type())
+        .collect();
+    assert!(kinds.contains(&"intent.execution_started"), "{kinds:?}");
+}
+
+#[test]
+fn a_risk_is_judged_lower_by_a_person_who_did_not_ask() {
+    let ada = ActorRef::human("ada");
+    for by in [ActorRef::agent("coder"), ada.clone()] {
+        let given = Given::new().by(by.clone()).command(risky(1, Risk::High));
+        for lower in [Risk::Low, Risk::Med] {
+            let own = refused(&given, judge(1, lower));
+            assert!(
+                own.contains("approved by a person") || own.contains("own_requests"),
+                "{own}"
+            );
+            let others = refused(
+                &given.clone().by(ActorRef::agent("reviewer")),
+                judge(1, lower),
+            );
+            assert!(others.contains("approved by a person"), "{others}");
+        }
+        let bob = given.clone().by(ActorRef::human("bob"));
+        assert!(bob.decide(judge(1, Risk::Low)).is_ok());
+        // Higher is nobody's approval.
+        let given = Given::new().by(by).command(risky(1, Risk::Med));
+        assert!(given.decide(judge(1, Risk::High)).is_ok());
+    }
+}
+
+/// Older versions revised a plan of an intent without selecting the revision, and plans that were
+/// selected did not become the intent's.
+#[test]
+fn a_line_of_plans_of_an_older_log_goes_on_from_its_end() {
+    let plan = |id, previous| CreatePlan {
+        id: Some(id),
+        previous,
+        ..CreatePlan::default()
+    };
+    let activate = ActivateIntent {
+        intent: intent(1),
+        reason: None,
+    };
+    let analyze = AnalyzeIntent {
+        intent: intent(1),
+        content: "what it takes".into(),
+    };
+    let given = Given::new()
+        .command(risky(1, Risk::Low))
+        .command(analyze)
+        .command(plan(PLAN, None))
+        .event(
+            intent(1).stream(),
+            AnyEvent::Intent(PlanSelected { plan: PLAN }.into()),
+        )
+        .command(plan(SECOND, Some(PLAN)))
+        .command(plan(THIRD, Some(SECOND)));
+    let given = match given.decide(activate.clone()) {
+        Ok(_) => given.command(activate),
+        Err(_) => given,
+    };
+    let select = |plan| SelectPlan {
+        intent: intent(1),
+        plan,
+    };
+    let earlier = refused(&given, select(SECOND));
+    assert!(earlier.contains(&THIRD.to_string()), "{earlier}");
+    let kinds: Vec<&str> = given
+        .decide(select(THIRD))
+        .unwrap()
+        .iter()
+        .map(|emitted| emitted.event.event_type())
+        .collect();
+    assert_eq!(kinds, ["intent.plan_selected", "plan.assigned"]);
+    // So does a new plan of the intent.
+    let next = CreatePlan {
+        id: Some(PlanId(Uuid::from_u128(73))),
+        intent: Some(intent(1)),
+        ..CreatePlan::default()
+    };
+    let AnyEvent::Plan(crate::plan::Event::Drafted(drafted)) =
+        given.decide(next).unwrap().remove(0).event
+    else {
+        panic!("no plan");
+    };
+    assert_eq!(drafted.previous, Some(THIRD));
+}
