@@ -156,6 +156,7 @@ fn check_coverage(answers: &Answers) {
             "attach_run",
             "expire_approvals",
             "link_step_frames",
+            "select_plan",
             "set_setting",
             "set_eviction_policy",
             "set_max_frames",
