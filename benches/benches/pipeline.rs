@@ -1,4 +1,4 @@
-//! The context pipeline: pushes into a full window beside document 001's own
+//! The context pipeline: pushes into a full window beside git-internal's own
 //! algorithm, frames made durable in a long pipeline and in a new one, and a
 //! long history under other policies. It prints each number beside its target.
 //!
@@ -39,7 +39,7 @@ use uuid::Uuid;
 /// A frame's summary.
 const SUMMARY: usize = 200;
 
-/// A frame as document 001 has it.
+/// A frame as git-internal has it.
 struct Frame {
     #[expect(dead_code, reason = "it is there for its size")]
     data: Option<serde_json::Value>,
@@ -62,7 +62,7 @@ impl Frame {
     }
 }
 
-/// Document 001's algorithm: a list, a scan, a removal.
+/// git-internal's algorithm: a list, a scan, a removal.
 struct Plain {
     frames: Vec<(u64, Frame)>,
     next: u64,
@@ -152,7 +152,7 @@ fn in_memory() {
     let slow = per_push(11, 100, || plain.push(Frame::new(FrameKind::ToolCall)));
     let fast = times[&LARGE];
     println!(
-        "push into a full window of {LARGE}, a tenth protected: {fast:.0} ns, document 001's list {slow:.0} ns, ratio {:.0} (target: at least 100)",
+        "push into a full window of {LARGE}, a tenth protected: {fast:.0} ns, git-internal's list {slow:.0} ns, ratio {:.0} (target: at least 100)",
         slow / fast
     );
     let least = times.values().copied().fold(f64::MAX, f64::min);
@@ -323,7 +323,7 @@ fn peak_memory(process: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// `annals replay` under document 001's policy, a token budget and least
+/// `annals replay` under git-internal's policy, a token budget and least
 /// recently used: its time and the most memory that it had.
 fn replayed() {
     let frames = std::env::var("ANNALS_FRAMES").ok();

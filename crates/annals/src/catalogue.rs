@@ -221,7 +221,7 @@ impl Annals {
         tree.ok_or(ViewError::NotFound { id })
     }
 
-    /// A chain of refinements (document 000, Intent, `parent`), the newest first:
+    /// A chain of refinements (docs/spec/git-internal.md, Intent, `parent`), the newest first:
     /// the intent, what refines it, and what it refines. Where several refine one,
     /// the newest of them goes on.
     ///

@@ -3,7 +3,7 @@
 use annals_domain::{Environment, Ordered};
 
 /// Operating system, architecture and working directory of this process
-/// (document 000, Environment). The directory is empty where it is gone.
+/// (docs/spec/git-internal.md, Environment). The directory is empty where it is gone.
 pub fn environment() -> Environment {
     let cwd = std::env::current_dir().map(|path| path.to_string_lossy().into_owned());
     Environment {

@@ -1,4 +1,4 @@
-//! Document 000's end-to-end flow, a helper a step.
+//! git-internal's end-to-end flow, a helper a step.
 //!
 //! Each helper is one command (two where the flow has them as one step, in one
 //! atomic batch). What they do not offer, [`Annals::execute`] does.
@@ -28,7 +28,7 @@ pub struct As<'a> {
 }
 
 impl Annals {
-    /// The helpers for document 000's flow, in an actor's name.
+    /// The helpers for git-internal's flow, in an actor's name.
     pub fn by<'a>(&'a self, actor: &'a ActorRef) -> As<'a> {
         As {
             annals: self,
@@ -106,7 +106,7 @@ impl As<'_> {
     }
 
     /// Step 2: opens a context pipeline for an analysed intent, whose content is
-    /// the first frame (document 001, the seed), under a policy.
+    /// the first frame (git-internal, the seed), under a policy.
     ///
     /// An intent that was not analysed, or whose content was removed, is
     /// refused: a pipeline is created after the analysis.

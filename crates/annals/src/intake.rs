@@ -1,4 +1,4 @@
-//! Document 004's questions: what waits for a person and why, how an intent
+//! Forge's questions: what waits for a person and why, how an intent
 //! stands, what can be begun.
 
 use std::collections::HashSet;
@@ -54,7 +54,7 @@ impl Annals {
         }
     }
 
-    /// The intents that wait for a person, the oldest first (document 004,
+    /// The intents that wait for a person, the oldest first (docs/spec/forge.md,
     /// Inbox): behind the one that began at a position, at most `limit`.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Annals {
         Ok(details)
     }
 
-    /// The status of an intent on document 004's axis, computed from its tasks and
+    /// The status of an intent on Forge's axis, computed from its tasks and
     /// children as they were. One that is not there is proposed.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl Annals {
         Ok(loaded)
     }
 
-    /// An intent in document 004's words, as it was, with its tasks and children.
+    /// An intent in Forge's words, as it was, with its tasks and children.
     ///
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
@@ -214,7 +214,7 @@ impl Annals {
         Ok(ForgeView::new(view, tasks, children))
     }
 
-    /// An intent in document 004's words, as it was.
+    /// An intent in Forge's words, as it was.
     ///
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
@@ -249,7 +249,7 @@ impl Annals {
         Ok(view)
     }
 
-    /// A task in document 004's words, as it was.
+    /// A task in Forge's words, as it was.
     ///
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.

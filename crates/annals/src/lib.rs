@@ -4,7 +4,7 @@
 //!
 //! [`Annals`] opens a log, executes commands and gives views of the objects,
 //! now and at any earlier moment. [`Annals::by`] has a helper for each step of
-//! document 000's end-to-end flow.
+//! git-internal's end-to-end flow.
 
 mod adopt;
 pub mod blocking;

@@ -11,7 +11,7 @@ use crate::{Annals, At, ViewError};
 
 impl Annals {
     /// Nodes of a session's plan that can be begun, in the plan's order: they are
-    /// not done, and all that they depend on is (document 003, Plans). A node is
+    /// not done, and all that they depend on is (docs/spec/contracts.md, Plans). A node is
     /// done if the task that it is linked to is Done at that moment.
     ///
     /// # Errors

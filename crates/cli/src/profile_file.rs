@@ -1,4 +1,4 @@
-//! Policy profiles as files: document 003's JSON.
+//! Policy profiles as files: Contracts v1.1's JSON.
 
 use std::path::Path;
 

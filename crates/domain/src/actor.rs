@@ -8,7 +8,7 @@ use crate::codes::open_enum;
 use crate::pieces::{Pieces, Slot};
 
 open_enum! {
-    /// What an actor is (document 000, ActorRef).
+    /// What an actor is (docs/spec/git-internal.md, ActorRef).
     pub enum ActorKind as bare {
         /// A person.
         Human = 1 => "human",
@@ -21,7 +21,7 @@ open_enum! {
     }
 }
 
-/// Who created or triggered something (document 000, ActorRef).
+/// Who created or triggered something (docs/spec/git-internal.md, ActorRef).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActorRef {
@@ -68,7 +68,7 @@ impl ActorRef {
         ActorRef::new(ActorKind::McpClient, id)
     }
 
-    /// Checks what document 000 demands: neither kind nor id is blank.
+    /// Checks what git-internal demands: neither kind nor id is blank.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].

@@ -18,11 +18,11 @@ use crate::{
 coded_enum! {
     /// The format that an object came in.
     pub enum Dialect {
-        /// The JSON of git-internal (documents 000 to 002).
+        /// The JSON of git-internal (git-internal).
         GitInternal = 1 => "git_internal",
-        /// The JSON of Contracts v1.1 (document 003).
+        /// The JSON of Contracts v1.1 (docs/spec/contracts.md).
         Contracts = 2 => "contracts",
-        /// The files of a `.forge/` folder (document 004).
+        /// The files of a `.forge/` folder (docs/spec/forge.md).
         Forge = 3 => "forge",
     }
 }
@@ -38,7 +38,7 @@ impl Dialect {
     }
 }
 
-/// The common header of an adopted object (document 000, Common Header), and
+/// The common header of an adopted object (docs/spec/git-internal.md, Common Header), and
 /// what is to be said of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdoptedHeader {

@@ -1,4 +1,4 @@
-//! References to content outside the objects (document 000, ArtifactRef).
+//! References to content outside the objects (docs/spec/git-internal.md, ArtifactRef).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

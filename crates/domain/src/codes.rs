@@ -2,7 +2,7 @@
 //!
 //! A stored enum must not depend on the order of its variants in the source,
 //! so each variant names its number. In text formats the same enum is its
-//! snake_case word, which is what documents 000 to 002 write.
+//! snake_case word, which is what git-internal write.
 
 /// Declares an enum whose variants are all known.
 ///
@@ -100,7 +100,7 @@ macro_rules! coded_enum {
 /// that is not listed.
 ///
 /// `bare` writes another word as itself, `tagged` as `{"other": "word"}`; both
-/// occur in documents 000 to 002. In binary formats it is the code and the
+/// occur in git-internal. In binary formats it is the code and the
 /// word, which is empty unless the code is 0.
 macro_rules! open_enum {
     (

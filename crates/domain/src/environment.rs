@@ -1,4 +1,4 @@
-//! The machine that a run is executed on (document 000, Environment).
+//! The machine that a run is executed on (docs/spec/git-internal.md, Environment).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// The id of a git object. Document 000 allows 64 hex digits only; real
+/// The id of a git object. git-internal allows 64 hex digits only; real
 /// repositories are mostly SHA-1, so both are taken.
 ///
 /// ```

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// A SHA-256 content hash, written as 64 lower-case hex digits (document 000).
+/// A SHA-256 content hash, written as 64 lower-case hex digits (docs/spec/git-internal.md).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntegrityHash(pub [u8; 32]);
 
@@ -43,7 +43,7 @@ impl IntegrityHash {
     }
 
     /// The seal of an object in git-internal's JSON: the canonical hash with
-    /// its `checksum` field null (document 000, `Header.checksum`).
+    /// its `checksum` field null (docs/spec/git-internal.md, `Header.checksum`).
     pub fn seal(object: &Value) -> IntegrityHash {
         let mut unsealed = object.clone();
         if let Some(fields) = unsealed.as_object_mut() {

@@ -106,7 +106,7 @@ streams! {
 }
 
 /// The number of a frame in its pipeline: monotonic, from 0, never used twice.
-/// It survives eviction (document 001).
+/// It survives eviction (docs/spec/git-internal.md).
 #[derive(
     Debug,
     Clone,

@@ -1,6 +1,6 @@
 //! The registry of object kinds: numbers, both names, and streams.
 //!
-//! Document 000 gives every object type a number and a string identifier, and
+//! git-internal gives every object type a number and a string identifier, and
 //! writes a third word into `object_type`. This table is the only place that
 //! knows them.
 
@@ -13,7 +13,7 @@ use crate::codes::UnknownWord;
 
 macro_rules! kinds {
     ($($(#[$meta:meta])* $variant:ident = $number:literal, $object_type:literal, $identifier:literal, $stream:expr;)+) => {
-        /// A kind of objects: the eleven of document 000, and our own.
+        /// A kind of objects: the eleven of git-internal, and our own.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind { $($(#[$meta])* $variant,)+ }
 
@@ -69,9 +69,9 @@ kinds! {
     ToolInvocation = 17, "tool_invocation", "invocation", StreamKind::Run;
     /// Context frames that accumulate throughout the work.
     ContextPipeline = 18, "context_pipeline", "pipeline", StreamKind::Pipeline;
-    /// An agent's work under a policy (document 003).
+    /// An agent's work under a policy (docs/spec/contracts.md).
     Session = 64, "session", "session", StreamKind::Session;
-    /// What an agent noticed (document 004's epiphanies and reflections).
+    /// What an agent noticed (Forge's epiphanies and reflections).
     Observation = 65, "observation", "observation", StreamKind::Observation;
 }
 
@@ -86,12 +86,12 @@ pub struct NotAPackType {
 }
 
 impl Kind {
-    /// Whether it is one of the eleven of document 000.
+    /// Whether it is one of the eleven of git-internal.
     pub fn is_git_internal(self) -> bool {
         self.number() <= Kind::ContextPipeline.number()
     }
 
-    /// The eleven of document 000, by number.
+    /// The eleven of git-internal, by number.
     pub fn git_internal() -> impl Iterator<Item = Kind> {
         Kind::ALL
             .iter()

@@ -14,7 +14,7 @@ use crate::{AnyEvent, IntegrityHash, Kind, Meta, Ordered, Refusal, StreamKind, S
 use crate::{intent, pipeline, plan, run, snapshot, task};
 
 coded_enum! {
-    /// Who may see an object (document 000, common header).
+    /// Who may see an object (git-internal, common header).
     pub enum Visibility {
         /// Nobody but its owner; the default.
         Private = 1 => "private",
@@ -126,11 +126,11 @@ where
         StreamKind::Snapshot => AnyEvent::Snapshot(event.into()),
         StreamKind::Pipeline => AnyEvent::Pipeline(event.into()),
         StreamKind::Session => {
-            let reason = "a session is no object of document 000, and has no seal";
+            let reason = "a session is no object of git-internal, and has no seal";
             return Err(Refusal::invalid("object", reason));
         }
         StreamKind::Observation => {
-            let reason = "an observation is no object of document 000, and has no seal";
+            let reason = "an observation is no object of git-internal, and has no seal";
             return Err(Refusal::invalid("object", reason));
         }
         StreamKind::Alias | StreamKind::Bucket | StreamKind::Settings => {

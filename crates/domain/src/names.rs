@@ -46,7 +46,7 @@ impl AnyEvent {
     /// };
     /// let mut names = Vec::new();
     /// AnyEvent::Session(granted.into()).each_name(&mut |name| names.push(name.clone()));
-    /// // Push is a word of the contracts (document 003), and nobody's own.
+    /// // Push is a word of the contracts (docs/spec/contracts.md), and nobody's own.
     /// assert_eq!(names, ["Deploy"]);
     /// ```
     pub fn each_name(&mut self, each: &mut dyn FnMut(&mut String)) {

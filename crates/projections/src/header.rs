@@ -1,5 +1,5 @@
 //! The common header: whose object it is, when it changed, its labels, its
-//! seal (document 000, Common Header).
+//! seal (docs/spec/git-internal.md, Common Header).
 
 use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::{

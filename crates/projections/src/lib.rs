@@ -2,7 +2,7 @@
 //!
 //! - An [`Entry`] is one record decoded, with its content at hand.
 //! - A [`Fold`] folds the entries of a stream into the view of one object: an
-//!   [`ObjectView`], one of eleven structs that serialise as document 000's
+//!   [`ObjectView`], one of eleven structs that serialise as git-internal's
 //!   JSON, or that of a session or an observation, whose JSON is our own. Folding a prefix of the stream
 //!   gives the object as it was.
 //! - [`history_entry`] says in one line what an entry changed.

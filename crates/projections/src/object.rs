@@ -37,7 +37,7 @@ pub trait View: Sized {
 
 macro_rules! objects {
     ($($(#[$meta:meta])* $kind:ident($view:ident) by $id:ident;)+) => {
-        /// The view of any object. It serialises as document 000's JSON, and a
+        /// The view of any object. It serialises as git-internal's JSON, and a
         /// session or an observation as our own.
         #[derive(Debug, Clone, PartialEq)]
         // A view is made once and passed on, so its size matters little.

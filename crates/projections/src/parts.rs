@@ -63,7 +63,7 @@ fn write_pairs<'a, M: SerializeMap, V: Serialize + 'a>(
 }
 
 /// Where external content is and how to tell that it is the right content
-/// (document 000, ArtifactRef).
+/// (docs/spec/git-internal.md, ArtifactRef).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ArtifactView {
     /// The storage backend; `annals` is this log.
@@ -117,7 +117,7 @@ impl ArtifactView {
     }
 }
 
-/// The machine that a run is executed on (document 000, Run.environment). It
+/// The machine that a run is executed on (docs/spec/git-internal.md, Run.environment). It
 /// serialises as one JSON object, what is extra beside the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvironmentView {

@@ -69,7 +69,7 @@ enum CandidateKind<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// One of the policies that a pipeline can record. Document 001's without a
+    /// One of the policies that a pipeline can record. git-internal's without a
     /// limit of its own follows the limits that were recorded.
     pub fn policy(name: impl Into<String>, policy: EvictionPolicy) -> Candidate<'a> {
         Candidate {

@@ -52,7 +52,7 @@ pub(crate) fn examples(kind: StreamKind) -> Vec<Emitted> {
     }
 }
 
-/// Whether document 000 has nothing of an event but that it happened.
+/// Whether git-internal has nothing of an event but that it happened.
 fn is_of_document_004(event: &AnyEvent) -> bool {
     let what = event.event_type();
     let intent = [
@@ -103,7 +103,7 @@ impl Story {
         })
     }
 
-    /// The same, with what happened on document 004's axis.
+    /// The same, with what happened on Forge's axis.
     pub(crate) fn of_all_samples(kind: StreamKind) -> Story {
         Story::of_samples_that(kind, |event| event.adoption().is_none())
     }

@@ -1,4 +1,4 @@
-//! Tickets of other systems, as sessions read them (document 003, WorkItemSummary
+//! Tickets of other systems, as sessions read them (docs/spec/contracts.md, WorkItemSummary
 //! and WorkItemDetails).
 //!
 //! Only what was read is shown. A command that moved a ticket or gave it to

@@ -1,4 +1,4 @@
-//! Document 000's end-to-end flow, through the public API, on the embedded
+//! git-internal's end-to-end flow, through the public API, on the embedded
 //! store: with a retry under a revised plan, a sub-task that a step spawns, a
 //! rejected patch set, and a rollback by a run of its own.
 

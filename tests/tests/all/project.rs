@@ -106,6 +106,20 @@ fn every_test_that_a_document_names_exists() {
     assert!(checked > 50, "only {checked} tests are named");
 }
 
+/// What a reader cannot open is not named as the reason for anything.
+#[test]
+fn what_is_implemented_is_cited_by_its_page_in_the_repository() {
+    let by_number = ["document 00", "documents 00", "Document 00", "dialects.md"];
+    for path in all_rust_files() {
+        let text = std::fs::read_to_string(&path).expect("a text");
+        let is_this = path.ends_with("tests/all/project.rs");
+        let found = by_number
+            .iter()
+            .find(|words| text.contains(*words) && !is_this);
+        assert_eq!(found, None, "{}", path.display());
+    }
+}
+
 /// Crates of ours that a crate may depend on.
 #[test]
 fn dependencies_point_one_way() {

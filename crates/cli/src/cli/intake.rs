@@ -307,7 +307,7 @@ pub(crate) struct Analyze {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An intent that names another one as `parent` refines it (document 000).
+An intent that names another one as `parent` refines it (docs/spec/git-internal.md).
 
 Examples:
   annals refinements 1a2b3c4d

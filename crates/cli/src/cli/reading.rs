@@ -69,7 +69,7 @@ pub(crate) enum Dialect {
     GitInternal,
     /// The JSON of Contracts v1.1: a session's configuration
     Contracts,
-    /// Document 004's words, as JSON: an intent with its tasks, or a task
+    /// Forge's words, as JSON: an intent with its tasks, or a task
     Forge,
 }
 

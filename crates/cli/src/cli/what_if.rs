@@ -18,7 +18,7 @@ is written to the log.
 exact for numbers of frames; for tokens a good guess, which is marked with ~ and may be beaten.
 
 With --sessions it is recorded commands of agents that are judged again, under the policy profile
-in a JSON file (document 003's PolicyProfile): how many verdicts flip each way and by which rule,
+in a JSON file (Contracts v1.1's PolicyProfile): how many verdicts flip each way and by which rule,
 which approvals would have been asked for or saved, and, for each command whose verdict flips, what
 its session and the session's runs recorded afterwards. What people and adapters did is taken as it was recorded. What cannot be judged is
 counted as unknown.

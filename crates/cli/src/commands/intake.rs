@@ -345,7 +345,7 @@ fn said(id: &str, error: &CliError, output: &mut Output) -> Result<(), CliError>
     Ok(())
 }
 
-/// Where an object is now: an intent on document 004's axis, with its risk.
+/// Where an object is now: an intent on Forge's axis, with its risk.
 pub(super) async fn show(
     annals: &Annals,
     id: Uuid,

@@ -248,7 +248,7 @@ fn redacted(note: &RedactionNote) -> String {
     )
 }
 
-/// An intent or a task in document 004's words.
+/// An intent or a task in Forge's words.
 async fn forge(
     annals: &Annals,
     object: ObjectRef,
@@ -273,7 +273,7 @@ async fn forge(
     context.output.lines(&text)
 }
 
-/// A policy that is not document 001's, and a limit that is not met.
+/// A policy that is not git-internal's, and a limit that is not met.
 fn of_window(pipeline: &ContextPipelineView) -> String {
     let mut remark = String::new();
     if *pipeline.policy() != EvictionPolicy::default() {

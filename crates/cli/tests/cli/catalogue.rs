@@ -63,7 +63,7 @@ fn ends(links: &Value, direction: &str, relation: &str) -> Vec<String> {
 #[test]
 fn every_relationship_is_shown_from_both_ends() {
     let place = fully_linked();
-    // Document 000's table, in its order, and the field that it lacks.
+    // git-internal's table, in its order, and the field that it lacks.
     let table = [
         ("intent.parent", REFINED, INTENT),
         ("intent.plan", INTENT, REVISED),

@@ -105,7 +105,7 @@ fn id_of(place: &Place, alias: &str) -> String {
     shown["object_id"].as_str().unwrap().to_owned()
 }
 
-/// The status on document 004's axis.
+/// The status on Forge's axis.
 fn status(place: &Place, alias: &str) -> String {
     let shown = place.run(&["show", alias, "--as", "forge", "--json"]).ok();
     shown.json()["status"].as_str().unwrap().to_owned()

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::Place;
 
-/// Document 004's texts are Japanese, and so is this one.
+/// Forge's texts are Japanese, and so is this one.
 const REFLECTION: &str = "テストの準備が三か所で重複している\n\n共通の関数にまとめられる。";
 
 fn observe(place: &Place, alias: &str, kind: &str, more: &[&str]) -> String {
@@ -23,7 +23,7 @@ fn short(id: &str) -> &str {
     &id[id.len() - 8..]
 }
 
-/// Document 004, the table of sources: an epiphany is an agent's notice, which leads
+/// Forge, the table of sources: an epiphany is an agent's notice, which leads
 /// to an intent when the agent judges that something should be done; a reflection
 /// is what the reflecting agent found.
 #[test]

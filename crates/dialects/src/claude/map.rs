@@ -44,7 +44,7 @@ use super::session::Setting;
 use super::unit::Frame;
 use crate::tokens;
 
-/// The most characters of a title, one less than document 000's limit.
+/// The most characters of a title, one less than git-internal's limit.
 const TITLE: usize = 99;
 
 /// The most characters of a frame's summary and of a result's.

@@ -1,4 +1,4 @@
-//! Commands: what an agent asks for (document 003, Commands).
+//! Commands: what an agent asks for (docs/spec/contracts.md, Commands).
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The core types of document 003, each to be read and written by itself.
+//! The core types of Contracts v1.1, each to be read and written by itself.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -69,7 +69,7 @@ mod shape {
 
 pub(super) use shape::Shape;
 
-/// A core type of document 003: what its commands, events and configurations are
+/// A core type of Contracts v1.1: what its commands, events and configurations are
 /// made of.
 pub trait CoreType: Shape {
     /// Its name there.
@@ -121,7 +121,7 @@ core_types! {
     TaskNode, TaskPlan, RateLimits, PolicyProfile, SessionConfig,
 }
 
-/// What a command or an event belongs to (document 003, Correlation).
+/// What a command or an event belongs to (docs/spec/contracts.md, Correlation).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Correlation {
     /// The session.

@@ -5,7 +5,7 @@ use annals_domain::session::{InvalidBase64, InvalidTimeSpan};
 
 use super::time::InvalidTime;
 
-/// Why a text cannot be read as an object of document 003, or as one of its core
+/// Why a text cannot be read as an object of Contracts v1.1, or as one of its core
 /// types.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -1,6 +1,6 @@
 //! Which characters of a text stand as they are, and which as escapes.
 //!
-//! The rule is that of System.Text.Json's relaxed escaping, as document 003 asks
+//! The rule is that of System.Text.Json's relaxed escaping, as Contracts v1.1 asks
 //! for it. It has one formatter for the compact and for the indented form.
 
 use std::io::{self, Write};

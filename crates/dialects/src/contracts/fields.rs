@@ -91,7 +91,7 @@ fn guid_of(value: &str) -> Result<Uuid, PropertyProblem> {
     })
 }
 
-/// A GUID in the one form that document 003 has for it, in either case.
+/// A GUID in the one form that Contracts v1.1 has for it, in either case.
 fn guid(text: &str) -> Option<Uuid> {
     // Without hyphens or in braces it is no GUID to System.Text.Json.
     (text.len() == GUID).then(|| Uuid::try_parse(text).ok())?

@@ -1,8 +1,8 @@
-//! The contracts (document 003, Contracts v1.1): the JSON of sessions, their
+//! The contracts (docs/spec/contracts.md): the JSON of sessions, their
 //! commands and events, policy profiles and plans.
 //!
 //! - [`Object`] is one command or event of a stream, read by its `kind` and
-//!   written as document 003's options write it. What has another kind is kept as
+//!   written as Contracts v1.1's options write it. What has another kind is kept as
 //!   it came.
 //! - [`read()`] and [`write()`] do the same for each [core type](CoreType) by itself: a
 //!   file with a policy profile, or a session's configuration.

@@ -15,7 +15,7 @@ use super::writing::{Style, to_text};
 /// The most bytes of an unknown kind's name: it is stored where a fold needs it.
 const MAX_KIND: usize = 200;
 
-/// One object of document 003: a command or an event, by its `kind`.
+/// One object of Contracts v1.1: a command or an event, by its `kind`.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "made once and passed on")]
 pub enum Object {

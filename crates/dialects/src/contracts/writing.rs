@@ -1,4 +1,4 @@
-//! JSON as document 003's options write it, compact or over several lines.
+//! JSON as Contracts v1.1's options write it, compact or over several lines.
 
 use serde::Serialize;
 use serde_json::Serializer;
@@ -12,7 +12,7 @@ pub enum Style {
     /// In one line, without white space between its parts: one object a line.
     #[default]
     Compact,
-    /// Over several lines, indented by two spaces, as document 003 has it
+    /// Over several lines, indented by two spaces, as Contracts v1.1 has it
     /// (WriteIndented).
     Pretty,
 }

@@ -1,5 +1,5 @@
-//! What an analyze agent answers about an intent (document 004, the outputs of
-//! Analyze; dialects.md C): tasks, intents that are its parts, or questions.
+//! What an analyze agent answers about an intent (Forge, the outputs of
+//! Analyze; docs/spec/forge.md): tasks, intents that are its parts, or questions.
 //!
 //! The answer is JSON, often with prose around it or in a fence of Markdown; the
 //! first JSON object counts that reads as an analysis. What is wrong is named by its
@@ -90,7 +90,7 @@ pub fn read(answer: &str, intent: Analyzed<'_>) -> Read<Analysis> {
 fn one(text: &str, intent: Analyzed<'_>, alone: bool) -> Read<Option<Analysis>> {
     let node = json::read(text)?;
     match &node.value {
-        // Document 004 has `Task[]` for it, without a name.
+        // Forge has `Task[]` for it, without a name.
         Value::List(items) => {
             let telling = alone && items.iter().any(is_task);
             telling

@@ -1,5 +1,5 @@
 //! What a file says, as data: for the keys that this module does not know and
-//! keeps (dialects.md C: "unknown keys are kept").
+//! keeps (docs/spec/forge.md: "unknown keys are kept").
 //!
 //! YAML decides by the spelling of an unquoted scalar what it is, and its versions
 //! do so differently: `012`, `yes`, `1e3` or `2024-01-01` may be texts or not. So

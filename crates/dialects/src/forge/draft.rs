@@ -1,5 +1,5 @@
 //! A draft: `.forge/intent-drafts/{stem}.md`, in which a person writes down what
-//! they want (document 004, Human input; dialects.md C). Its source is `human`.
+//! they want (docs/spec/forge.md, Human input). Its source is `human`.
 //!
 //! Frontmatter between two lines `---` may say the type, the labels and the risk.
 //! What follows is the title, up to the first blank line, and the body.

@@ -1,5 +1,5 @@
 //! Drafts: what people want becomes a proposal, and the draft's file goes once that
-//! is on disk (dialects.md C).
+//! is on disk (docs/spec/forge.md).
 //!
 //! A draft's name and its text are the key of what it proposes. So a draft whose
 //! file is still there after a crash is known again, and proposed once.

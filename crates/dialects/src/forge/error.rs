@@ -31,7 +31,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a text cannot be read as what dialects.md C says it is. Its message says
+/// Why a text cannot be read as what docs/spec/forge.md says it is. Its message says
 /// what is wrong and what to do; the line stands beside it, and the file's name is
 /// the caller's to add ([`InFile`]).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -39,7 +39,7 @@ const LONGEST_NAME: usize = 250;
 /// Which intents to export.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForgeSelection {
-    /// These; if there are none, all that were ever on document 004's axis.
+    /// These; if there are none, all that were ever on Forge's axis.
     pub intents: Vec<IntentId>,
     /// Those that never were, too.
     pub all: bool,

@@ -1,4 +1,4 @@
-//! An intent: `.forge/intents/{id}.yaml` (document 004, Intent; dialects.md C).
+//! An intent: `.forge/intents/{id}.yaml` (docs/spec/forge.md, Intent).
 //!
 //! The id is the file's stem and not in the file.
 
@@ -62,7 +62,7 @@ impl Clarification {
 }
 
 impl ForgeIntent {
-    /// Whether some question has no answer (dialects.md C, needs_clarification).
+    /// Whether some question has no answer (docs/spec/forge.md, needs_clarification).
     pub fn needs_clarification(&self) -> bool {
         self.clarifications.iter().any(|asked| !asked.is_answered())
     }

@@ -1,4 +1,4 @@
-//! The `.forge/` folder (document 004, dialects.md C): the text of its files as
+//! The `.forge/` folder (docs/spec/forge.md): the text of its files as
 //! plain structs, and these as text again.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! In which order tasks can be done (dialects.md C: an unknown id is refused, the
+//! In which order tasks can be done (docs/spec/forge.md: an unknown id is refused, the
 //! order in the file does not matter, a cycle is refused).
 
 use std::cmp::Reverse;

@@ -9,7 +9,7 @@ use super::error::Read;
 use super::order::order;
 use super::task::{ForgeTask, Placed};
 
-/// Characters of a task's title (document 000: fewer than 100).
+/// Characters of a task's title (docs/spec/git-internal.md: fewer than 100).
 const TITLE_CHARS: usize = 99;
 
 /// Reads what an agent answered about an intent: JSON, or a JSON text that has it

@@ -1,5 +1,5 @@
-//! Intents, tasks and reviews as the text of their files (dialects.md C), in the
-//! words of document 004. The keys stand in the order in which dialects.md C lists
+//! Intents, tasks and reviews as the text of their files (docs/spec/forge.md), in the
+//! words of Forge. The keys stand in the order in which docs/spec/forge.md lists
 //! them, those that are not known after them; what is absent or empty is left out.
 
 use super::data::{Data, Extra, Scalar};

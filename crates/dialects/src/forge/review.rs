@@ -1,5 +1,5 @@
 //! A review: `.forge/reviews/{task-id}.yaml`, what a review agent answered
-//! (document 004, Review Result; dialects.md C).
+//! (docs/spec/forge.md, Review Result).
 
 use super::data::{Extra, Node};
 use super::error::{ForgeError, Place, Read};

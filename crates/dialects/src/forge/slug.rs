@@ -1,4 +1,4 @@
-//! A text as a part of a file's name (dialects.md C, slug).
+//! A text as a part of a file's name (docs/spec/forge.md, slug).
 
 /// The slug of a text that has no letter and no digit.
 const NOTHING: &str = "untitled";

@@ -1,5 +1,5 @@
-//! The tasks of an intent: `.forge/tasks/{intent-id}.yaml`, a list (document 004,
-//! Task; dialects.md C).
+//! The tasks of an intent: `.forge/tasks/{intent-id}.yaml`, a list (docs/spec/forge.md,
+//! Task; docs/spec/forge.md).
 
 use super::data::{Extra, Node};
 use super::error::{ForgeError, Place, Read};

@@ -1,4 +1,4 @@
-//! A file's bytes as text (dialects.md C).
+//! A file's bytes as text (docs/spec/forge.md).
 
 use super::error::{ForgeError, Read};
 

@@ -1,12 +1,12 @@
-//! The words that fields of the folder's files may have (document 004,
-//! dialects.md C).
+//! The words that fields of the folder's files may have (Forge,
+//! docs/spec/forge.md).
 
 use annals_domain::intent::{Risk, Source};
 use annals_domain::task::{Complexity, ReviewVerdict};
 
 /// An enum whose variants are words.
 pub(super) trait Word: Copy + 'static {
-    /// Every variant, in the order of document 004.
+    /// Every variant, in the order of Forge.
     const ALL: &'static [Self];
     /// Words that are read as well, and never written.
     const ALIASES: &'static [(&'static str, Self)] = &[];
@@ -53,7 +53,7 @@ macro_rules! statuses {
         pub enum $name { $($(#[$vmeta])* $variant,)+ }
 
         impl $name {
-            /// Every variant, in the order of document 004.
+            /// Every variant, in the order of Forge.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
 
             /// The word that the files use.
@@ -65,7 +65,7 @@ macro_rules! statuses {
 }
 
 statuses! {
-    /// Where an intent is (document 004, Intent, status).
+    /// Where an intent is (docs/spec/forge.md, Intent, status).
     pub enum IntentStatus {
         /// Somebody wants it; nothing is said where the file says nothing.
         #[default]
@@ -88,7 +88,7 @@ statuses! {
 }
 
 statuses! {
-    /// Where a task is (document 004, Task, status).
+    /// Where a task is (docs/spec/forge.md, Task, status).
     pub enum TaskStatus {
         /// Nothing was done yet; also where the file says nothing.
         #[default]

@@ -30,7 +30,7 @@ use super::commit::{Facts, Tally};
 use super::diff::Patch;
 use super::remark::Remark;
 
-/// The most characters of a title: fewer than 100 (document 000, Task.title).
+/// The most characters of a title: fewer than 100 (docs/spec/git-internal.md, Task.title).
 const TITLE: usize = 99;
 
 /// What stands for an empty message.

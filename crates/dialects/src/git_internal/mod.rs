@@ -1,4 +1,4 @@
-//! git-internal's objects to the byte (documents 000 to 002, crate git-internal
+//! git-internal's objects to the byte (git-internal, crate git-internal
 //! 0.6.0): import, export and hash of the eleven kinds.
 //!
 //! An object is read field by field and adopted as events; it is written from

@@ -157,7 +157,7 @@ impl Against<'_> {
         }
     }
 
-    /// document 000 demands a commit of 64 hex digits.
+    /// git-internal demands a commit of 64 hex digits.
     fn commit(&mut self, commit: Option<GitOid>) {
         match commit {
             None => self.say("commit", "it is missing"),

@@ -1,4 +1,4 @@
-//! What an analysis of an intent comes to (document 004, the outputs of Analyze):
+//! What an analysis of an intent comes to (Forge, the outputs of Analyze):
 //! tasks, intents of their own, or questions.
 
 use std::collections::{HashMap, HashSet};

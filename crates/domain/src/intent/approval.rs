@@ -1,11 +1,11 @@
-//! An intent's second axis (document 004): whether somebody let it go on, and
+//! An intent's second axis (docs/spec/forge.md): whether somebody let it go on, and
 //! how the work on it stands. No status of it is stored. What happened is, and
 //! the status is a fold of that and of the tasks and children.
 
 use crate::codes::coded_enum;
 use crate::task;
 
-/// How far an intent was let go (dialects.md E, approval axis).
+/// How far an intent was let go (docs/spec/forge.md, approval axis).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Somebody wants it.
@@ -20,7 +20,7 @@ pub enum Stage {
 }
 
 coded_enum! {
-    /// The status that document 004 shows of an intent. `rejected` is not among
+    /// The status that Forge shows of an intent. `rejected` is not among
     /// its words; it is what an intent has become that a person turned down.
     pub enum ApprovalStatus {
         /// Somebody wants it.
@@ -87,7 +87,7 @@ impl task::State {
     }
 }
 
-/// How the parts of an intent stand, counted (document 004, Intent, status).
+/// How the parts of an intent stand, counted (docs/spec/forge.md, Intent, status).
 ///
 /// ```
 /// use annals_domain::intent::{ApprovalStatus, PartsTally, Standing};
@@ -136,7 +136,7 @@ impl PartsTally {
         }
     }
 
-    /// The status of an executing intent with these parts (dialects.md C): while
+    /// The status of an executing intent with these parts (docs/spec/forge.md): while
     /// there are none, or any is open, it is executing; else done, if all of them
     /// are; error, if all failed; and blocked otherwise. One whose children were
     /// all turned down is blocked: nobody will go on with it by himself.

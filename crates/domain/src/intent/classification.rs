@@ -1,8 +1,8 @@
-//! Quick Classification (document 004): what kind of work a proposal is, which
+//! Quick Classification (docs/spec/forge.md): what kind of work a proposal is, which
 //! steps it goes through and how risky it is at first, by rule and not by a
 //! model. The same text gives the same answer, and the answer names its rules.
 //!
-//! Document 004 asks for the rules and leaves the table open; dialects.md C has
+//! Forge asks for the rules and leaves the table open; docs/spec/forge.md has
 //! it. Words of Latin script count as whole words, in any case; Japanese words
 //! count wherever they stand, because no spaces set them off.
 
@@ -49,7 +49,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// Where an intent comes from (document 004, Intent, source).
+    /// Where an intent comes from (docs/spec/forge.md, Intent, source).
     pub enum Source {
         /// A person wrote it.
         Human = 1 => "human",
@@ -63,7 +63,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// How much can go wrong (document 004, Intent, risk).
+    /// How much can go wrong (docs/spec/forge.md, Intent, risk).
     pub enum Risk {
         /// Little: it may run without a person.
         Low = 1 => "low",
@@ -336,7 +336,7 @@ pub fn classify(proposal: &Proposal<'_>) -> Classification {
 }
 
 /// The title of a request, which is its text up to the first blank line, and the
-/// rest (dialects.md C, draft). Line ends are those of any system.
+/// rest (docs/spec/forge.md, draft). Line ends are those of any system.
 ///
 /// ```
 /// use annals_domain::intent::title_and_body;

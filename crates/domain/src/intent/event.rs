@@ -15,7 +15,7 @@ use crate::redaction::Redacted;
 use crate::{AdoptedHeader, GitOid, IntentId, Kind, PlanId, Timestamp};
 
 coded_enum! {
-    /// The status that git-internal's JSON shows (document 000, Intent status
+    /// The status that git-internal's JSON shows (docs/spec/git-internal.md, Intent status
     /// transitions).
     pub enum IntentStatus {
         /// The prompt is recorded.
@@ -65,7 +65,7 @@ events! {
         Sealed = "intent.sealed" v 2,
         /// It was taken over from another system.
         Adopted = "intent.adopted" v 1,
-        /// It was put on document 004's axis.
+        /// It was put on Forge's axis.
         TakenIn = "intent.taken_in" v 1,
         /// What kind of work it is, and how risky.
         Classified = "intent.classified" v 2,
@@ -95,7 +95,7 @@ events! {
 /// The user's request was recorded; the intent is a Draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submitted {
-    /// The intent that this one refines (document 000 calls it `parent`).
+    /// The intent that this one refines (git-internal calls it `parent`).
     pub refines: Option<IntentId>,
     /// The request, verbatim.
     pub prompt: Slot,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Adopted, Classified, Event, IntentStatus, Risk, RiskBasis, Source, Stage, TakenIn};
 use crate::{By, IntentId, Origin, PlanId, TaskId};
 
-/// Where an intent is in its life (document 000, Intent status transitions).
+/// Where an intent is in its life (docs/spec/git-internal.md, Intent status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Life {
     /// It does not exist.
@@ -25,7 +25,7 @@ pub enum Life {
 }
 
 impl Life {
-    /// The state's name as document 000 writes it.
+    /// The state's name as git-internal writes it.
     pub fn name(self) -> &'static str {
         match self {
             Life::Absent => "absent",
@@ -52,7 +52,7 @@ pub struct State {
     pub asked_by: Option<By>,
     /// How far it was let go.
     pub stage: Stage,
-    /// Whether it was put on document 004's axis: proposed there, or judged,
+    /// Whether it was put on Forge's axis: proposed there, or judged,
     /// approved, turned down or asked about.
     pub is_taken_in: bool,
     /// Where it comes from, if it was.
@@ -157,7 +157,7 @@ pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
             state.stage = Stage::Approved;
         }
         Event::Rejected(_) => {
-            // Document 000 has no word for it but this one (dialects.md D).
+            // git-internal has no word for it but this one (docs/events.md).
             state.is_taken_in = true;
             state.stage = Stage::Rejected;
             state.life = Life::Cancelled;

@@ -1,4 +1,4 @@
-//! What can be asked of an intent on its second axis (document 004).
+//! What can be asked of an intent on its second axis (docs/spec/forge.md).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,10 +28,10 @@ pub struct SubmitIntent {
     /// Labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
-    /// The intent that it refines (document 000's `parent`).
+    /// The intent that it refines (git-internal's `parent`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refines: Option<IntentId>,
-    /// The intent that it is a part of (document 004's `parent`).
+    /// The intent that it is a part of (Forge's `parent`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_of: Option<IntentId>,
     /// Intents that must be done first.

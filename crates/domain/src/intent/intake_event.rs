@@ -1,4 +1,4 @@
-//! What happens to an intent on its second axis (document 004).
+//! What happens to an intent on its second axis (docs/spec/forge.md).
 
 use serde::{Deserialize, Serialize};
 
@@ -85,13 +85,13 @@ coded_enum! {
     }
 }
 
-/// The intent was put on document 004's axis: it is proposed, and comes from
+/// The intent was put on Forge's axis: it is proposed, and comes from
 /// somewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenIn {
     /// Where it comes from.
     pub source: Source,
-    /// The intent that it is a part of (document 004 calls it `parent`).
+    /// The intent that it is a part of (Forge calls it `parent`).
     pub child_of: Option<IntentId>,
     /// Intents that must be done first.
     pub depends_on: Vec<IntentId>,

@@ -1,5 +1,5 @@
-//! Intents: the entry point of every workflow (document 000, Intent), and what
-//! people and agents let through to it (document 004).
+//! Intents: the entry point of every workflow (docs/spec/git-internal.md, Intent), and what
+//! people and agents let through to it (docs/spec/forge.md).
 
 pub(crate) mod analysis;
 mod approval;

@@ -10,10 +10,10 @@ use crate::task;
 use crate::world::{Emitted, World};
 use crate::{DecideError, IntentId, TaskId};
 
-/// Why a task fails without running (dialects.md C, dependencies).
+/// Why a task fails without running (docs/spec/forge.md, dependencies).
 pub(crate) const DEPENDENCY_FAILED: &str = "dependency failed";
 
-/// The status that document 004 shows of an intent: its own place, and while it
+/// The status that Forge shows of an intent: its own place, and while it
 /// is worked on that of its parts.
 pub fn approval_status(life: Life, stage: Stage, parts: &PartsTally) -> ApprovalStatus {
     match (stage, life) {

@@ -12,7 +12,7 @@ use crate::redaction::Redacted;
 use crate::{IntentId, Kind};
 
 coded_enum! {
-    /// How something was noticed. Document 004 has the words among the sources of
+    /// How something was noticed. Forge has the words among the sources of
     /// intents.
     pub enum ObservationKind {
         /// An agent noticed it while it did something else.

@@ -1,4 +1,4 @@
-//! Observations: what an agent noticed (document 004's sources `epiphany` and
+//! Observations: what an agent noticed (Forge's sources `epiphany` and
 //! `reflection`), with what it rests on, and what came of it.
 //!
 //! An observation is open until it is processed: an intent that is submitted with

@@ -183,7 +183,7 @@ fn an_observation_that_is_not_there_is_neither_processed_nor_a_cause() {
     assert_eq!(refused(&Given::new(), command), not_found);
 }
 
-/// Document 004, Intent, `source`: an epiphany and a reflection lead to intents of
+/// docs/spec/forge.md, Intent, `source`: an epiphany and a reflection lead to intents of
 /// that source.
 #[test]
 fn an_intent_names_the_observation_and_processes_it_in_the_same_batch() {

@@ -19,7 +19,7 @@ pub struct CreatePipeline {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_frames: Option<u32>,
     /// How the window is kept within a limit; left out, by `max_frames` as
-    /// document 001 says.
+    /// git-internal says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<EvictionPolicy>,
 }

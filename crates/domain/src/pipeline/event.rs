@@ -15,7 +15,7 @@ use crate::redaction::Redacted;
 use crate::{AdoptedHeader, FrameId, Kind, PlanId, Timestamp};
 
 open_enum! {
-    /// What a frame captures (document 001, FrameKind).
+    /// What a frame captures (docs/spec/git-internal.md, FrameKind).
     pub enum FrameKind as tagged {
         /// The interpretation of an intent; the seed. Protected.
         IntentAnalysis = 1 => "intent_analysis",
@@ -35,7 +35,7 @@ open_enum! {
 }
 
 impl FrameKind {
-    /// Its name for people; a kind that is not document 001's is marked, as it
+    /// Its name for people; a kind that is not git-internal's is marked, as it
     /// may have the name of one that is.
     pub fn label(&self) -> String {
         match self {
@@ -44,7 +44,7 @@ impl FrameKind {
         }
     }
 
-    /// Whether document 001 never evicts frames of this kind.
+    /// Whether git-internal never evicts frames of this kind.
     pub fn is_protected(&self) -> bool {
         match self {
             FrameKind::IntentAnalysis | FrameKind::Checkpoint => true,
@@ -216,7 +216,7 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         Event::Redacted(event) => event.touched(),
         Event::Sealed(event) => subject(event.kind, event.object),
         // The association belongs to the step; the pipeline stays as it was
-        // (document 000, Step-Frame Association).
+        // (docs/spec/git-internal.md, Step-Frame Association).
         Event::FramesUsed(_) => Vec::new(),
         Event::Created(_)
         | Event::FramePushed(_)

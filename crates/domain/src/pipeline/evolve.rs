@@ -29,7 +29,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// A pipeline without frames, under document 001's policy.
+    /// A pipeline without frames, under git-internal's policy.
     pub fn new(next_frame_id: FrameId, max_frames: u32) -> Open {
         Open {
             next_frame_id,

@@ -1,5 +1,5 @@
-//! Context pipelines: frames that accumulate throughout the work (document
-//! 001).
+//! Context pipelines: frames that accumulate throughout the work (
+//! docs/spec/git-internal.md).
 
 pub(crate) mod command;
 pub(crate) mod decide;

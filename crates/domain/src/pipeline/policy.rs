@@ -1,6 +1,6 @@
 //! Eviction policies as data: what a pipeline records, what a policy file says.
 //!
-//! Document 001 has one policy, [`MaxFrames`], which is the default here; the
+//! git-internal has one policy, [`MaxFrames`], which is the default here; the
 //! others answer what would have become of the same frames otherwise.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::FrameKind;
 use crate::codes::coded_enum;
 
-/// Kinds that no policy evicts unless it says otherwise (document 001,
+/// Kinds that no policy evicts unless it says otherwise (docs/spec/git-internal.md,
 /// Eviction).
 pub fn protected_by_default() -> Vec<FrameKind> {
     vec![FrameKind::IntentAnalysis, FrameKind::Checkpoint]
@@ -25,7 +25,7 @@ pub fn protected_by_default() -> Vec<FrameKind> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvictionPolicy {
-    /// Document 001's policy: at most so many frames, the oldest goes first.
+    /// git-internal's policy: at most so many frames, the oldest goes first.
     MaxFrames(MaxFrames),
     /// At most so many tokens, the oldest frame goes first.
     TokenBudget(TokenBudget),
@@ -41,7 +41,7 @@ pub enum EvictionPolicy {
     Unlimited(Unlimited),
 }
 
-/// Document 001's policy: at most so many frames, the oldest goes first.
+/// git-internal's policy: at most so many frames, the oldest goes first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxFrames {
@@ -209,7 +209,7 @@ impl InvalidPolicy {
 }
 
 impl Default for EvictionPolicy {
-    /// Document 001's, with the limit that the pipeline has.
+    /// git-internal's, with the limit that the pipeline has.
     fn default() -> EvictionPolicy {
         EvictionPolicy::MaxFrames(MaxFrames {
             max_frames: None,
@@ -219,7 +219,7 @@ impl Default for EvictionPolicy {
 }
 
 impl EvictionPolicy {
-    /// Document 001's policy: at most so many frames; 0 is unlimited.
+    /// git-internal's policy: at most so many frames; 0 is unlimited.
     ///
     /// ```
     /// use annals_domain::pipeline::EvictionPolicy;
@@ -308,7 +308,7 @@ impl EvictionPolicy {
         }
     }
 
-    /// The limit that document 001's policy brings with it, if it does.
+    /// The limit that git-internal's policy brings with it, if it does.
     pub fn own_max_frames(&self) -> Option<u32> {
         match self {
             EvictionPolicy::MaxFrames(policy) => policy.max_frames,
@@ -334,7 +334,7 @@ impl EvictionPolicy {
         }
     }
 
-    /// The policy as it is in force: a limit that document 001's brings with it
+    /// The policy as it is in force: a limit that git-internal's brings with it
     /// is the pipeline's from then on.
     pub fn in_force(&self) -> EvictionPolicy {
         match self {

@@ -32,7 +32,7 @@ enum Limit {
 }
 
 impl Tally {
-    /// An empty window under document 001's policy; 0 is unlimited.
+    /// An empty window under git-internal's policy; 0 is unlimited.
     pub fn new(max_frames: u32) -> Tally {
         Tally {
             max_frames,

@@ -1,4 +1,4 @@
-//! Context pipelines: the window against document 001, the other policies, the
+//! Context pipelines: the window against git-internal, the other policies, the
 //! decider.
 
 mod decide;

@@ -1,7 +1,7 @@
 //! The window of a pipeline: the frames that are not evicted.
 //!
 //! It is a pure function of what was pushed and used and of the policies that
-//! were in force. By default that is document 001's:
+//! were in force. By default that is git-internal's:
 //!
 //! - `max_frames` 0 is unlimited.
 //! - Only a push evicts: while the window holds more than `max_frames`, the
@@ -87,7 +87,7 @@ pub struct Pushed {
 }
 
 impl<T> Window<T> {
-    /// An empty window under document 001's policy; `max_frames` 0 is unlimited.
+    /// An empty window under git-internal's policy; `max_frames` 0 is unlimited.
     pub fn new(max_frames: u32) -> Window<T> {
         Window::with_policy(EvictionPolicy::default(), max_frames)
     }
@@ -98,13 +98,13 @@ impl<T> Window<T> {
         Window::with_evictor(Rules::new(policy, max_frames))
     }
 
-    /// The policy in force. A limit that document 001's brought with it is the
+    /// The policy in force. A limit that git-internal's brought with it is the
     /// pipeline's own, [`Window::max_frames`].
     pub fn policy(&self) -> &EvictionPolicy {
         self.evictor.policy()
     }
 
-    /// The pipeline's own limit; 0 is unlimited. It counts while document 001's
+    /// The pipeline's own limit; 0 is unlimited. It counts while git-internal's
     /// policy is in force.
     pub fn max_frames(&self) -> u32 {
         self.evictor.max_frames()

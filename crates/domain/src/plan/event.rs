@@ -11,7 +11,7 @@ use crate::redaction::Redacted;
 use crate::{AdoptedHeader, FrameId, IntentId, Kind, PipelineId, PlanId, TaskId, Timestamp};
 
 coded_enum! {
-    /// Where a step is in its life (document 000, Step status transitions).
+    /// Where a step is in its life (docs/spec/git-internal.md, Step status transitions).
     pub enum StepStatus {
         /// Not begun; every step starts here.
         Pending = 1 => "pending",

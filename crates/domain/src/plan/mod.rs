@@ -1,4 +1,4 @@
-//! Plans: sequences of steps derived from an intent (document 000, Plan).
+//! Plans: sequences of steps derived from an intent (docs/spec/git-internal.md, Plan).
 
 pub(crate) mod command;
 pub(crate) mod decide;

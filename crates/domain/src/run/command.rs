@@ -78,7 +78,7 @@ pub struct StartValidation {
     pub run: RunId,
 }
 
-/// Files that a tool call read and wrote (document 000, IoFootprint).
+/// Files that a tool call read and wrote (docs/spec/git-internal.md, IoFootprint).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IoFootprint {
@@ -123,7 +123,7 @@ pub struct RecordToolInvocation {
     pub output: Vec<ContentPart>,
 }
 
-/// One file of a patch set (document 000, TouchedFile).
+/// One file of a patch set (docs/spec/git-internal.md, TouchedFile).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TouchedFile {
@@ -217,7 +217,7 @@ pub struct OverrideRationale {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordEvidence {
-    /// The run (document 000 calls it `run_id`).
+    /// The run (git-internal calls it `run_id`).
     pub run: RunId,
     /// The evidence's id; left out, it gets one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,7 +247,7 @@ pub struct RecordEvidence {
     pub report: Vec<ContentPart>,
 }
 
-/// Tokens in and out (document 000, TokenUsage).
+/// Tokens in and out (docs/spec/git-internal.md, TokenUsage).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenUsage {

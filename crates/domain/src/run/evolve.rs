@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{ApplyStatus, DecisionMade, DecisionType, Event};
 use crate::{DecisionId, GitOid, PatchSetId, ProvenanceId, TaskId};
 
-/// Where a run is in its life (document 000, Run status transitions).
+/// Where a run is in its life (docs/spec/git-internal.md, Run status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Status {
     /// It does not exist.
@@ -27,7 +27,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status as document 000 writes it.
+    /// The status as git-internal writes it.
     pub fn name(self) -> &'static str {
         match self {
             Status::Absent => "absent",

@@ -1,6 +1,6 @@
 //! Runs: execution attempts of a task, with all that happens in them: tool
 //! invocations, patch sets, evidence, provenance and the decision
-//! (document 000, Run and the objects with a `run_id`).
+//! (docs/spec/git-internal.md, Run and the objects with a `run_id`).
 
 mod adopted;
 pub(crate) mod command;

@@ -3,7 +3,7 @@
 use crate::codes::{coded_enum, open_enum};
 
 coded_enum! {
-    /// How a diff is written (document 000, PatchSet.format).
+    /// How a diff is written (docs/spec/git-internal.md, PatchSet.format).
     pub enum DiffFormat {
         /// A unified diff.
         Unified = 1 => "unified_diff",
@@ -13,7 +13,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What became of a patch set (document 000, ApplyStatus, and Reverted,
+    /// What became of a patch set (docs/spec/git-internal.md, ApplyStatus, and Reverted,
     /// which git-internal shows as rejected).
     pub enum ApplyStatus {
         /// A candidate.
@@ -44,7 +44,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// How a tool call ended (document 000, ToolStatus).
+    /// How a tool call ended (docs/spec/git-internal.md, ToolStatus).
     pub enum ToolStatus {
         /// It worked.
         Ok = 1 => "ok",
@@ -54,7 +54,7 @@ coded_enum! {
 }
 
 open_enum! {
-    /// What a validation step was (document 000, EvidenceKind).
+    /// What a validation step was (docs/spec/git-internal.md, EvidenceKind).
     pub enum EvidenceKind as bare {
         /// Tests were run.
         Test = 1 => "test",
@@ -62,13 +62,13 @@ open_enum! {
         Lint = 2 => "lint",
         /// It was built.
         Build = 3 => "build",
-        /// Somebody looked at it (document 004, Review Result).
+        /// Somebody looked at it (docs/spec/forge.md, Review Result).
         Review = 4 => "review",
     }
 }
 
 open_enum! {
-    /// The verdict of a run (document 000, Decision types).
+    /// The verdict of a run (docs/spec/git-internal.md, Decision types).
     pub enum DecisionType as bare {
         /// Apply the chosen patch set.
         Commit = 1 => "commit",

@@ -1,4 +1,4 @@
-//! The commands that agents give (document 003, Commands): what the gate judges.
+//! The commands that agents give (docs/spec/contracts.md, Commands): what the gate judges.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::CommandId;
 use crate::codes::coded_enum;
 
 coded_enum! {
-    /// What an agent's command is: document 003's thirteen, and the two that it
+    /// What an agent's command is: Contracts v1.1's thirteen, and the two that it
     /// reserves.
     pub enum CommandKind {
         /// Creates a branch.

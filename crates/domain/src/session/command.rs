@@ -23,7 +23,7 @@ macro_rules! commands {
 commands! {
     /// Creates a session; it runs.
     CreateSession {
-        /// How it is set up (document 003, SessionConfig); its sessionId must be new.
+        /// How it is set up (docs/spec/contracts.md, SessionConfig); its sessionId must be new.
         config: SessionConfig,
         /// After how many seconds an approval that nobody answers expires; left out,
         /// never.
@@ -58,7 +58,7 @@ commands! {
         /// `maxFilesPerCommit`, it must be said.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<Vec<String>>,
-        /// The command: its kind and its fields, named as in document 003's JSON.
+        /// The command: its kind and its fields, named as in Contracts v1.1's JSON.
         submit: CommandBody,
     }
     /// Approves what somebody is asked for. Approved actions stay so until the session

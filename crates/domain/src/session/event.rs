@@ -13,7 +13,7 @@ use crate::redaction::Redacted;
 use crate::{CommandId, Kind, RunId, SessionId, TaskId, Timestamp};
 
 open_enum! {
-    /// The rule by which a command was rejected (document 003, PolicyRule).
+    /// The rule by which a command was rejected (docs/spec/contracts.md, PolicyRule).
     pub enum RejectionRule as bare {
         /// Its kind is not among those that are allowed.
         NotInWhitelist = 1 => "Command not in whitelist",
@@ -106,7 +106,7 @@ events! {
     }
 }
 
-/// What an event belongs to (document 003, Correlation), beside its session.
+/// What an event belongs to (docs/spec/contracts.md, Correlation), beside its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Correlation {
     /// The command.

@@ -2,7 +2,7 @@
 //!
 //! A pure function, so that what was judged can be judged again, also under
 //! another policy. The order of its questions and its words are those of the
-//! contracts (document 003).
+//! contracts (docs/spec/contracts.md).
 
 use super::refspec::{Target, may_be, target};
 use super::{

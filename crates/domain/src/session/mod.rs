@@ -1,4 +1,4 @@
-//! Sessions: an agent's work under a policy (document 003).
+//! Sessions: an agent's work under a policy (docs/spec/contracts.md).
 //!
 //! Every command that an agent gives goes through the session's gate
 //! ([`judge`]), and what the gate says is an event, with the rule that it says

@@ -1,4 +1,4 @@
-//! Task plans: what is to be done, and in which order (document 003, Plans).
+//! Task plans: what is to be done, and in which order (docs/spec/contracts.md, Plans).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a session may do (document 003, Policy Profiles and Sessions).
+//! What a session may do (docs/spec/contracts.md, Policy Profiles and Sessions).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! The small types that commands, results and configurations are made of
-//! (document 003, Core Types and Artifacts).
+//! (docs/spec/contracts.md, Core Types and Artifacts).
 //!
 //! Their JSON names are those of the contracts, in camelCase.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::codes::coded_enum;
 
-/// A repository (document 003, RepoRef).
+/// A repository (docs/spec/contracts.md, RepoRef).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RepoRef {
@@ -18,7 +18,7 @@ pub struct RepoRef {
     pub path: String,
 }
 
-/// The root of a session's workspace (document 003, WorkspaceRef).
+/// The root of a session's workspace (docs/spec/contracts.md, WorkspaceRef).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkspaceRef {
@@ -26,7 +26,7 @@ pub struct WorkspaceRef {
     pub path: String,
 }
 
-/// A ticket in another system (document 003, WorkItemRef).
+/// A ticket in another system (docs/spec/contracts.md, WorkItemRef).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkItemRef {
@@ -37,7 +37,7 @@ pub struct WorkItemRef {
     pub provider_hint: Option<String>,
 }
 
-/// A ticket as a backlog lists it (document 003, WorkItemSummary).
+/// A ticket as a backlog lists it (docs/spec/contracts.md, WorkItemSummary).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkItemSummary {
@@ -52,7 +52,7 @@ pub struct WorkItemSummary {
     pub assignee: Option<String>,
 }
 
-/// A ticket with all that is known of it (document 003, WorkItemDetails).
+/// A ticket with all that is known of it (docs/spec/contracts.md, WorkItemDetails).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WorkItemDetails {
@@ -73,7 +73,7 @@ pub struct WorkItemDetails {
 }
 
 coded_enum! {
-    /// What an artifact is (document 003, Artifacts).
+    /// What an artifact is (docs/spec/contracts.md, Artifacts).
     pub enum ArtifactKind {
         /// A difference between two versions.
         Diff = 1 => "Diff",
@@ -92,7 +92,7 @@ coded_enum! {
     }
 }
 
-/// Something that a command made (document 003, Artifact).
+/// Something that a command made (docs/spec/contracts.md, Artifact).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {
@@ -115,7 +115,7 @@ pub struct Artifact {
 }
 
 coded_enum! {
-    /// How a command ended (document 003, CommandCompleted).
+    /// How a command ended (docs/spec/contracts.md, CommandCompleted).
     pub enum CommandResult {
         /// It did what it was to do.
         Success = 1 => "Success",
@@ -125,7 +125,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// Where a session is in its life (document 003, SessionStatusChanged).
+    /// Where a session is in its life (docs/spec/contracts.md, SessionStatusChanged).
     pub enum SessionStatus {
         /// Nothing was said of it; only a session that another system kept.
         Unknown = 1 => "Unknown",

@@ -76,7 +76,7 @@ impl Verdict {
         Some((command, received.facts.kind, verdict))
     }
 
-    /// The word for it, as document 003 calls the event; Queued is our own.
+    /// The word for it, as Contracts v1.1 calls the event; Queued is our own.
     pub fn word(&self) -> &'static str {
         match self {
             Verdict::Accepted => "CommandAccepted",

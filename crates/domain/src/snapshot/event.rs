@@ -11,7 +11,7 @@ use crate::redaction::Redacted;
 use crate::{AdoptedHeader, GitOid, Kind};
 
 coded_enum! {
-    /// How the items were selected (document 002, SelectionStrategy).
+    /// How the items were selected (docs/spec/git-internal.md, SelectionStrategy).
     pub enum SelectionStrategy {
         /// By the user.
         Explicit = 1 => "explicit",
@@ -21,7 +21,7 @@ coded_enum! {
 }
 
 open_enum! {
-    /// What an item is (document 002, ContextItemKind).
+    /// What an item is (docs/spec/git-internal.md, ContextItemKind).
     pub enum ContextItemKind as tagged {
         /// A file of the repository.
         File = 1 => "file",

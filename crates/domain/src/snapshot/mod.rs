@@ -1,4 +1,4 @@
-//! Context snapshots: what an agent saw when a run began (document 002).
+//! Context snapshots: what an agent saw when a run began (docs/spec/git-internal.md).
 
 pub(crate) mod command;
 pub(crate) mod decide;

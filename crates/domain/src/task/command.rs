@@ -39,12 +39,12 @@ pub struct CreateTask {
     /// Tasks that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<TaskId>,
-    /// How it is to be done (document 004, Task).
+    /// How it is to be done (docs/spec/forge.md, Task).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<TaskPlan>,
 }
 
-/// How a task is to be done: what document 004 has of a task beyond document 000.
+/// How a task is to be done: what Forge has of a task beyond git-internal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskPlan {

@@ -15,7 +15,7 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, intent};
 
-/// A title has fewer characters than this (document 000, Task.title).
+/// A title has fewer characters than this (docs/spec/git-internal.md, Task.title).
 pub(crate) const TITLE_LIMIT: usize = 100;
 
 pub(crate) fn emit(id: TaskId, event: impl Into<Event>, pieces: Pieces) -> Emitted {

@@ -12,7 +12,7 @@ use crate::redaction::Redacted;
 use crate::{AdoptedHeader, EvidenceId, IntentId, Kind, RunId, StoredActor, TaskId};
 
 coded_enum! {
-    /// How much work a task is (document 004, Task, complexity).
+    /// How much work a task is (docs/spec/forge.md, Task, complexity).
     pub enum Complexity {
         /// Little.
         Low = 1 => "low",
@@ -24,7 +24,7 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What a review came to (document 004, Review Result, verdict).
+    /// What a review came to (docs/spec/forge.md, Review Result, verdict).
     pub enum ReviewVerdict {
         /// It is good.
         Approved = 1 => "approved",
@@ -34,7 +34,7 @@ coded_enum! {
 }
 
 open_enum! {
-    /// What kind of work a task is (document 000, GoalType).
+    /// What kind of work a task is (docs/spec/git-internal.md, GoalType).
     pub enum GoalType as tagged {
         /// New behaviour.
         Feature = 1 => "feature",
@@ -148,7 +148,7 @@ pub struct Created {
     pub dependencies: Vec<TaskId>,
 }
 
-/// It was said how to do the work (document 004, Task).
+/// It was said how to do the work (docs/spec/forge.md, Task).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
     /// What the task is called within its intent.
@@ -169,7 +169,7 @@ pub struct Planned {
     pub extra: Option<Slot>,
 }
 
-/// The work was reviewed (document 004, Review Result).
+/// The work was reviewed (docs/spec/forge.md, Review Result).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRecorded {
     /// The attempt that was reviewed, if it is known.

@@ -3,7 +3,7 @@
 use super::{Adopted, Event, GoalType, ReviewVerdict};
 use crate::{IntentId, RunId, TaskId};
 
-/// Where a task is in its life (document 000, Task status transitions).
+/// Where a task is in its life (docs/spec/git-internal.md, Task status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Status {
     /// It does not exist.
@@ -22,7 +22,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status as document 000 writes it.
+    /// The status as git-internal writes it.
     pub fn name(self) -> &'static str {
         match self {
             Status::Absent => "absent",

@@ -1,4 +1,4 @@
-//! Tasks: units of work, stable across retries (document 000, Task).
+//! Tasks: units of work, stable across retries (docs/spec/git-internal.md, Task).
 
 pub(crate) mod command;
 pub(crate) mod decide;

@@ -1,5 +1,5 @@
 //! What a review means: evidence of the run, a fact of the task, and the verdict
-//! that drives the run's decision (document 004, Review Result).
+//! that drives the run's decision (docs/spec/forge.md, Review Result).
 
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use crate::run::{self, ApplyStatus, Decide, DecisionType, EvidenceKind, RecordEv
 use crate::world::{Decided, World};
 use crate::{DecideError, EvidenceId, Meta, PatchSetId, Refusal, RunId};
 
-/// Why a task fails whose work was rejected once too often (dialects.md C).
+/// Why a task fails whose work was rejected once too often (docs/spec/forge.md).
 const NO_MORE_RETRIES: &str = "review rejected after max retries";
 
 pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> Decided {

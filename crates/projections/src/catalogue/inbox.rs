@@ -1,4 +1,4 @@
-//! The inbox: the intents that wait for a person (document 004, Inbox).
+//! The inbox: the intents that wait for a person (docs/spec/forge.md, Inbox).
 //!
 //! An intent that waits stands in one list, by what it waits for. So what the
 //! inbox costs does not depend on how many intents there are.
@@ -60,7 +60,7 @@ impl Waits {
     }
 }
 
-/// What an intent waits for, if it does: the rule of the inbox (dialects.md C).
+/// What an intent waits for, if it does: the rule of the inbox (docs/spec/forge.md).
 pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Waits> {
     if !counts.is_taken_in {
         return None;

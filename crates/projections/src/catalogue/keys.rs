@@ -25,7 +25,7 @@
 //! a block there is one that the actor created: one row serves all of them.
 //! Numbers are big-endian, a position is a u64: that of the first event on the
 //! object that the row leads to, so that every list comes in the order in which
-//! its objects were created. A kind is its number in document 000's registry, a
+//! its objects were created. A kind is its number in git-internal's registry, a
 //! status and a relation are the numbers in status.rs and relation.rs. A tag or an
 //! external id is the first half of the SHA-256 of its name, or of its name, a zero byte and
 //! its value; an alias is that of its text, and a word that of a type, a label or another facet

@@ -1,5 +1,5 @@
-//! The relationships between objects: document 000's "Object Relationship
-//! Summary", in its order, one that it lacks, those of sessions and of document 004.
+//! The relationships between objects: git-internal's "Object Relationship
+//! Summary", in its order, one that it lacks, those of sessions and of Forge.
 
 use annals_domain::Kind;
 
@@ -93,18 +93,18 @@ relations! {
     ProvenanceRun = 19, "provenance.run_id", Provenance -> Run, one, child;
     /// The run that a tool was called in.
     ToolInvocationRun = 20, "tool_invocation.run_id", ToolInvocation -> Run, one, child;
-    /// The intent that a plan is for. Document 000 has no such field; its
+    /// The intent that a plan is for. git-internal has no such field; its
     /// plans are reached from their intents alone.
     PlanIntent = 21, "plan.intent", Plan -> Intent, one, child;
-    /// The session that a session was begun by (document 003).
+    /// The session that a session was begun by (docs/spec/contracts.md).
     SessionParent = 22, "session.parent", Session -> Session, one, child;
     /// The runs that went on in a session.
     SessionRuns = 23, "session.runs", Session -> Run, many, other;
     /// The tasks that the nodes of a session's plans became.
     SessionTasks = 24, "session.tasks", Session -> Task, many, other;
-    /// The intent that an intent is a part of (document 004).
+    /// The intent that an intent is a part of (docs/spec/forge.md).
     IntentChildOf = 25, "intent.child_of", Intent -> Intent, one, child;
-    /// Intents that must be done first (document 004).
+    /// Intents that must be done first (docs/spec/forge.md).
     IntentDependencies = 26, "intent.depends_on", Intent -> Intent, many, other;
     /// The failed task whose place a task took.
     TaskSupersedes = 27, "task.supersedes", Task -> Task, one, other;

@@ -138,7 +138,7 @@ pub(super) enum Counts {
     },
 }
 
-/// Where an intent is on document 004's axis, and how its parts stand.
+/// Where an intent is on Forge's axis, and how its parts stand.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct IntentCounts {
     /// How far it was let go, by its number in fold/intake.rs.

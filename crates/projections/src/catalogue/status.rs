@@ -1,5 +1,5 @@
-//! The words for where an object is in its life, as document 000 has them, and
-//! document 003 for sessions, in the manner of document 000.
+//! The words for where an object is in its life, as git-internal has them, and
+//! Contracts v1.1 for sessions, in the manner of git-internal.
 
 use annals_domain::Kind;
 use annals_domain::intent::IntentStatus;

@@ -430,8 +430,11 @@ fn intent_label_slots(event: &AnyEvent) -> &[Slot] {
     }
 }
 
+/// Names and values.
+type Pairs<'a> = &'a [(Slot, Slot)];
+
 /// The tags and the external ids that an event gives to its object.
-fn label_slots(event: &AnyEvent) -> (&[(Slot, Slot)], &[(Slot, Slot)]) {
+fn label_slots(event: &AnyEvent) -> (Pairs<'_>, Pairs<'_>) {
     if let Some(Adoption::Begun(header)) = event.adoption() {
         return (&header.tags, &header.external_ids);
     }

@@ -41,7 +41,7 @@ pub struct CatalogueRow {
     /// Where it is in its life, if its kind has a life.
     #[serde(serialize_with = "status_word")]
     pub status: Option<Status>,
-    /// Of an intent that was put on document 004's axis, its status there.
+    /// Of an intent that was put on Forge's axis, its status there.
     pub approval: Option<ApprovalStatus>,
     /// Of an intent, how risky it is, if anything said so.
     pub risk: Option<Risk>,

@@ -1,4 +1,4 @@
-//! Tickets of other systems, as sessions read them (document 003).
+//! Tickets of other systems, as sessions read them (docs/spec/contracts.md).
 //!
 //! A row says where a ticket was read; what was read is asked of the records
 //! there, so that content that was removed is gone from here too. The row of a

@@ -25,7 +25,7 @@ pub(super) enum Budget {
     },
 }
 
-/// Where document 001's limit of frames comes from, 0 being unlimited; other
+/// Where git-internal's limit of frames comes from, 0 being unlimited; other
 /// policies have one that is never 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameLimit {

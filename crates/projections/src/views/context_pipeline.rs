@@ -1,4 +1,4 @@
-//! The view of a context pipeline (documents 000 and 001).
+//! The view of a context pipeline (git-internal).
 //!
 //! The pipeline's stream has the frames that were pushed and used and the limits
 //! and policies that were set. The window, and with it every eviction, follows
@@ -22,7 +22,7 @@ use crate::{Entry, HeaderView, JsonText, Text};
 use rolling::Newest;
 pub use seen::{OverLimit, RollingSummaryView, SeenFrame, Why, WindowView};
 
-/// One frame (document 000, ContextFrame).
+/// One frame (docs/spec/git-internal.md, ContextFrame).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ContextFrame {
     /// The frame's number, never used twice.
@@ -120,7 +120,7 @@ impl ContextPipelineView {
         self.window.iter().map(|(_, held)| &held.frame)
     }
 
-    /// How many frames the window may hold while document 001's policy is in
+    /// How many frames the window may hold while git-internal's policy is in
     /// force; 0 is unlimited.
     pub fn max_frames(&self) -> u32 {
         self.window.max_frames()

@@ -1,4 +1,4 @@
-//! The view of a context snapshot (documents 000 and 002).
+//! The view of a context snapshot (git-internal).
 
 use annals_domain::snapshot::{Adopted, ContextItemKind, Event, ItemAdded, SelectionStrategy};
 use annals_domain::{AnyEvent, GitOid};

@@ -1,4 +1,4 @@
-//! The view of a decision (document 000, Decision).
+//! The view of a decision (docs/spec/git-internal.md, Decision).
 
 use annals_domain::run::{DecisionType, Event};
 use annals_domain::{AnyEvent, GitOid, PatchSetId, RunId};

@@ -1,4 +1,4 @@
-//! The view of a piece of evidence (document 000, Evidence).
+//! The view of a piece of evidence (docs/spec/git-internal.md, Evidence).
 
 use annals_domain::run::{Event, EvidenceKind};
 use annals_domain::{AnyEvent, PatchSetId, RunId};

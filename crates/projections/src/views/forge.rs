@@ -1,4 +1,4 @@
-//! Intents and tasks in document 004's words.
+//! Intents and tasks in Forge's words.
 //!
 //! The status of an intent, and what other objects are called, are not in its own
 //! stream: whoever folds the view fills them in.
@@ -23,7 +23,7 @@ pub struct Clarification {
     pub answer: Option<Text>,
 }
 
-/// An intent in document 004's words.
+/// An intent in Forge's words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ForgeIntentView {
@@ -264,7 +264,7 @@ impl ForgeIntentView {
     }
 }
 
-/// The word that document 004 has for a task's status. `cancelled` is not among
+/// The word that Forge has for a task's status. `cancelled` is not among
 /// its words.
 pub fn forge_status(status: Status) -> &'static str {
     match status {
@@ -276,7 +276,7 @@ pub fn forge_status(status: Status) -> &'static str {
     }
 }
 
-/// What a reviewer said of a task's work (document 004, Review Result).
+/// What a reviewer said of a task's work (docs/spec/forge.md, Review Result).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ReviewView {
@@ -294,7 +294,7 @@ pub struct ReviewView {
     pub extra: Option<Text>,
 }
 
-/// A task in document 004's words.
+/// A task in Forge's words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ForgeTaskView {
@@ -457,7 +457,7 @@ impl ForgeTaskView {
     }
 }
 
-/// An intent in document 004's words, with its tasks and children.
+/// An intent in Forge's words, with its tasks and children.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ForgeView {

@@ -1,4 +1,4 @@
-//! The view of an intent (document 000, Intent).
+//! The view of an intent (docs/spec/git-internal.md, Intent).
 
 pub use annals_domain::intent::IntentStatus;
 use annals_domain::intent::{Adopted, Event};
@@ -138,7 +138,7 @@ impl Project for IntentView {
                     entry,
                 );
             }
-            // Document 000 has nothing of the other axis (dialects.md D).
+            // git-internal has nothing of the other axis (docs/events.md).
             Event::TakenIn(_)
             | Event::Classified(_)
             | Event::Approved(_)

@@ -1,4 +1,4 @@
-//! The views of the objects, one file each. The fields of document 000's eleven
+//! The views of the objects, one file each. The fields of git-internal's eleven
 //! are named and ordered as it writes them; what is not part of its JSON is
 //! skipped there and says so. The JSON of sessions and observations is our own.
 

@@ -1,4 +1,4 @@
-//! The view of a patch set (document 000, PatchSet).
+//! The view of a patch set (docs/spec/git-internal.md, PatchSet).
 
 use annals_domain::run::{
     ApplyStatus, ChangeType, DiffFormat, Event, PatchSetAdopted, StoredTouchedFile,

@@ -1,4 +1,4 @@
-//! The view of a plan (document 000, Plan and PlanStep).
+//! The view of a plan (docs/spec/git-internal.md, Plan and PlanStep).
 
 use annals_domain::plan::{Adopted, AdoptedStep, Event, StepStatus, StoredStep};
 use annals_domain::{AnyEvent, FrameId, IntentId, PipelineId, PlanId, TaskId, Timestamp};

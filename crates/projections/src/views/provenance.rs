@@ -1,4 +1,4 @@
-//! The view of a provenance (document 000, Provenance and TokenUsage).
+//! The view of a provenance (docs/spec/git-internal.md, Provenance and TokenUsage).
 
 use annals_domain::run::{AdoptedTokens, Event, ProvenanceAdopted, StoredTokens, UsageRecorded};
 use annals_domain::{AnyEvent, RunId};

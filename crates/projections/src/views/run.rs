@@ -1,4 +1,4 @@
-//! The view of a run (document 000, Run).
+//! The view of a run (docs/spec/git-internal.md, Run).
 
 use annals_domain::intent::IntentStatus;
 use annals_domain::run::{Adopted, Event, Status};

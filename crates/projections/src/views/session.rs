@@ -1,4 +1,4 @@
-//! The view of a session (document 003).
+//! The view of a session (docs/spec/contracts.md).
 //!
 //! What the session's gate goes by (status, approvals, queue, open commands) is
 //! the very fold that decisions are made by; the rest is folded here.
@@ -30,7 +30,7 @@ pub use self::results::{ConflictView, SessionArtifactView};
 pub use self::waiting::{OpenCommandView, PendingApprovalView, QueuedCommandView};
 
 /// An agent's work under a policy. It serialises as a JSON object of our own, in
-/// which the policy and the plan are document 003's.
+/// which the policy and the plan are Contracts v1.1's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionView {
     /// The common header.

@@ -1,4 +1,4 @@
-//! The view of a task (document 000, Task).
+//! The view of a task (docs/spec/git-internal.md, Task).
 
 use annals_domain::task::{Adopted, Event, GoalType, Status};
 use annals_domain::{ActorRef, AnyEvent, IntentId, RunId, TaskId};
@@ -139,7 +139,7 @@ impl Project for TaskView {
                 self.ends(Status::Cancelled, entry.optional_text(event.reason));
             }
             Event::Adopted(event) => self.adopt_lists(event, entry),
-            // Document 000 has nothing of these.
+            // git-internal has nothing of these.
             Event::Planned(_)
             | Event::ReviewRecorded(_)
             | Event::Superseded(_)

@@ -1,4 +1,4 @@
-//! The view of a tool invocation (document 000, ToolInvocation).
+//! The view of a tool invocation (docs/spec/git-internal.md, ToolInvocation).
 
 use annals_domain::run::{Event, StoredFootprint, ToolStatus};
 use annals_domain::{AnyEvent, RunId};

@@ -20,7 +20,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
             structure(
                 "refines",
                 "uuid?",
-                "the intent that this one refines (document 000: `parent`)",
+                "the intent that this one refines (docs/spec/git-internal.md: `parent`)",
             ),
             content("prompt", "text", "the request, verbatim"),
         ],
@@ -77,13 +77,13 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event(
         "intent.taken_in",
-        "The intent was put on document 004's axis: it is proposed, and comes from somewhere.",
+        "The intent was put on Forge's axis: it is proposed, and comes from somewhere.",
         &[
             structure("source", "word", "where it comes from"),
             structure(
                 "child_of",
                 "uuid?",
-                "the intent that it is a part of (document 004: `parent`)",
+                "the intent that it is a part of (docs/spec/forge.md: `parent`)",
             ),
             structure(
                 "depends_on",
@@ -120,7 +120,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event(
         "intent.rejected",
-        "The intent is not wanted; in document 000's words it is Cancelled.",
+        "The intent is not wanted; in git-internal's words it is Cancelled.",
         &[content("reason", "text?", "why")],
     ),
     event(

@@ -1,5 +1,5 @@
 //! Which fields of which objects an event sets, by the names of git-internal's
-//! JSON (documents 000 to 002).
+//! JSON (git-internal).
 //!
 //! Every event on an object also sets `updated_at` and takes its `checksum`
 //! away; that is not listed. A test folds every example and compares.

@@ -127,7 +127,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event(
         "task.planned",
-        "It was said how to do the work (document 004).",
+        "It was said how to do the work (docs/spec/forge.md).",
         &[
             content(
                 "alias",
@@ -153,7 +153,7 @@ pub(super) const EVENTS: &[EventDoc] = &[
     ),
     event(
         "task.review_recorded",
-        "The work was reviewed (document 004).",
+        "The work was reviewed (docs/spec/forge.md).",
         &[
             structure(
                 "run",

@@ -19,7 +19,7 @@ pub(super) fn samples() -> Vec<Emitted> {
     samples
 }
 
-/// Document 004's axis.
+/// Forge's axis.
 fn intake() -> Vec<Emitted> {
     vec![
         sample(|pieces| TakenIn {

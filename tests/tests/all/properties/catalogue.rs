@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::history::{History, read_all};
 use super::{check, folds, histories};
 
-/// What no view of document 000 shows.
+/// What no view of git-internal shows.
 const OF_DOCUMENT_004: [Relation; 3] = [
     Relation::IntentChildOf,
     Relation::IntentDependencies,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Document 004's example.
+/// Forge's example.
 const EXAMPLE: &str = "\
 ---
 type: feature

@@ -1,4 +1,4 @@
-//! Every kind and type in the form that document 003 gives it, written by hand: a
+//! Every kind and type in the form that Contracts v1.1 gives it, written by hand: a
 //! file for each, and more where some of it may be left out.
 
 use std::collections::BTreeSet;

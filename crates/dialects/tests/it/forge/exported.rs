@@ -119,7 +119,7 @@ fn intents_that_were_never_on_the_axis_are_written_where_asked_for() {
     let annals = log();
     let command = CreateIntent {
         id: Some(IntentId(Uuid::from_u128(3))),
-        prompt: "Only document 000's\n\nbody".to_owned(),
+        prompt: "Only git-internal's\n\nbody".to_owned(),
         parent: None,
     };
     block_on(annals.execute(Request::new(author(), command))).unwrap();
@@ -135,7 +135,7 @@ fn intents_that_were_never_on_the_axis_are_written_where_asked_for() {
     let read = intent::read(&text).unwrap();
     assert_eq!(
         (read.title.as_str(), read.source),
-        ("Only document 000's", Source::Human)
+        ("Only git-internal's", Source::Human)
     );
 }
 

@@ -1,4 +1,4 @@
-//! Document 004's tables, row by row, as a folder's files say them.
+//! Forge's tables, row by row, as a folder's files say them.
 
 use annals::event_log::{Position, Query};
 use annals::projections::{ForgeIntentView, ForgeTaskView, ReviewView};

@@ -1,4 +1,4 @@
-//! Document 004's Quick Classification, row by row, in both languages of text.
+//! Forge's Quick Classification, row by row, in both languages of text.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Document 004, Intent: what is proposed, who lets it go on, what is asked and
-//! answered. Each test has the name of its row or sentence (dialects.md C).
+//! docs/spec/forge.md, Intent: what is proposed, who lets it go on, what is asked and
+//! answered. Each test has the name of its row or sentence (docs/spec/forge.md).
 
 mod analyses;
 mod axis;
@@ -133,7 +133,7 @@ pub(super) fn finish_task(given: &mut Given, number: u128) {
     });
 }
 
-/// What document 004 shows of an intent.
+/// What Forge shows of an intent.
 pub(super) fn status(given: &Given, number: u128) -> ApprovalStatus {
     given
         .ask(|world| status_in(world, intent(number)))

@@ -261,7 +261,7 @@ fn of_task(task: TaskId, last_run: Option<RunId>, asked: &OfTask) -> Command {
     }
 }
 
-/// What document 004 shows of each intent is what the record says.
+/// What Forge shows of each intent is what the record says.
 fn check_statuses(play: &Play) {
     let plain = Plain {
         record: &play.record,

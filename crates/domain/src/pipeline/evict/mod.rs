@@ -132,8 +132,8 @@ pub trait Evictor {
     /// limit; `None` where none may go.
     fn next(&self) -> Option<u64>;
 
-    /// The pipeline's own limit was set (0 is unlimited), which only document
-    /// 001's policy heeds.
+    /// The pipeline's own limit was set (0 is unlimited), which only
+    /// git-internal's policy heeds.
     fn max_frames_set(&mut self, max_frames: u32) {
         let _ = max_frames;
     }

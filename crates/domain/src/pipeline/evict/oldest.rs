@@ -1,4 +1,4 @@
-//! The oldest frame goes first: document 001's policy, token budgets, and
+//! The oldest frame goes first: git-internal's policy, token budgets, and
 //! token budgets with a rolling summary.
 
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ impl Oldest {
         }
     }
 
-    /// Document 001's policy: so many frames.
+    /// git-internal's policy: so many frames.
     pub(super) fn by_count(protected: &[FrameKind], max_frames: u32) -> Oldest {
         Oldest::new(protected, Limit::Frames(max_frames))
     }

@@ -7,7 +7,7 @@ use super::{Evictor, Excess, FrameFacts, RolledUp, Totals};
 use crate::pipeline::EvictionPolicy;
 
 /// A pipeline's policy at work, with the limit that the pipeline has of its own
-/// and that only document 001's policy heeds.
+/// and that only git-internal's policy heeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
     policy: EvictionPolicy,

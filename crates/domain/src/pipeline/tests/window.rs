@@ -1,11 +1,11 @@
-//! Document 001's window: its own tests, what its text says beyond them, and its
+//! git-internal's window: its own tests, what its text says beyond them, and its
 //! algorithm beside ours.
 
 use super::ids;
 use crate::FrameId;
 use crate::pipeline::*;
 
-// Document 001's own tests.
+// git-internal's own tests.
 
 #[test]
 fn a_new_window_is_empty_and_unlimited() {
@@ -153,7 +153,7 @@ fn token_sums_do_not_overflow() {
     assert_eq!(window.total_token_estimate(), 7);
 }
 
-/// Document 001's eviction, in its own plain form: a list that is searched.
+/// git-internal's eviction, in its own plain form: a list that is searched.
 #[derive(Default)]
 struct Model {
     max_frames: usize,

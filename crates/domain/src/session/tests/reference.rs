@@ -1,5 +1,5 @@
-//! A plain reference: sessions and their gate written down from the document
-//! alone (dialects, B), slowly, as lists that are gone through from the
+//! A plain reference: sessions and their gate written down from docs/spec/contracts.md
+//! alone, slowly, as lists that are gone through from the
 //! beginning each time. It shares nothing with the code beside the words.
 
 use super::script::Told;

@@ -1,5 +1,5 @@
-//! Document 004, Task: what waits for what, reviews, and failed tasks that are
-//! tried anew. Each test has the name of its row or sentence (dialects.md C).
+//! docs/spec/forge.md, Task: what waits for what, reviews, and failed tasks that are
+//! tried anew. Each test has the name of its row or sentence (docs/spec/forge.md).
 
 mod reruns;
 mod reviews;

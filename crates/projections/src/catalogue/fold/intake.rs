@@ -1,4 +1,4 @@
-//! What happens to an intent on document 004's axis, and to the tasks and
+//! What happens to an intent on Forge's axis, and to the tasks and
 //! children by which it stands.
 //!
 //! An intent's status is computed from its parts, so what happens to a task can
@@ -49,7 +49,7 @@ fn intent_counts_mut(row: &mut ObjectRow) -> Option<&mut IntentCounts> {
     }
 }
 
-/// The status of an intent on document 004's axis.
+/// The status of an intent on Forge's axis.
 pub(in crate::catalogue) fn approval(row: &ObjectRow) -> Option<ApprovalStatus> {
     let counts = intent_counts(row)?;
     let life = match row.status {
@@ -209,7 +209,7 @@ impl Fold<'_> {
         self.change_intent(|counts| counts.set_stage(stage));
     }
 
-    /// What is turned down is Cancelled in document 000's words.
+    /// What is turned down is Cancelled in git-internal's words.
     pub(super) fn intent_rejected(&mut self) {
         self.change_intent(|counts| {
             counts.is_taken_in = true;

@@ -1,4 +1,4 @@
-//! What happened on document 004's axis, in one line.
+//! What happened on Forge's axis, in one line.
 
 use annals_domain::intent::{
     Approved, Approver, ClarificationRequested, Classified, RiskBasis, TakenIn, TypeBasis,

@@ -24,7 +24,7 @@ pub struct CommandCounts {
     pub accepted: u64,
     /// Those that were rejected.
     pub rejected: u64,
-    /// Of these, how many by which rule of the policy (document 003,
+    /// Of these, how many by which rule of the policy (docs/spec/contracts.md,
     /// PolicyRule). Those that came while no command was accepted broke none.
     pub rejected_by_rule: BTreeMap<String, u64>,
     /// Those that came too early.

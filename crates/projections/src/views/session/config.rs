@@ -1,4 +1,4 @@
-//! How a session is set up (document 003, SessionConfig).
+//! How a session is set up (docs/spec/contracts.md, SessionConfig).
 
 use annals_domain::SessionId;
 use annals_domain::session::{
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{Entry, Text};
 
-/// How a session is set up. Its policy serialises as document 003's JSON.
+/// How a session is set up. Its policy serialises as Contracts v1.1's JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionConfigView {
     /// The session that it was begun by.
@@ -30,7 +30,7 @@ pub struct SessionConfigView {
     pub agent_profile: Text,
 }
 
-/// A repository (document 003, RepoRef).
+/// A repository (docs/spec/contracts.md, RepoRef).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RepoView {
     /// Its name.
@@ -39,7 +39,7 @@ pub struct RepoView {
     pub path: Text,
 }
 
-/// A ticket in another system (document 003, WorkItemRef).
+/// A ticket in another system (docs/spec/contracts.md, WorkItemRef).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WorkItemRefView {
     /// Its id there.
@@ -75,7 +75,7 @@ impl SessionConfigView {
         }
     }
 
-    /// The configuration of this session as document 003 has it. Content that was
+    /// The configuration of this session as Contracts v1.1 has it. Content that was
     /// removed is `[removed]` there.
     pub fn to_config(&self, session: SessionId) -> SessionConfig {
         SessionConfig {

@@ -1,4 +1,4 @@
-//! A session's plan, and which tasks its nodes became (document 003, Plans).
+//! A session's plan, and which tasks its nodes became (docs/spec/contracts.md, Plans).
 
 use std::collections::{BTreeMap, HashMap};
 

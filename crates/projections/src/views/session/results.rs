@@ -1,4 +1,4 @@
-//! What came out of a session's commands (document 003, Artifact and
+//! What came out of a session's commands (docs/spec/contracts.md, Artifact and
 //! ConflictDetected).
 
 use annals_domain::session::{ArtifactAvailable, ArtifactKind, ConflictDetected};

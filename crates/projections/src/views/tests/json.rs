@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::fold::tests::sampled;
 use crate::testing::{Story, id, stream};
 
-/// The fields of document 000's tables, and those of sessions and observations, without
+/// The fields of git-internal's tables, and those of sessions and observations, without
 /// the common header.
 fn documented_fields(kind: Kind) -> &'static [&'static str] {
     match kind {
@@ -141,7 +141,7 @@ const HEADER: &[&str] = &[
     "checksum",
 ];
 
-/// The fields of document 000's inner tables: where they are, and their names.
+/// The fields of git-internal's inner tables: where they are, and their names.
 const INNER: &[(Kind, &str, &[&str])] = &[
     (
         Kind::Intent,
@@ -283,8 +283,8 @@ fn the_full_json_is_the_golden_one() {
     }
 }
 
-/// Document 000 shows nothing of the other axis but when something happened, and
-/// that what was rejected is cancelled (dialects.md D).
+/// git-internal shows nothing of the other axis but when something happened, and
+/// that what was rejected is cancelled (docs/events.md).
 #[test]
 fn what_document_004_adds_changes_no_field_of_document_000() {
     for kind in [Kind::Intent, Kind::Task] {

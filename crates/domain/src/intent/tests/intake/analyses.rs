@@ -1,4 +1,4 @@
-//! What an analysis of an intent came to (dialects.md C).
+//! What an analysis of an intent came to (docs/spec/forge.md).
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The whole approval axis (dialects.md E, last row): every command in every
+//! The whole approval axis (docs/spec/forge.md, last row): every command in every
 //! state, what it leads to and why it is refused.
 
 use super::*;

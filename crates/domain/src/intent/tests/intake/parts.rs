@@ -1,5 +1,5 @@
 //! What an intent is made of: its status is the aggregate of its tasks and
-//! children (document 004; dialects.md C), computed and never stored.
+//! children (docs/spec/forge.md), computed and never stored.
 
 use super::*;
 use crate::run::ApplyPatchSet;

@@ -1,5 +1,5 @@
 //! What is asked and answered about an intent, what is said besides, and what its
-//! work waits for (dialects.md C).
+//! work waits for (docs/spec/forge.md).
 
 use super::*;
 

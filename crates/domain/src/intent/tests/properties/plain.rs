@@ -1,4 +1,4 @@
-//! The status of an intent as document 004 puts it, read from the record alone:
+//! The status of an intent as Forge puts it, read from the record alone:
 //! nothing here is shared with what deciders go by.
 
 use super::*;
@@ -77,7 +77,7 @@ impl Plain<'_> {
         self.record.iter().filter_map(taken_in).collect()
     }
 
-    /// The word that document 004 has for it.
+    /// The word that Forge has for it.
     pub(super) fn status(&self, id: IntentId) -> &'static str {
         let place = self.place(id);
         if !["approved", "executing"].contains(&place) {
