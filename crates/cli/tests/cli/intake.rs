@@ -407,6 +407,10 @@ fn what_the_rules_call_low_goes_on_and_nothing_is_in_limbo() {
     }
     let json = place.run(&["inbox", "--json"]).ok().json();
     assert_eq!(json["resolve"][0], "annals approve waits");
+    // Another type later is not what gave the risk.
+    place.run(&["judge", "waits", "--type", "feature"]).ok();
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    assert!(inbox.contains("risk low by rule (type fix)"), "{inbox}");
     // What waits since then goes on at a person's word: a setting is for what comes.
     place
         .run(&["settings", "autonomy.trust_classifier", "true"])

@@ -36,6 +36,9 @@ pub struct ForgeIntentView {
     /// What kind of work it is.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub work_type: Option<WorkType>,
+    /// What kind of work it was taken for when its risk was said.
+    #[serde(skip)]
+    risk_of: Option<WorkType>,
     /// Where it comes from. One that was never put on this axis is a person's.
     pub source: Source,
     /// How risky it is.
@@ -124,6 +127,7 @@ impl ForgeIntentView {
             title: part(prompt, |text| title_and_body(text).0),
             body: part(prompt, |text| title_and_body(text).1),
             work_type: None,
+            risk_of: None,
             source: Source::Human,
             risk: None,
             status: ApprovalStatus::Proposed,
@@ -240,6 +244,7 @@ impl ForgeIntentView {
             self.risk = event.risk;
             self.risk_basis = event.risk_basis;
             self.risk_word = entry.optional_text(event.risk_word);
+            self.risk_of.clone_from(&self.work_type);
         }
     }
 
@@ -250,7 +255,7 @@ impl ForgeIntentView {
         Some(intent::risk_in_words(
             risk,
             basis,
-            self.work_type.as_ref(),
+            self.risk_of.as_ref(),
             word,
         ))
     }
