@@ -408,3 +408,26 @@ fn the_largest_limits_are_limits() {
     let tree = ["tree", story.intent.as_str(), "--objects", "1", "--json"];
     assert_eq!(place.run(&tree).json()["nodes"][0]["more"], true);
 }
+
+#[test]
+fn a_plan_that_an_intent_selects_is_one_of_its_plans() {
+    let place = Place::with_log();
+    let lines = [
+        human("create_plan", json!({ "id": uuid(1) })),
+        human("create_intent", json!({ "id": uuid(2), "prompt": "p" })),
+        human(
+            "analyze_intent",
+            json!({ "intent": uuid(2), "content": "c" }),
+        ),
+        human("activate_intent", json!({ "intent": uuid(2) })),
+    ];
+    place.accept(&lines);
+    // A process of its own has nothing in memory.
+    place.accept(&[human(
+        "select_plan",
+        json!({ "intent": uuid(2), "plan": uuid(1) }),
+    )]);
+    place.run(&["verify"]).ok();
+    let args = ["list", "plans", "--parent", &uuid(2), "--json"];
+    assert_eq!(place.run(&args).ok().json()["id"], uuid(1));
+}

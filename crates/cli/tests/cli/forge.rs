@@ -294,8 +294,20 @@ fn intents_of_agents_are_taken_as_they_come() {
         intent("risk: high\nstatus: executing\n"),
     );
     std::thread::sleep(Duration::from_millis(1_200));
-    let shown = place.run(&["show", "own", "--as", "forge", "--json"]).ok();
-    assert_eq!(shown.json()["status"], "proposed");
+    let status = || {
+        let shown = place.run(&["show", "own", "--as", "forge", "--json"]).ok();
+        shown.json()["status"].clone()
+    };
+    assert_eq!(status(), "proposed");
+    for later in ["risk: low\n", "risk: low\nstatus: approved\n"] {
+        put(&place, "intents/own.yaml", intent(later));
+        std::thread::sleep(Duration::from_millis(1_200));
+        assert_eq!(status(), "proposed", "{later}");
+    }
+    let human = "title: t\nbody: b\nsource: human\nrisk: high\nstatus: approved\n";
+    put(&place, "intents/own.yaml", human.to_owned());
+    assert_eq!(watching.next()["outcome"], "left");
+    assert_eq!(status(), "proposed");
     // What an export writes there is no news: what comes next is the draft.
     place
         .run(&["approve", "bad", "--actor", "human:approver"])

@@ -139,7 +139,8 @@ fn following_shows_what_is_there_and_then_what_comes() {
         place.accept(&[human("create_task", json!({ "title": "t" }))]);
         assert_eq!(next()["position"], position);
     }
-    assert!(child.wait().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
 }
 
 #[test]

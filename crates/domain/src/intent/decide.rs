@@ -117,6 +117,8 @@ pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta)
 
 pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) -> Decided {
     let state = require_active(world, command.intent, "complete_intent")?;
+    // Otherwise what nobody approved would be done.
+    super::intake::require_let_go(command.intent, &state, "complete_intent")?;
     let open = open_work(world, &state)?;
     if !command.abandon_open && !open.is_empty() {
         return Err(Refusal::Transition {

@@ -302,7 +302,8 @@ fn check_lower(
     risk: Option<Risk>,
     meta: &Meta,
 ) -> Result<(), DecideError> {
-    let is_lower = |risk| state.risk.is_none_or(|before| risk < before);
+    // That a risk is not known says no more than that it may be one.
+    let is_lower = |risk| risk < state.risk.unwrap_or(Risk::Med);
     if state.stage != Stage::Proposed || !risk.is_some_and(is_lower) {
         return Ok(());
     }
@@ -442,6 +443,19 @@ pub(super) fn require_ready(
     Ok(())
 }
 
+/// Demands that an intent does not wait for an approval.
+pub(super) fn require_let_go(
+    id: IntentId,
+    state: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    if state.is_taken_in && state.stage == Stage::Proposed {
+        let allowed = "approved or executing (approve_intent)";
+        return Err(refuse(id, "proposed", asked, allowed));
+    }
+    Ok(())
+}
+
 /// What beginning a run of a task means for its intent: that work began, if it
 /// was approved. One that waits for an approval, or for an answer, has no runs.
 ///
@@ -461,8 +475,8 @@ pub fn run_begins(world: &mut World, id: IntentId) -> Result<Vec<Emitted>, Decid
             Ok(activated.into_iter().chain([started(id)]).collect())
         }
         Stage::Proposed if state.is_taken_in => {
-            let allowed = "approved or executing (approve_intent)";
-            Err(refuse(id, "proposed", asked, allowed))
+            require_let_go(id, &state, asked)?;
+            Ok(Vec::new())
         }
         Stage::Proposed | Stage::Rejected | Stage::Executing => Ok(Vec::new()),
     }

@@ -195,6 +195,7 @@ fn concerned(step: &Step) -> impl Iterator<Item = Uuid> + '_ {
     let run = (stream.kind == StreamKind::Run).then_some(stream.id);
     let named = match &step.decoded.event {
         AnyEvent::Alias(alias::Event::Reserved(event)) => Some(event.object),
+        AnyEvent::Plan(plan::Event::Assigned(_)) => Some(stream.id),
         _ => None,
     };
     let touched = step.touched.iter().map(|(_, id)| *id);

@@ -218,25 +218,33 @@ impl Import<'_> {
     ) -> Result<HashMap<String, IntentStatus>, ForgeFolderError> {
         let mut held = HashMap::new();
         for file in &mut source.intents {
+            let id = self.id_of(&file.file.name).await?;
+            let known = match self.annals.place(id).await? {
+                Some((Kind::Intent, _)) => Some(self.annals.forge_intent(id, At::Now).await?),
+                _ => None,
+            };
+            // What the log has of it counts more than what the file says by now.
+            let of = known
+                .as_ref()
+                .map_or(file.intent.source, |known| known.source);
+            let is_settled = known
+                .as_ref()
+                .is_some_and(|known| known.status != ApprovalStatus::Proposed);
+            if of == IntentSource::Human || is_settled {
+                continue;
+            }
+            let before = known.and_then(|known| known.risk);
+            let is_lower = |before| file.intent.risk.is_none_or(|risk| risk < before);
+            if before.is_some_and(is_lower) {
+                file.intent.risk = before;
+            }
             let said = file.intent.status;
             let says_so = !matches!(
                 said,
                 IntentStatus::Proposed | IntentStatus::Rejected | IntentStatus::Cancelled
             );
             let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
-            let is_agents = file.intent.source != IntentSource::Human;
-            if !says_so || !is_agents || file.intent.risk.is_some_and(is_low) {
-                continue;
-            }
-            let id = self.id_of(&file.file.name).await?;
-            let is_proposed = match self.annals.place(id).await? {
-                Some((Kind::Intent, _)) => {
-                    let known = self.annals.forge_intent(id, At::Now).await?;
-                    known.status == ApprovalStatus::Proposed
-                }
-                _ => true,
-            };
-            if is_proposed {
+            if says_so && !file.intent.risk.is_some_and(is_low) {
                 file.intent.status = IntentStatus::Proposed;
                 held.insert(file.file.name.clone(), said);
             }

@@ -318,6 +318,7 @@ impl Model {
     /// Nothing of an intent is open when it is completed.
     fn complete(&mut self, c: &intent::CompleteIntent) -> Judged {
         let intent = self.intent(c.intent.0, &["active"])?;
+        demand(!intent.taken_in || intent.stage != "proposed")?;
         intent.status = "completed";
         let of_it = intent.tasks.clone();
         for (id, task) in &mut self.tasks {

@@ -81,6 +81,21 @@ fn a_run_with_a_plan_asks_what_the_plans_intent_asks() {
 }
 
 #[test]
+fn what_waits_for_an_approval_is_not_completed() {
+    for abandon_open in [false, true] {
+        let complete = CompleteIntent {
+            intent: intent(1),
+            abandon_open,
+            reason: None,
+        };
+        let says = refused(&planned(), complete.clone());
+        assert!(says.contains("approve_intent"), "{says}");
+        let approved = planned().by(ActorRef::human("ada")).command(approve(1));
+        assert!(approved.decide(complete).is_ok());
+    }
+}
+
+#[test]
 fn a_risk_is_judged_lower_by_a_person_who_did_not_ask() {
     let ada = ActorRef::human("ada");
     for by in [ActorRef::agent("coder"), ada.clone()] {
@@ -99,6 +114,15 @@ fn a_risk_is_judged_lower_by_a_person_who_did_not_ask() {
         }
         let bob = given.clone().by(ActorRef::human("bob"));
         assert!(bob.decide(judge(1, Risk::Low)).is_ok());
+        // An unknown one may be found to be high by anybody, and low by a person.
+        let unknown = CreateIntent {
+            id: Some(intent(1)),
+            prompt: "p".into(),
+            parent: None,
+        };
+        let given_unknown = Given::new().by(by.clone()).command(unknown);
+        assert!(given_unknown.decide(judge(1, Risk::High)).is_ok());
+        assert!(given_unknown.decide(judge(1, Risk::Low)).is_err());
         // Higher is nobody's approval.
         let given = Given::new().by(by).command(risky(1, Risk::Med));
         assert!(given.decide(judge(1, Risk::High)).is_ok());

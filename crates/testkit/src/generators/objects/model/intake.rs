@@ -244,7 +244,7 @@ impl Model {
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
         let (by, own) = (self.by, self.settings.own);
         let intent = self.open_intent(c.intent.0)?;
-        let is_lower = |risk| intent.risk.is_none_or(|before| risk < before);
+        let is_lower = |risk| risk < intent.risk.unwrap_or(Risk::Med);
         if intent.stage == "proposed" && c.risk.is_some_and(is_lower) {
             demand(by != "tester" && (own || by != intent.asked_by))?;
         }
