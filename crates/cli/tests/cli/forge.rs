@@ -305,7 +305,7 @@ fn intents_of_agents_are_taken_as_they_come() {
         assert_eq!(status(), "proposed", "{later}");
     }
     let human = "title: t\nbody: b\nsource: human\nrisk: high\nstatus: approved\n";
-    put(&place, "intents/own.yaml", human.to_owned());
+    put(&place, "intents/own.yaml", human);
     assert_eq!(watching.next()["outcome"], "left");
     assert_eq!(status(), "proposed");
     // What an export writes there is no news: what comes next is the draft.
