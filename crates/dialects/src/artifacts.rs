@@ -234,6 +234,12 @@ impl Checker<'_> {
         let files = files.unwrap_or_else(|_| self.check.files.clone());
         let path = files.join(key);
         let opened = Root::of(&files).and_then(|root| root.open(&path));
+        let length = |file: &File| Some(file.metadata().ok()?.len());
+        if let (Some(expected), Ok(file)) = (artifact.size_bytes, &opened)
+            && let Some(found) = length(file).filter(|found| *found != expected)
+        {
+            return Verdict::Broken(format!("expected {expected} bytes, found {found}"));
+        }
         match opened.and_then(measure) {
             Ok((size, hash)) => compare_measured(artifact, size, hash),
             Err(error) => Verdict::Unknown(format!("{}: {error}", path.display())),

@@ -720,3 +720,97 @@ fn what_another_log_keeps_stays() {
         assert!(has(&kept.repo(), &theirs), "{how}");
     }
 }
+
+/// A ref of the name of ours that is something else keeps nothing, and is not ours to change.
+#[test]
+fn what_others_made_of_our_refs_names_is_named() {
+    let kept = Kept::new();
+    let ours = format!("refs/ai/blobs/{}", kept.file);
+    git(&kept.repo(), &["update-ref", &ours, "HEAD"]);
+    let args = ["retain", "--repo", "repo", "--as", "refs"];
+    kept.place
+        .run(&args)
+        .fails(1, &["does not name that blob", &kept.file]);
+    git(&kept.repo(), &["update-ref", "-d", &ours]);
+    git(&kept.repo(), &["update-ref", "refs/ai/blobs", "HEAD"]);
+    kept.place
+        .run(&args)
+        .fails(1, &["refs/ai/blobs", "in the way"]);
+    git(&kept.repo(), &["pack-refs", "--all"]);
+    kept.place
+        .run(&args)
+        .fails(1, &["refs/ai/blobs", "in the way"]);
+}
+
+#[test]
+fn what_is_damaged_is_not_kept() {
+    let kept = Kept::new();
+    let path = kept.repo().join(".git/objects");
+    let path = path.join(&kept.file[..2]).join(&kept.file[2..]);
+    let other = kept
+        .repo()
+        .join(".git/objects")
+        .join(&kept.page[..2])
+        .join(&kept.page[2..]);
+    fs::remove_file(&path).unwrap();
+    fs::copy(other, &path).unwrap();
+    for how in ["refs", "orphan", "keep-pack"] {
+        let args = ["retain", "--repo", "repo", "--as", how];
+        kept.place.run(&args).fails(1, &[&kept.file, "damaged"]);
+    }
+}
+
+/// What git put into a cruft pack has its age from there.
+#[test]
+fn what_is_in_a_cruft_pack_gets_a_file_of_its_own() {
+    let kept = Kept::new();
+    let repo = kept.repo();
+    git(&repo, &["gc", "-q", "--cruft", "--prune=2.weeks.ago"]);
+    let loose = repo
+        .join(".git/objects")
+        .join(&kept.file[..2])
+        .join(&kept.file[2..]);
+    let is_cruft = fs::read_dir(repo.join(".git/objects/pack")).unwrap();
+    let mut names = is_cruft.map(|entry| entry.unwrap().file_name());
+    assert!(!loose.exists() && names.any(|name| name.to_string_lossy().ends_with(".mtimes")));
+    kept.retain(&["--as", "refs"]);
+    assert!(loose.exists());
+    kept.fsck();
+}
+
+#[test]
+fn uploads_whose_commit_is_gone_are_made_anew() {
+    let kept = Kept::new();
+    kept.retain(&["--as", "orphan"]);
+    let commit = git(&kept.repo(), &["rev-parse", "refs/ai/uploads"]);
+    let path = kept.repo().join(".git/objects");
+    fs::remove_file(path.join(&commit[..2]).join(&commit[2..])).unwrap();
+    kept.retain(&["--as", "orphan"]);
+    kept.gc();
+    assert_eq!(kept.there(), [true; 4]);
+    kept.fsck();
+}
+
+#[test]
+fn a_repository_that_only_names_another_is_not_written_to() {
+    let kept = Kept::new();
+    let before = kept.state();
+    let evil = kept.place.path("evil");
+    git(&kept.repo(), &["init", "-q", evil.to_str().unwrap()]);
+    let victim = kept.repo().join(".git");
+    fs::write(
+        evil.join(".git/commondir"),
+        format!("{}\n", victim.display()),
+    )
+    .unwrap();
+    let file = kept.place.path("file");
+    fs::create_dir(&file).unwrap();
+    fs::write(file.join(".git"), format!("gitdir: {}\n", victim.display())).unwrap();
+    for path in ["evil", "evil/.git", "file", "file/.git"] {
+        for how in ["refs", "orphan", "keep-pack"] {
+            let ran = kept.place.run(&["retain", "--repo", path, "--as", how]);
+            assert_eq!(ran.status, 1, "{path} {how}: {ran:?}");
+        }
+    }
+    assert!(kept.state() == before);
+}

@@ -208,7 +208,7 @@ fn work(
             custom_gc::mark(&repository, &held, request.protect)?
         }
     };
-    repository.check_all_there(&held)?;
+    repository.check_all_there(held.iter().map(|held| held.id))?;
     report.changed = done.changed;
     report.unchanged = held.len() - done.changed.min(held.len());
     report.holder = done.holder;

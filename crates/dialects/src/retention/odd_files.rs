@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of a file that is read whole, at most: `HEAD`, a configuration, a reference.
 const WHOLE: u64 = 1 << 20;
 /// Bytes of a list with a line for each reference or boundary, at most.
-const LISTS: u64 = 64 << 20;
+const LISTS: u64 = 1 << 30;
 
 /// A file that is in the way, and what is wrong with it.
 pub(super) struct OddFile {
@@ -47,14 +47,18 @@ fn look(own: PathBuf) -> io::Result<Option<OddFile>> {
             return Ok(Some(OddFile { path: next, reason }));
         }
         // A link to a folder could lead round in circles.
-        let is_link = fs::symlink_metadata(&next)?.is_symlink() && seen > 0;
+        let is_link = fs::symlink_metadata(&next).is_ok_and(|found| found.is_symlink()) && seen > 0;
         if is_link && found.is_file() && is_read(&inside) && leads_out(&next, &inside)? {
             let reason = "is a link out of the repository: import the one that it leads to";
             return Ok(Some(OddFile { path: next, reason }));
         }
         seen += 1;
         if found.is_dir() && !is_link {
-            for entry in fs::read_dir(&next)? {
+            // Folders and files of refs come and go beside other processes.
+            let Ok(entries) = fs::read_dir(&next) else {
+                continue;
+            };
+            for entry in entries {
                 let entry = entry?;
                 let inside = inside.join(entry.file_name());
                 // Objects are many, and read as what they are.
@@ -86,7 +90,7 @@ fn oddness(inside: &Path, found: &Metadata) -> Option<&'static str> {
         return None;
     }
     match found.len() {
-        length if length > LISTS && is_list(inside) => Some("has more than 64 MiB"),
+        length if length > LISTS && is_list(inside) => Some("has more than 1 GiB"),
         length if length > WHOLE && is_read(inside) && !is_list(inside) => {
             Some("has more than 1 MiB")
         }

@@ -90,18 +90,19 @@ type Old = Option<(ObjectId, ObjectId)>;
 /// The commit and its tree, and the files in it.
 fn there(repository: &Repository) -> Result<(Old, Files), RetentionError> {
     let error = |error| repository.error(error);
-    let foreign = |reason: String| RetentionError::Foreign {
-        path: repository.path().to_owned(),
-        name: NAME,
-        reason,
-    };
+    let foreign = |reason: String| repository.foreign(NAME, reason);
+    repository.check_free(&["refs/ai"])?;
     let reference = repository.git.try_find_reference(NAME).map_err(error)?;
     let Some(reference) = reference else {
         return Ok((None, Files::new()));
     };
     let id = reference.try_id().map(gix::Id::detach);
     let id = id.ok_or_else(|| foreign("it is a symbolic ref".to_owned()))?;
-    let object = repository.git.find_object(id).map_err(error)?;
+    // What a gc removed beside an older version is made anew.
+    let gone = || Ok((Some((id, ObjectId::null(id.kind()))), Files::new()));
+    let Some(object) = repository.git.try_find_object(id).map_err(error)? else {
+        return gone();
+    };
     let kind = object.kind;
     let commit = object.try_into_commit();
     let commit = commit.map_err(|_| foreign(format!("it is a {kind}, and not a commit")))?;
@@ -110,6 +111,9 @@ fn there(repository: &Repository) -> Result<(Old, Files), RetentionError> {
     }
     let tree = commit.tree_id().map_err(error)?.detach();
     let mut files = Files::new();
+    if !repository.git.has_object(tree) {
+        return gone();
+    }
     read(repository, tree, &mut Vec::new(), &mut files)?
         .map_or(Ok(()), |path| Err(foreign(format!("it has {path:?}"))))?;
     Ok((Some((id, tree)), files))
@@ -191,6 +195,7 @@ fn write(
         new: Target::Object(commit),
     };
     edit(repository, update)?;
+    repository.check_all_there(trees)?;
     Ok(Some(commit.to_string()))
 }
 

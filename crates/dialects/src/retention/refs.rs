@@ -27,6 +27,7 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
         return Ok(Done::default());
     }
     let mut packed = Locked::take(repository)?;
+    repository.check_free(&["refs/ai", "refs/ai/blobs"])?;
     let there = self::there(repository, packed.under(PREFIX))?;
     let new = missing(there);
     repository.freshen(new.iter().copied())?;
@@ -84,11 +85,23 @@ fn there(
         Err(error) => return Err(io_error(error)),
     };
     for entry in entries {
-        let entry = entry.map_err(io_error)?.file_name();
-        let id = entry
+        let entry = entry.map_err(io_error)?;
+        let named = entry.file_name();
+        let id = named
             .to_str()
             .and_then(|name| name.parse::<ObjectId>().ok());
-        found.extend(id.filter(|id| id.kind() == repository.git.object_hash()));
+        let Some(id) = id.filter(|id| id.kind() == repository.git.object_hash()) else {
+            continue;
+        };
+        let text = match fs::read_to_string(entry.path()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            read => read.map_err(io_error)?,
+        };
+        if text.trim().parse().ok() != Some(id) {
+            let reason = format!("{} does not name that blob", entry.path().display());
+            return Err(repository.foreign("a ref below refs/ai/blobs", reason));
+        }
+        found.insert(id);
     }
     Ok(found)
 }

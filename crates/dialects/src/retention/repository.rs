@@ -13,11 +13,13 @@ use futures::executor::block_on;
 use gix::ObjectId;
 use gix::hash::Kind as HashKind;
 use gix::lock::acquire::Fail;
+use gix::objs::Write;
 use gix::refs::transaction::RefEdit;
 
 use super::blobs::{NamedBlob, Place};
 use super::error::RetentionError;
 use super::odd_files::{self, OddFile};
+use super::packed_refs;
 use super::{MissingBlob, RetentionReport, Strategy};
 
 /// How long others' locks are waited for.
@@ -49,6 +51,9 @@ impl Repository {
             Ok(found) if !found.is_dir() => return Err(elsewhere(path, inside)),
             _ => {}
         }
+        if fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir()) {
+            return Err(elsewhere(path, path.to_owned()));
+        }
         let io_error = |error: io::Error| RetentionError::io(path, path, &error);
         if let Some(OddFile { path: file, reason }) = odd_files::find(path).map_err(io_error)? {
             let error = io::Error::new(io::ErrorKind::InvalidInput, reason);
@@ -67,10 +72,49 @@ impl Repository {
             })?;
         // A blob is what its id says, and not what a replacement shows.
         git.objects.ignore_replacements = true;
+        // Ours are refs of the repository, whoever's part of it the environment names.
+        git.refs.namespace = None;
         let path = path.to_owned();
         let repository = Repository { git, path };
+        repository.check_own()?;
         repository.check_links()?;
         Ok(repository)
+    }
+
+    /// What is written to is the repository that was named: only a linked work tree's own folder, which
+    /// is in it, names another one as the place of its objects and refs.
+    fn check_own(&self) -> Result<(), RetentionError> {
+        let (own, common) = (self.git.git_dir(), self.git.common_dir());
+        let absolute = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let (own, common) = (absolute(own), absolute(common));
+        let is_work_tree = own.parent() == Some(common.join("worktrees").as_path());
+        match own == common || is_work_tree {
+            true => Ok(()),
+            false => Err(RetentionError::Elsewhere {
+                path: own,
+                target: common,
+            }),
+        }
+    }
+
+    /// Demands that no ref is in the way of others below its name.
+    pub(super) fn check_free(&self, names: &[&'static str]) -> Result<(), RetentionError> {
+        let packed = packed_refs::ids(self, "refs/ai")?;
+        for name in names {
+            let is_file = self.git.common_dir().join(name).is_file();
+            if is_file || packed.iter().any(|(packed, _)| packed == name) {
+                return Err(self.foreign(name, "it is in the way of refs below that name"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn foreign(&self, name: &'static str, reason: impl Into<String>) -> RetentionError {
+        RetentionError::Foreign {
+            path: self.path.clone(),
+            name,
+            reason: reason.into(),
+        }
     }
 
     /// Waits until no other `annals retain` works on the repository, and keeps them away as long as the
@@ -301,8 +345,23 @@ impl Repository {
         gix::odb::loose::Store::at(self.objects_folder(), self.git.object_hash())
     }
 
+    /// An object's kind and content, which are what its id says.
+    fn whole(&self, id: ObjectId) -> Result<(gix::objs::Kind, Vec<u8>), RetentionError> {
+        let damaged = || RetentionError::Damaged {
+            path: self.path.clone(),
+            id,
+        };
+        let object = self.git.find_object(id).map_err(|_| damaged())?.detach();
+        let hash = gix::objs::compute_hash(id.kind(), object.kind, &object.data);
+        match hash.is_ok_and(|found| found == id) {
+            true => Ok((object.kind, object.data)),
+            false => Err(damaged()),
+        }
+    }
+
     /// Makes objects look as new as if they were just written, as git does with those that it finds:
-    /// a gc that has listed the refs already leaves what is new.
+    /// a gc that has listed the refs already leaves what is new. Each is read before, so that nothing
+    /// damaged is taken for kept.
     pub(super) fn freshen(
         &self,
         ids: impl IntoIterator<Item = ObjectId>,
@@ -321,6 +380,7 @@ impl Repository {
         };
         let mut packed = Vec::new();
         for id in ids {
+            self.whole(id)?;
             if !touch(&loose.object_path(&id))? {
                 packed.push(id);
             }
@@ -338,9 +398,21 @@ impl Repository {
             }
             let opened = gix_pack::index::File::at(&index, self.git.object_hash());
             let opened = opened.map_err(|error| self.error(error))?;
-            if packed.iter().any(|id| opened.lookup(id).is_some()) {
-                touch(&index.with_extension("pack"))?;
+            let has = |id: &&ObjectId| opened.lookup(**id).is_some();
+            if !index.with_extension("mtimes").exists() {
+                if packed.iter().any(|id| has(&id)) {
+                    touch(&index.with_extension("pack"))?;
+                }
+                continue;
             }
+            // Of what is in such a pack git takes the age from there: a new file of its own counts.
+            let old: Vec<ObjectId> = packed.iter().filter(has).copied().collect();
+            for id in &old {
+                let (kind, content) = self.whole(*id)?;
+                let written = loose.write_buf(kind, &content);
+                written.map_err(|error| self.error(error))?;
+            }
+            self.sync_objects(&old)?;
         }
         Ok(())
     }
@@ -355,18 +427,21 @@ impl Repository {
         }
     }
 
-    /// A gc of another process may have removed blobs before anything held them.
-    pub(super) fn check_all_there(&self, held: &[Held]) -> Result<(), RetentionError> {
+    /// A gc of another process may have removed objects before anything held them.
+    pub(super) fn check_all_there(
+        &self,
+        held: impl IntoIterator<Item = ObjectId>,
+    ) -> Result<(), RetentionError> {
         let options = gix::open::Options::default().open_path_as_is(true);
         let fresh = gix::open_opts(self.git.git_dir(), options);
         let mut fresh = fresh.map_err(|error| self.error(error))?;
         fresh.objects.ignore_replacements = true;
-        let mut gone = held.iter().filter(|held| !fresh.has_object(held.id));
+        let mut gone = held.into_iter().filter(|id| !fresh.has_object(*id));
         match gone.next() {
             None => Ok(()),
             Some(first) => Err(RetentionError::Removed {
                 path: self.path.clone(),
-                first: first.id,
+                first,
                 count: 1 + gone.count(),
             }),
         }
