@@ -121,7 +121,8 @@ fn is_read(inside: &Path) -> bool {
             | "attributes"
             | "exclude"
     );
-    is_named || is_list(inside) || inside.components().any(|part| part.as_os_str() == "refs")
+    // `info/refs` is a list for others, of any length.
+    is_named || is_list(inside) || inside.starts_with("refs")
 }
 
 /// Whether a link at a place in a repository's own folder leads out of that.
