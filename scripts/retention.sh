@@ -39,7 +39,7 @@ grep -c '"ok":true' answers | sed 's/$/ snapshots/'
 
 seconds() {
     local start=$EPOCHREALTIME
-    "$@" > out
+    "$@" > out || return
     awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }'
 }
 for how in refs orphan keep-pack custom-gc; do
@@ -54,12 +54,16 @@ for how in refs orphan keep-pack custom-gc; do
         git -C "$how" gc -q --prune=now
         left=$(git -C "$how" cat-file --batch-check --batch-all-objects | grep -c ' blob ')
         [ "$left" = "$blobs" ] || { echo "$how: $left blobs are left"; exit 1; }
-        line="$line, release $(seconds "${retain[@]}" --release)"
+        release=$(seconds "${retain[@]}" --release)
+        line="$line, release $release"
         git -C "$how" gc -q --prune=now
-        ! git -C "$how" cat-file --batch-check --batch-all-objects | grep -q ' blob ' || { echo "$how: blobs stay"; exit 1; }
+        # Not grep -q, which would end git before it has said all.
+        left=$(git -C "$how" cat-file --batch-check --batch-all-objects | grep -c ' blob ' || true)
+        [ "$left" = 0 ] || { echo "$how: $left blobs stay"; exit 1; }
     else
         [ "$(wc -l < out)" = "$blobs" ] || { echo "$how: $(wc -l < out) ids"; exit 1; }
-        line="$line, --protect $(seconds "${retain[@]}" --protect)"
+        protect=$(seconds "${retain[@]}" --protect)
+        line="$line, --protect $protect"
     fi
     echo "$line"
 done
