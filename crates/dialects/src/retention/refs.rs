@@ -22,6 +22,7 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
         let new = wanted.iter().filter(|id| !there.contains(*id));
         new.copied().collect()
     };
+    repository.check_free(&["refs/ai", "refs/ai/blobs"])?;
     let there = there(repository, packed_refs::ids(repository, PREFIX)?)?;
     if missing(there).is_empty() {
         return Ok(Done::default());

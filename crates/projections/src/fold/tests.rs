@@ -6,6 +6,7 @@ use annals_domain::metadata::{MetadataSet, Sealed};
 use annals_domain::{IntegrityHash, Kind, StreamKind, Visibility, intent, is_removed_name};
 use proptest::prelude::*;
 use proptest::sample::subsequence;
+use proptest::test_runner::RngSeed;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -48,7 +49,13 @@ fn assert_same_structure(whole: &Value, redacted: &Value) {
         (Value::Object(whole), Value::Object(redacted)) => {
             // Several members may be one piece, of which nothing is left to count; what a name
             // is looked up by is not found under another one.
-            if !redacted.contains_key("[removed]") && !redacted.values().any(is_removed) {
+            // A node of a plan is found by its name, and so is the task that it became.
+            let is_node = whole.contains_key("id") && whole.contains_key("task");
+            let lost_its_task = is_node && !redacted.contains_key("task");
+            if !redacted.contains_key("[removed]")
+                && !redacted.values().any(is_removed)
+                && !lost_its_task
+            {
                 assert_eq!(whole.len(), redacted.len(), "{whole:?} and {redacted:?}");
             }
             for (key, value) in redacted {
@@ -197,7 +204,7 @@ fn the_header_follows_the_events_of_its_object() {
 const MOST: usize = 64;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, rng_seed: RngSeed::Fixed(20_260_102), ..ProptestConfig::default() })]
 
     /// The examples in any order and number, some without their content: that
     /// is more than any decider allows, and every fold takes it.
