@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use annals::Annals;
 use annals_domain::{ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Timestamp};
-use annals_event_log::{Digest, Position, Query};
+use annals_event_log::Digest;
 use annals_files::Root;
 use annals_projections::{ArtifactView, ContextItem, Entry, Fold, ObjectView, PieceValue};
 use bytes::Bytes;
@@ -15,11 +15,11 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::pages::{first, page};
 use crate::retention::RetentionError;
+use crate::retention::blobs::may_have_artifacts;
 use crate::retention::reading::GitBlobs;
 
-/// Records read at once.
-const PAGE: usize = 1_000;
 /// Artifacts of one answer that are named; the rest is counted.
 const NAMED: usize = 1_000;
 
@@ -98,34 +98,20 @@ pub async fn check_artifacts(
         report: ArtifactReport::default(),
     };
     let end = annals.position();
-    let mut next = Some(1).filter(|from| *from <= end.0);
+    let mut next = first(end);
     while let Some(from) = next {
-        let page = annals.log().read(Query::all(Position(from)).limit(PAGE));
-        let page = page.await?;
-        for record in &page.records {
-            if record.position() <= end && has_artifacts(record.event_type()) {
-                let entry = annals.entry(record).await?;
-                checker.see(&entry).await?;
-            }
+        let records;
+        (records, next) = page(annals, from, end).await?;
+        for record in records.iter().filter(|it| has_artifacts(it.event_type())) {
+            checker.see(&annals.entry(record).await?).await?;
         }
-        next = page.next.filter(|next| *next <= end.0);
     }
     Ok(checker.report)
 }
 
 /// Whether events of this type have artifacts, or make items.
 fn has_artifacts(event_type: &str) -> bool {
-    matches!(
-        event_type,
-        "run.patch_set_proposed"
-            | "run.patch_set_adopted"
-            | "run.evidence_recorded"
-            | "run.evidence_adopted"
-            | "run.tool_invoked"
-            | "run.tool_invocation_adopted"
-            | "snapshot.opened"
-            | "snapshot.adopted"
-    )
+    matches!(event_type, "snapshot.opened" | "snapshot.adopted") || may_have_artifacts(event_type)
 }
 
 struct Checker<'a> {

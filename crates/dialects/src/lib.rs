@@ -15,6 +15,7 @@ pub mod git_internal;
 pub mod lines;
 mod nesting;
 mod others;
+mod pages;
 mod reading;
 mod report;
 pub mod retention;

@@ -68,7 +68,7 @@ impl Pieces {
     /// Adds free JSON in its [compact](Json::compact) form: the same that it has after an export
     /// and an import, so that hashes of it stay the same.
     pub fn json(&mut self, json: &Json) -> Slot {
-        self.text(json.compact().text())
+        self.text(json.compact_text())
     }
 
     /// Adds free JSON if there is any.
@@ -151,6 +151,14 @@ impl Json {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn compact(&self) -> Json {
+        match RawValue::from_string(self.compact_text()) {
+            Ok(compact) => Json(compact),
+            // Without white space JSON is JSON.
+            Err(_) => self.clone(),
+        }
+    }
+
+    fn compact_text(&self) -> String {
         let mut out = String::with_capacity(self.text().len());
         let (mut in_string, mut escaped) = (false, false);
         for c in self.text().chars() {
@@ -163,11 +171,7 @@ impl Json {
                 in_string = c == '"';
             }
         }
-        match RawValue::from_string(out) {
-            Ok(compact) => Json(compact),
-            // Without white space JSON is JSON.
-            Err(_) => self.clone(),
-        }
+        out
     }
 
     /// Its members in their order, if it is an object.

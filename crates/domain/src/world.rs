@@ -151,6 +151,14 @@ macro_rules! state_of {
     };
 }
 
+/// What was looked for, or `None` where it is not there.
+fn if_any<T>(found: Result<T, DecideError>) -> Result<Option<T>, DecideError> {
+    match found {
+        Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 fn not_found(stream: StreamRef) -> DecideError {
     let id = stream.id;
     let refusal = match stream.kind.kind() {
@@ -361,10 +369,7 @@ impl World {
     /// The state of a task, or `None` where there is no such task: what was
     /// adopted may name tasks that nobody has.
     pub fn task_if_any(&mut self, id: TaskId) -> Result<Option<Arc<task::State>>, DecideError> {
-        match self.task(id) {
-            Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
-            found => found.map(Some),
-        }
+        if_any(self.task(id))
     }
 
     /// The stream that has an alias, or the one that it would get, and its state, whether it is
@@ -412,10 +417,7 @@ impl World {
     /// The state of a run, or `None` where there is no such run: what was adopted
     /// may name runs that nobody has.
     pub fn run_if_any(&mut self, id: RunId) -> Result<Option<Arc<run::State>>, DecideError> {
-        match self.run(id) {
-            Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
-            found => found.map(Some),
-        }
+        if_any(self.run(id))
     }
 
     /// The state of an intent, or `None` where there is no such intent: what was
@@ -424,10 +426,13 @@ impl World {
         &mut self,
         id: IntentId,
     ) -> Result<Option<Arc<intent::State>>, DecideError> {
-        match self.intent(id) {
-            Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
-            found => found.map(Some),
-        }
+        if_any(self.intent(id))
+    }
+
+    /// The state of a plan, or `None` where there is no such plan: what was
+    /// adopted may name plans that nobody has.
+    pub fn plan_if_any(&mut self, id: PlanId) -> Result<Option<Arc<plan::State>>, DecideError> {
+        if_any(self.plan(id))
     }
 
     /// The intent of a plan that exists. It never changes, so that nothing else

@@ -241,15 +241,7 @@ fn no_draft_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
         .run(&["list", "intents", "--limit", "1000", "--json"])
         .ok()
         .lines();
-    let mut titles: Vec<&str> = listed
-        .iter()
-        .map(|row| row["title"].as_str().unwrap())
-        .collect();
-    titles.sort_unstable();
-    let mut expected: Vec<String> = (0..written).map(|n| format!("Title {n}")).collect();
-    expected.sort_unstable();
-    assert_eq!(titles, expected);
-    place.run(&["verify"]).ok();
+    each_was_taken_once(&place, &listed, written);
 }
 
 #[test]
@@ -365,6 +357,11 @@ fn no_intent_file_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
     }
     drop(watching);
     let rows = listed();
+    each_was_taken_once(&place, &rows, written);
+}
+
+/// One row for each title that was written, in a log that is sound.
+fn each_was_taken_once(place: &Place, rows: &[Value], written: usize) {
     let mut titles: Vec<&str> = rows
         .iter()
         .map(|row| row["title"].as_str().unwrap())

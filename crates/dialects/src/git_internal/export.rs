@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use annals::{Annals, At, LoadError};
 use annals_domain::pipeline::EvictionPolicy;
 use annals_domain::{AnyEvent, GitOid, Kind, run};
-use annals_event_log::{Position, Query, ReadError, Record};
+use annals_event_log::{Position, ReadError};
 use annals_projections::{Entry, Fold, ObjectView};
 use annals_wire::Decoded;
 use serde::Serialize;
@@ -16,9 +16,7 @@ use uuid::Uuid;
 use super::error::GitInternalExportError;
 use super::object::Object;
 use crate::Progress;
-
-/// Records read at once.
-const PAGE: usize = 1_000;
+use crate::pages::{first, page};
 
 /// An object's JSON, and what git-internal 0.6.0 could not read of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -226,7 +224,7 @@ pub async fn each_object(
         later: later(annals, end).await?,
         seen: HashSet::new(),
     };
-    let mut next = Some(1).filter(|from| *from <= end.0);
+    let mut next = first(end);
     while let Some(from) = next {
         let records;
         (records, next) = page(annals, from, end).await?;
@@ -244,18 +242,6 @@ pub async fn each_object(
     Ok(())
 }
 
-/// Records from a position on, none behind the end, and where to go on.
-async fn page(
-    annals: &Annals,
-    from: u64,
-    end: Position,
-) -> Result<(Vec<Record>, Option<u64>), ReadError> {
-    let query = Query::all(Position(from)).limit(PAGE);
-    let mut page = annals.log().read(query).await?;
-    page.records.retain(|record| record.position() <= end);
-    Ok((page.records, page.next.filter(|next| *next <= end.0)))
-}
-
 /// Where later events on a run's objects are: few objects have any, and to look
 /// for them in their run's stream would take as long as the run is.
 #[derive(Debug, Default)]
@@ -268,7 +254,7 @@ struct Later {
 
 async fn later(annals: &Annals, end: Position) -> Result<Later, GitInternalExportError> {
     let mut later = Later::default();
-    let mut next = Some(1).filter(|from| *from <= end.0);
+    let mut next = first(end);
     while let Some(from) = next {
         let records;
         (records, next) = page(annals, from, end).await?;

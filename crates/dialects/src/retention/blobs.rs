@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use annals::Annals;
 use annals_domain::{AnyEvent, GitOid, Kind, StoredArtifact, run, snapshot};
-use annals_event_log::{Digest, Position, Query};
+use annals_event_log::Digest;
 use annals_projections::{Entry, Fold, ObjectView, PieceValue};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::RetentionError;
-
-/// Records read at once.
-const PAGE: usize = 1_000;
+use crate::pages::{first, page};
 
 /// A git blob that objects of the log name.
 #[derive(Debug, Clone)]
@@ -75,33 +73,33 @@ impl NamedBlob {
 pub(super) async fn all(annals: &Annals) -> Result<Vec<NamedBlob>, RetentionError> {
     let end = annals.position();
     let mut found = Found::default();
-    let mut next = Some(1).filter(|from| *from <= end.0);
+    let mut next = first(end);
     while let Some(from) = next {
-        let page = annals.log().read(Query::all(Position(from)).limit(PAGE));
-        let page = page.await?;
-        for record in &page.records {
-            if record.position() <= end && may_name(record.event_type()) {
-                let entry = annals.entry(record).await?;
-                found.see(&entry);
-            }
+        let records;
+        (records, next) = page(annals, from, end).await?;
+        for record in records.iter().filter(|it| may_name(it.event_type())) {
+            found.see(&annals.entry(record).await?);
         }
-        next = page.next.filter(|next| *next <= end.0);
     }
     Ok(found.into_blobs())
 }
 
 /// Whether events of this type may name blobs.
 fn may_name(event_type: &str) -> bool {
-    event_type.starts_with("snapshot.")
-        || matches!(
-            event_type,
-            "run.patch_set_proposed"
-                | "run.patch_set_adopted"
-                | "run.evidence_recorded"
-                | "run.evidence_adopted"
-                | "run.tool_invoked"
-                | "run.tool_invocation_adopted"
-        )
+    event_type.starts_with("snapshot.") || may_have_artifacts(event_type)
+}
+
+/// Whether events of this type make an object of a run that may refer to artifacts.
+pub(crate) fn may_have_artifacts(event_type: &str) -> bool {
+    matches!(
+        event_type,
+        "run.patch_set_proposed"
+            | "run.patch_set_adopted"
+            | "run.evidence_recorded"
+            | "run.evidence_adopted"
+            | "run.tool_invoked"
+            | "run.tool_invocation_adopted"
+    )
 }
 
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! `docs/retention.md` says which to choose. The repository is one that a person names; what is
 //! written into it is written as git does: under locks, and by a temporary file and a rename.
 
-mod blobs;
+pub(crate) mod blobs;
 mod custom_gc;
 mod error;
 mod keep_pack;

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::io;
 
 use annals_domain::Kind;
 use gix::ObjectId;
@@ -19,7 +18,7 @@ use gix::refs::{FullName, Target};
 use super::Done;
 use super::blobs::Place;
 use super::error::RetentionError;
-use super::packed_refs::Locked;
+use super::packed_refs::{self, Locked};
 use super::repository::{Held, Repository};
 
 /// The ref.
@@ -40,10 +39,10 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
             insert(&mut files, path(place), held.id);
         }
     }
-    let new = held.iter().map(|held| held.id);
-    repository.freshen(new.filter(|id| !before.contains(id)))?;
-    let changed = held.iter().filter(|held| !before.contains(&held.id));
-    let changed = changed.count();
+    let ids = held.iter().map(|held| held.id);
+    let new: Vec<ObjectId> = ids.filter(|id| !before.contains(id)).collect();
+    let changed = new.len();
+    repository.freshen(new)?;
     let holder = write(repository, old, &files)?;
     Ok(Done { changed, holder })
 }
@@ -91,7 +90,8 @@ type Old = Option<(ObjectId, ObjectId)>;
 fn there(repository: &Repository) -> Result<(Old, Files), RetentionError> {
     let error = |error| repository.error(error);
     let foreign = |reason: String| repository.foreign(NAME, reason);
-    repository.check_free(&["refs/ai"])?;
+    let packed = packed_refs::ids(repository, "refs/ai")?;
+    repository.check_free(&["refs/ai"], &packed)?;
     let reference = repository.git.try_find_reference(NAME).map_err(error)?;
     let Some(reference) = reference else {
         return Ok((None, Files::new()));
@@ -228,12 +228,7 @@ fn delete(repository: &Repository, commit: ObjectId) -> Result<(), RetentionErro
             name: NAME,
         });
     }
-    match fs::remove_file(&file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(repository.io_error(&file, &error));
-        }
-        _ => {}
-    }
+    repository.remove(&file)?;
     match packed.remove(NAME) {
         true => packed.write(),
         false => Ok(()),

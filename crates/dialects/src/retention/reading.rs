@@ -24,6 +24,6 @@ impl GitBlobs {
         let found = self.0.git.try_find_object(id);
         let found = found.map_err(|error| self.0.error(error))?;
         let blob = found.filter(|object| object.kind == gix::objs::Kind::Blob);
-        Ok(blob.map(|blob| Bytes::from(blob.data.clone())))
+        Ok(blob.map(|blob| Bytes::from(blob.detach().data)))
     }
 }

@@ -1,10 +1,8 @@
 //! A ref for each blob: `refs/ai/blobs/<id>`. They are written into `packed-refs`, many at once.
 
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 use gix::ObjectId;
 
@@ -15,6 +13,8 @@ use super::repository::{Held, Repository};
 
 /// Where the refs are.
 const PREFIX: &str = "refs/ai/blobs/";
+/// What they and all that could be in their way begin with.
+const ABOVE: &str = "refs/ai";
 
 pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
     let wanted: BTreeSet<ObjectId> = held.iter().map(|held| held.id).collect();
@@ -22,15 +22,15 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
         let new = wanted.iter().filter(|id| !there.contains(*id));
         new.copied().collect()
     };
-    repository.check_free(&["refs/ai", "refs/ai/blobs"])?;
-    let there = there(repository, packed_refs::ids(repository, PREFIX)?)?;
-    if missing(there).is_empty() {
+    let look = |packed: Vec<(String, ObjectId)>| {
+        repository.check_free(&["refs/ai", "refs/ai/blobs"], &packed)?;
+        there(repository, packed).map(missing)
+    };
+    if look(packed_refs::ids(repository, ABOVE)?)?.is_empty() {
         return Ok(Done::default());
     }
     let mut packed = Locked::take(repository)?;
-    repository.check_free(&["refs/ai", "refs/ai/blobs"])?;
-    let there = self::there(repository, packed.under(PREFIX))?;
-    let new = missing(there);
+    let new = look(packed.under(ABOVE))?;
     repository.freshen(new.iter().copied())?;
     for id in &new {
         packed.add(&name(*id), *id);
@@ -55,14 +55,9 @@ pub(super) fn release(
     let there = self::there(repository, packed.under(PREFIX))?;
     let mut changed = 0;
     for id in there.intersection(going) {
-        let file = file(repository, *id);
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(repository.io_error(&file, &error));
-            }
-            _ => changed += 1,
-        }
+        repository.remove(&repository.git.common_dir().join(name(*id)))?;
         packed.remove(&name(*id));
+        changed += 1;
     }
     packed.write()?;
     Ok(Done {
@@ -109,8 +104,4 @@ fn there(
 
 fn name(id: ObjectId) -> String {
     format!("{PREFIX}{id}")
-}
-
-fn file(repository: &Repository, id: ObjectId) -> PathBuf {
-    repository.git.common_dir().join(name(id))
 }

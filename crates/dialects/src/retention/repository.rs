@@ -19,7 +19,6 @@ use gix::refs::transaction::RefEdit;
 use super::blobs::{NamedBlob, Place};
 use super::error::RetentionError;
 use super::odd_files::{self, OddFile};
-use super::packed_refs;
 use super::{MissingBlob, RetentionReport, Strategy};
 
 /// How long others' locks are waited for.
@@ -97,9 +96,13 @@ impl Repository {
         }
     }
 
-    /// Demands that no ref is in the way of others below its name.
-    pub(super) fn check_free(&self, names: &[&'static str]) -> Result<(), RetentionError> {
-        let packed = packed_refs::ids(self, "refs/ai")?;
+    /// Demands that no ref is in the way of others below its name; `packed` are those of `packed-refs`
+    /// that begin so.
+    pub(super) fn check_free(
+        &self,
+        names: &[&'static str],
+        packed: &[(String, ObjectId)],
+    ) -> Result<(), RetentionError> {
         for name in names {
             let is_file = self.git.common_dir().join(name).is_file();
             if is_file || packed.iter().any(|(packed, _)| packed == name) {
@@ -139,6 +142,16 @@ impl Repository {
                     return Err(RetentionError::Busy { path, source });
                 }
             }
+        }
+    }
+
+    /// Removes a file of the repository's own, if it is there.
+    pub(super) fn remove(&self, file: &Path) -> Result<(), RetentionError> {
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(self.io_error(file, &error))
+            }
+            _ => Ok(()),
         }
     }
 

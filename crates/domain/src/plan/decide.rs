@@ -1,7 +1,6 @@
 //! What is accepted of a plan, and what happens then.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::{
     AddStep, Assigned, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput,
@@ -59,7 +58,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
             .map(|plan| emit(id, Restored { plan }, Pieces::new())),
     );
     if let Some(plan) = previous
-        && plan_if_any(world, plan)?.is_some()
+        && world.plan_if_any(plan)?.is_some()
     {
         emitted.push(emit(plan, Revised { by: id }, Pieces::new()));
     }
@@ -103,21 +102,16 @@ fn line(world: &mut World, command: &CreatePlan) -> Result<Line, DecideError> {
 /// without selecting the revision.
 fn latest_of(world: &mut World, plan: PlanId) -> Result<PlanId, DecideError> {
     let (mut latest, mut seen) = (plan, BTreeSet::from([plan]));
-    while let Some(next) = plan_if_any(world, latest)?.and_then(|state| state.revised_by) {
+    while let Some(next) = world
+        .plan_if_any(latest)?
+        .and_then(|state| state.revised_by)
+    {
         if !seen.insert(next) {
             break;
         }
         latest = next;
     }
     Ok(latest)
-}
-
-/// A plan, unless nobody has it: what was adopted may name such a one.
-fn plan_if_any(world: &mut World, plan: PlanId) -> Result<Option<Arc<State>>, DecideError> {
-    match world.plan(plan) {
-        Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
-        found => found.map(Some),
-    }
 }
 
 /// Demands that a plan is the end of its line of revisions, and if its intent
@@ -156,10 +150,7 @@ fn check_restored(
 ) -> Result<(), DecideError> {
     let (mut next, mut seen) = (previous, BTreeSet::new());
     while let Some(plan) = next.filter(|plan| *plan != restored && seen.insert(*plan)) {
-        next = match world.plan(plan) {
-            Err(DecideError::Refused(Refusal::NotFound { .. })) => None,
-            found => found?.previous,
-        };
+        next = world.plan_if_any(plan)?.and_then(|state| state.previous);
     }
     let is_earlier = next == Some(restored) && previous != Some(restored);
     if !is_earlier {

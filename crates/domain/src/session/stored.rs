@@ -1,7 +1,7 @@
 //! Configurations and commands as events store them: what a fold needs in the
 //! structure, the rest as content.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{
     AgentCommand, CommandBody, CommandFacts, CommandKind, CommandReceived, Correlation,
@@ -127,36 +127,26 @@ impl CommandBody {
     }
 }
 
-/// Paths that a commit includes by name, and of which no file is listed.
-fn left_out<'c>(included: &'c [String], files: &'c [String]) -> impl Iterator<Item = &'c str> {
-    let literal = included.iter().filter(|path| check_file(path).is_ok());
-    let is_listed = |path: &str| {
-        let below = |file: &String| {
-            file.strip_prefix(path)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
-        files.iter().any(|file| file == path || below(file))
-    };
-    literal
-        .map(String::as_str)
-        .filter(move |path| !is_listed(path))
+/// Whether a file is listed that is this path or lies below it.
+fn is_listed(files: &BTreeSet<&str>, path: &str) -> bool {
+    let below = format!("{path}/");
+    let mut behind = files.range(below.as_str()..);
+    files.contains(path) || behind.next().is_some_and(|file| file.starts_with(&below))
 }
 
-/// Demands that a path can be that of one file: neither a folder nor a pattern, as git reads them.
+/// Whether a path can be that of one file: neither a folder nor a pattern, as git reads them.
+fn can_be_one_file(path: &str) -> bool {
+    let is_folder = path.trim().is_empty() || path.chars().all(|c| matches!(c, '/' | '.'));
+    !is_folder && !path.ends_with('/') && !path.starts_with(':') && !path.contains(['*', '?'])
+}
+
 fn check_file(path: &str) -> Result<(), Refusal> {
-    let is_folder = path.trim().is_empty()
-        || path.ends_with(['/', '.']) && path.trim_end_matches(['/', '.']).is_empty();
-    let is_file =
-        !is_folder && !path.ends_with('/') && !path.starts_with(':') && !path.contains(['*', '?']);
-    match is_file {
-        true => Ok(()),
-        false => {
-            let reason = format!(
-                "{path:?} is a folder or a pattern; list the files that the commit changes"
-            );
-            Err(Refusal::invalid("files", reason))
-        }
+    if can_be_one_file(path) {
+        return Ok(());
     }
+    let reason =
+        format!("{path:?} is a folder or a pattern; list the files that the commit changes");
+    Err(Refusal::invalid("files", reason))
 }
 
 impl AgentCommand {
@@ -167,11 +157,17 @@ impl AgentCommand {
             facts.branch = Some(branch.clone());
         }
         facts.files = self.files.as_ref().map(|files| {
-            let mut distinct: HashSet<&str> = files.iter().map(String::as_str).collect();
-            if let CommandBody::Commit(commit) = &self.body {
-                distinct.extend(left_out(&commit.include_paths, files));
-            }
-            u32::try_from(distinct.len()).unwrap_or(u32::MAX)
+            let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+            // Those that it includes by name count, where no file of them is listed.
+            let left_out: HashSet<&str> = match &self.body {
+                CommandBody::Commit(commit) => {
+                    let included = commit.include_paths.iter().map(String::as_str);
+                    let counts = |path: &&str| can_be_one_file(path) && !is_listed(&files, path);
+                    included.filter(counts).collect()
+                }
+                _ => HashSet::new(),
+            };
+            u32::try_from(files.len() + left_out.len()).unwrap_or(u32::MAX)
         });
         facts
     }

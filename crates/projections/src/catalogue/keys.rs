@@ -386,9 +386,8 @@ pub(super) fn depends(key: &[u8]) -> Depends {
         Some(&ALIAS) => Depends::OnAliases,
         Some(&(WORK_ITEM | WORK_ITEM_PLACE)) => Depends::OnSessions,
         Some(&(FORWARD | BACKWARD)) => relation(),
-        Some(&(BY_KIND | BY_ACTOR | STEP | WAITING)) => Depends::No,
-        // No table of ours.
-        None | Some(_) => Depends::No,
+        // Kinds, actors, steps and what waits.
+        _ => Depends::No,
     }
 }
 

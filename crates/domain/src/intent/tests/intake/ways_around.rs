@@ -8,15 +8,18 @@ const PLAN: PlanId = PlanId(Uuid::from_u128(70));
 const SECOND: PlanId = PlanId(Uuid::from_u128(71));
 const THIRD: PlanId = PlanId(Uuid::from_u128(72));
 
+fn analyze() -> AnalyzeIntent {
+    AnalyzeIntent {
+        intent: intent(1),
+        content: "what it takes".into(),
+    }
+}
+
 /// An intent that waits for a person, and has a plan of one step.
 fn planned() -> Given {
     let activate = ActivateIntent {
         intent: intent(1),
         reason: None,
-    };
-    let analyze = AnalyzeIntent {
-        intent: intent(1),
-        content: "what it takes".into(),
     };
     let plan = CreatePlan {
         id: Some(PLAN),
@@ -27,7 +30,7 @@ fn planned() -> Given {
     Given::new()
         .by(ActorRef::agent("coder"))
         .command(risky(1, Risk::High))
-        .command(analyze)
+        .command(analyze())
         .command(activate)
         .command(plan)
 }
@@ -138,17 +141,9 @@ fn a_line_of_plans_of_an_older_log_goes_on_from_its_end() {
         previous,
         ..CreatePlan::default()
     };
-    let activate = ActivateIntent {
-        intent: intent(1),
-        reason: None,
-    };
-    let analyze = AnalyzeIntent {
-        intent: intent(1),
-        content: "what it takes".into(),
-    };
     let given = Given::new()
         .command(risky(1, Risk::Low))
-        .command(analyze)
+        .command(analyze())
         .command(plan(PLAN, None))
         .event(
             intent(1).stream(),
@@ -156,10 +151,6 @@ fn a_line_of_plans_of_an_older_log_goes_on_from_its_end() {
         )
         .command(plan(SECOND, Some(PLAN)))
         .command(plan(THIRD, Some(SECOND)));
-    let given = match given.decide(activate.clone()) {
-        Ok(_) => given.command(activate),
-        Err(_) => given,
-    };
     let select = |plan| SelectPlan {
         intent: intent(1),
         plan,
