@@ -166,6 +166,18 @@ pub(crate) fn place(bytes: &[u8]) -> Option<(Position, Version)> {
     Some((Position(position), Version(version)))
 }
 
+/// The event type and the stream that an encoded record names; nothing of what cannot be one.
+pub(crate) fn names(bytes: &[u8]) -> Option<(&str, &str)> {
+    let mut cursor = Cursor {
+        bytes,
+        at: HEADER_START + AT_TEXTS,
+    };
+    let _ = (cursor.text_u8().ok()?, cursor.text_u16().ok()?);
+    let (_, event_type) = cursor.text_u8().ok()?;
+    let (_, stream) = cursor.text_u8().ok()?;
+    Some((event_type, stream))
+}
+
 // The casts below cannot lose anything: `append::check_event` refuses whatever
 // is longer, before encoding.
 fn put_u16(out: &mut BytesMut, n: usize) {

@@ -33,6 +33,12 @@ pub fn place_of(record: &[u8]) -> Option<(Position, Version)> {
     record::place(record)
 }
 
+/// The event type and the stream that an encoded record names, without decoding the rest of it;
+/// nothing of what cannot be a record. It is for a store that looks for records among others.
+pub fn names_of(record: &[u8]) -> Option<(&str, &str)> {
+    record::names(record)
+}
+
 /// A new salt for a [`RequestDigest`].
 pub fn random_salt() -> Salt {
     rand::random()

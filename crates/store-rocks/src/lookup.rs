@@ -1,7 +1,9 @@
 //! Reading one stream or one event type, through its index.
 
+use annals_event_log::store_support;
 use annals_event_log::{Direction, Page, Position, Query, ReadError, Record};
 use bytes::Bytes;
+use rayon::prelude::*;
 use rocksdb::{ColumnFamily, DBRawIterator};
 
 use crate::columns::Columns;
@@ -49,11 +51,13 @@ impl Index<'_> {
         }
     }
 
-    fn matches(&self, record: &Record) -> bool {
-        match self {
-            Index::Stream(name) => record.stream() == *name,
-            Index::Type(name) => record.event_type() == *name,
-        }
+    /// Whether encoded bytes are a record of it. Where they are none, decoding them says why.
+    fn may_match(&self, record: &[u8]) -> bool {
+        let names = store_support::names_of(record);
+        names.is_none_or(|(event_type, stream)| match self {
+            Index::Stream(name) => stream == *name,
+            Index::Type(name) => event_type == *name,
+        })
     }
 
     /// What a query's `from` counts.
@@ -65,52 +69,123 @@ impl Index<'_> {
     }
 }
 
-/// One page of a stream or of an event type.
+/// Runs that are looked up in the index before the first of their chunks is read: enough that
+/// several threads have work, and few enough that a page that ends early read little for nothing.
+const RUNS_AT_A_TIME: usize = 128;
+/// Runs that one thread reads after another. From two such parts on, several threads do.
+const RUNS_OF_A_THREAD: usize = 16;
+
+/// One page of a stream or of an event type. Runs on the pool of readers.
 pub(crate) fn page(view: &View<'_>, query: &Query, index: &Index<'_>) -> Result<Page, ReadError> {
     let mut filling = Filling::new(query.limit);
     let mut taken = Vec::new();
     let forward = query.direction == Direction::Forward;
-    let bounds = keys::bounds(index.name());
-    let mut iterator = view.db.iterate(index.column(&view.columns), Some(bounds));
-    // The run that holds `from` begins at or before it.
-    iterator.seek_for_prev(keys::entry(index.name(), query.from));
-    if forward && !iterator.valid() {
-        view.db.check(&iterator)?;
-        iterator.seek_to_first();
+    let mut runs = Runs::seek(view, query, index)?;
+    loop {
+        let part = runs.next_part(filling.room())?;
+        if part.is_empty() {
+            return Ok(filling.page(taken));
+        }
+        for record in records_of(view, index, &part, forward)? {
+            let key = index.key_of(&record);
+            let before = if forward {
+                key < query.from
+            } else {
+                key > query.from
+            };
+            if before {
+                continue;
+            }
+            if !filling.admits(key, record.as_bytes().len()) {
+                return Ok(filling.page(taken));
+            }
+            taken.push(record);
+        }
     }
-    let mut chunks = Chunks::new(view);
-    while let Some(run) = index.run(&iterator)? {
-        if run.chunk <= view.watermark {
-            let mut records = chunks.run(&run, |chunk| run_records(chunk, index, &run))?;
+}
+
+/// The runs of an index that a query is about, in its order.
+struct Runs<'a> {
+    view: &'a View<'a>,
+    index: &'a Index<'a>,
+    iterator: DBRawIterator<'a>,
+    forward: bool,
+}
+
+impl<'a> Runs<'a> {
+    fn seek(
+        view: &'a View<'a>,
+        query: &Query,
+        index: &'a Index<'a>,
+    ) -> Result<Runs<'a>, ReadError> {
+        let forward = query.direction == Direction::Forward;
+        let bounds = keys::bounds(index.name());
+        let mut iterator = view.db.iterate(index.column(&view.columns), Some(bounds));
+        // The run that holds `from` begins at or before it.
+        iterator.seek_for_prev(keys::entry(index.name(), query.from));
+        if forward && !iterator.valid() {
+            view.db.check(&iterator)?;
+            iterator.seek_to_first();
+        }
+        Ok(Runs {
+            view,
+            index,
+            iterator,
+            forward,
+        })
+    }
+
+    /// The next ones, with about as many records as a page has room for; none at the end.
+    fn next_part(&mut self, room: usize) -> Result<Vec<Run>, ReadError> {
+        let (mut part, mut records) = (Vec::new(), 0);
+        while part.len() < RUNS_AT_A_TIME && records <= room {
+            let Some(run) = self.index.run(&self.iterator)? else {
+                self.view.db.check(&self.iterator)?;
+                break;
+            };
+            let is_visible = run.chunk <= self.view.watermark;
+            if self.forward && !is_visible {
+                break;
+            }
+            if is_visible {
+                records = records.saturating_add(run.count as usize);
+                part.push(run);
+            }
+            if self.forward {
+                self.iterator.next();
+            } else {
+                self.iterator.prev();
+            }
+        }
+        Ok(part)
+    }
+}
+
+/// The records of consecutive runs, in the order of the query.
+fn records_of(
+    view: &View<'_>,
+    index: &Index<'_>,
+    runs: &[Run],
+    forward: bool,
+) -> Result<Vec<Record>, ReadError> {
+    let read = |runs: &[Run]| -> Result<Vec<Record>, ReadError> {
+        let mut chunks = Chunks::new(view);
+        let mut records = Vec::new();
+        for run in runs {
+            let mut found = chunks.run(run, |chunk| run_records(chunk, index, run))?;
             if !forward {
-                records.reverse();
+                found.reverse();
             }
-            for record in records {
-                let key = index.key_of(&record);
-                let before = if forward {
-                    key < query.from
-                } else {
-                    key > query.from
-                };
-                if before {
-                    continue;
-                }
-                if !filling.admits(key, record.as_bytes().len()) {
-                    return Ok(filling.page(taken));
-                }
-                taken.push(record);
-            }
-        } else if forward {
-            break;
+            records.append(&mut found);
         }
-        if forward {
-            iterator.next()
-        } else {
-            iterator.prev()
-        }
+        Ok(records)
+    };
+    if runs.len() <= RUNS_OF_A_THREAD {
+        return read(runs);
     }
-    view.db.check(&iterator)?;
-    Ok(filling.page(taken))
+    let parts = runs.par_chunks(RUNS_OF_A_THREAD).map(read);
+    let parts: Vec<Vec<Record>> = parts.collect::<Result<_, _>>()?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// Chunks that are read one after another.
@@ -201,16 +276,17 @@ fn run_records(
     let numbered = chunk::places(stored)?.zip(run.chunk.0..);
     for (place, position) in numbered.skip(run.index as usize) {
         let place = place?;
+        let encoded = stored.get(place.clone()).unwrap_or_default();
+        if !index.may_match(encoded) {
+            continue;
+        }
         let bytes = match &shared {
             Some(shared) => shared.slice(place),
-            None => Bytes::copy_from_slice(stored.get(place).unwrap_or_default()),
+            None => Bytes::copy_from_slice(encoded),
         };
-        let record = decode_at(bytes, position)?;
-        if index.matches(&record) {
-            records.push(record);
-            if records.len() == wanted {
-                return Ok(records);
-            }
+        records.push(decode_at(bytes, position)?);
+        if records.len() == wanted {
+            return Ok(records);
         }
     }
     Err(missing("more records than there are"))

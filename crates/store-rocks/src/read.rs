@@ -65,6 +65,11 @@ impl Filling {
         true
     }
 
+    /// How many records still fit, by their number.
+    pub(crate) fn room(&self) -> usize {
+        self.limit.saturating_sub(self.records)
+    }
+
     /// How many records were taken in.
     pub(crate) fn records(&self) -> usize {
         self.records
