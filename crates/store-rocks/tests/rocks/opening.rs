@@ -1,12 +1,14 @@
 //! Opening and creating: each refusal is typed, says what to do, and alters nothing.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use annals_event_log::{EventLog, Position};
+use annals_event_log::{Digest, EventLog, Position};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use uuid::Uuid;
 
@@ -125,11 +127,24 @@ fn a_missing_column_family_is_named() {
     }
 }
 
+/// The files once the log's own thread has synced `WATERMARK`, which rests its position.
+fn settled(path: &Path) -> BTreeMap<PathBuf, Digest> {
+    let mut seen = fingerprint(path);
+    loop {
+        std::thread::sleep(Duration::from_millis(400));
+        let now = fingerprint(path);
+        if now == seen {
+            return now;
+        }
+        seen = now;
+    }
+}
+
 #[test]
 fn a_locked_log_is_refused_to_writers_and_open_to_readers() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 3);
-    let before = fingerprint(&path);
+    let before = settled(&path);
     let error = RocksLog::open(&path, &options()).expect_err("it is open already");
     assert!(
         matches!(&error, OpenError::Locked { path: named } if *named == path),
