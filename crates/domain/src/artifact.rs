@@ -96,13 +96,14 @@ impl ArtifactRef {
 pub struct StoredArtifact {
     /// The storage backend.
     pub store: Slot,
-    /// The key in that store.
+    /// The key in that store; where it is the slot of the content, the key is that content's SHA-256.
     pub key: Slot,
     /// The MIME type.
     pub content_type: Option<Slot>,
-    /// The size in bytes.
+    /// The size in bytes, of content that is elsewhere.
     pub size_bytes: Option<u64>,
-    /// The SHA-256 of the content.
+    /// The SHA-256 of the content, of content that is elsewhere. Older events have both of
+    /// content that this log holds, too.
     pub hash: Option<IntegrityHash>,
     /// When the store may forget it.
     pub expires_at: Option<Timestamp>,
@@ -146,23 +147,32 @@ impl StoredArtifact {
         stored
     }
 
-    /// Puts content into this log and refers to it: store `annals`, the key
-    /// is the content's SHA-256.
+    /// Puts content into this log and refers to it: store `annals`, the key is the content's
+    /// SHA-256. Key, size and hash are not stored: they follow from the content, and a short one
+    /// could be found by them after it was removed.
     pub fn store_content(
         content: Vec<u8>,
         content_type: &str,
         pieces: &mut Pieces,
     ) -> StoredArtifact {
-        let hash = IntegrityHash::of(&content);
+        let store = pieces.text("annals");
+        let content_type = Some(pieces.text(content_type));
+        let content = pieces.attachment(content);
         StoredArtifact {
-            store: pieces.text("annals"),
-            key: pieces.text(hash.to_string()),
-            content_type: Some(pieces.text(content_type)),
-            size_bytes: Some(content.len() as u64),
-            hash: Some(hash),
+            store,
+            key: content,
+            content_type,
+            size_bytes: None,
+            hash: None,
             expires_at: None,
-            content: Some(pieces.attachment(content)),
+            content: Some(content),
         }
+    }
+
+    /// The content that key, size and hash are read from, where this log holds it and they are not
+    /// stored.
+    pub fn described_by_content(&self) -> Option<Slot> {
+        self.content.filter(|content| *content == self.key)
     }
 }
 

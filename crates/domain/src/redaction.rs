@@ -34,6 +34,33 @@ pub struct RemovedPieces {
     pub pieces: Vec<u16>,
 }
 
+impl AnyEvent {
+    /// Pieces that follow from another piece of the event, which comes first: whoever has only what
+    /// follows can try texts against it, so that it is removed with what it follows from.
+    ///
+    /// ```
+    /// use annals_domain::{AnyEvent, Slot, snapshot};
+    /// let item = snapshot::ItemAdded {
+    ///     index: 0,
+    ///     kind: snapshot::ContextItemKind::File,
+    ///     path: Slot(0),
+    ///     preview: None,
+    ///     blob: None,
+    ///     content: Some(Slot(2)),
+    ///     content_blob: Some(Slot(1)),
+    /// };
+    /// assert_eq!(AnyEvent::Snapshot(item.into()).follows(), Some((Slot(2), Slot(1))));
+    /// ```
+    pub fn follows(&self) -> Option<(Slot, Slot)> {
+        match self {
+            AnyEvent::Snapshot(snapshot::Event::ItemAdded(item)) => {
+                item.content.zip(item.content_blob)
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Redacted {
     /// The objects that lost content.
     pub fn touched(&self) -> Vec<(Kind, Uuid)> {

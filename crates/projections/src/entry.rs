@@ -29,6 +29,17 @@ pub enum PieceValue {
     Removed,
 }
 
+impl PieceValue {
+    /// The content's SHA-256 and its length in bytes, unless it was removed.
+    pub fn digest_and_size(&self) -> Option<(Digest, u64)> {
+        match self {
+            PieceValue::Bytes(bytes) => Some((Digest::of(bytes), bytes.len() as u64)),
+            PieceValue::Attachment { digest, size } => Some((*digest, *size)),
+            PieceValue::Removed => None,
+        }
+    }
+}
+
 /// One record decoded, with its content at hand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {

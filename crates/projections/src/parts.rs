@@ -85,12 +85,25 @@ pub struct ArtifactView {
 
 impl ArtifactView {
     pub(crate) fn read(artifact: &StoredArtifact, entry: &Entry) -> ArtifactView {
+        let described = artifact
+            .described_by_content()
+            .map(|slot| entry.piece(slot));
+        let (key, size_bytes, hash) = match described {
+            None => (entry.text(artifact.key), artifact.size_bytes, artifact.hash),
+            Some(content) => match content.digest_and_size() {
+                None => (Text::Removed, None, None),
+                Some((digest, size)) => {
+                    let hash = IntegrityHash(digest.0);
+                    (Text::Present(hash.to_string()), Some(size), Some(hash))
+                }
+            },
+        };
         ArtifactView {
             store: entry.text(artifact.store),
-            key: entry.text(artifact.key),
+            key,
             content_type: entry.optional_text(artifact.content_type),
-            size_bytes: artifact.size_bytes,
-            hash: artifact.hash,
+            size_bytes,
+            hash,
             expires_at: artifact.expires_at,
             content: artifact.content.map(|slot| entry.piece(slot)),
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
+use annals_domain::Slot;
 use annals_domain::redaction::RemovedPieces;
 use annals_event_log::{Content, Digest, Position, Query, Record};
 use annals_wire::names_of;
@@ -163,6 +164,12 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
+        if let Some((Slot(content), Slot(follows))) = decoded.event.follows()
+            && pieces.contains(&content)
+            && let Err(place) = pieces.binary_search(&follows)
+        {
+            pieces.insert(place, follows);
+        }
         let lossy = Lossy {
             removed: RemovedPieces {
                 position: record.position().0,

@@ -8,7 +8,7 @@ use std::path::Path;
 use annals::domain::alias::{self, ReserveAlias};
 use annals::domain::intent::CreateIntent;
 use annals::domain::metadata::Seal;
-use annals::domain::{ActorRef, Command, IntegrityHash};
+use annals::domain::{ActorRef, Command, GitOid, IntegrityHash};
 use annals::event_log::{Digest, IdSecret};
 use annals::{Annals, RedactRequest, Request, Target};
 use annals_dialects::claude::{self, ClaudeOptions};
@@ -72,6 +72,35 @@ fn seal(annals: &Annals) {
     block_on(annals.seal(SEALED, at(seal.into()))).unwrap();
 }
 
+/// Keeps what a tool printed as a report, an output, a diff and the content of a snapshot's item.
+fn keep(annals: &Annals) {
+    let content = Texts::printed(PIN);
+    let did = |name: &str, fields: serde_json::Value| {
+        let command = Command::from_json(name, &fields.to_string()).unwrap();
+        let request = Request::new(ActorRef::human("ada"), command);
+        block_on(annals.execute(request)).unwrap().id
+    };
+    let part = json!([{ "name": "stdout", "content": content }]);
+    let task = did("create_task", json!({ "title": "keep" }));
+    let run = did("create_run", json!({ "task": task }));
+    did("start_patching", json!({ "run": run }));
+    let output = json!({ "run": run, "tool_name": "sh", "status": "ok", "output": part });
+    did("record_tool_invocation", output);
+    let report = json!({ "run": run, "kind": "test", "tool": "sh", "report": part });
+    did("record_evidence", report);
+    let diff = json!({ "run": run, "format": "unified_diff", "diff": content });
+    did("propose_patch_set", diff);
+    let item = json!([{ "kind": "command", "path": "sh", "content": content }]);
+    let snapshot = json!({ "selection_strategy": "explicit", "items": item });
+    did("open_snapshot", snapshot);
+}
+
+/// The PINs that what the log kept is found out by.
+fn kept(left: &HashSet<Uuid>) -> Vec<u32> {
+    let fits = |pin: &u32| Texts::of_content(*pin).iter().any(|id| left.contains(id));
+    (0..100_000).filter(fits).collect()
+}
+
 /// The PINs that a seal in what is left confirms.
 fn confirmed(left: &HashSet<Uuid>) -> Vec<u32> {
     let fits = |pin: &u32| {
@@ -102,6 +131,11 @@ impl Texts {
             line: line.to_string(),
             object: object.to_string(),
         }
+    }
+
+    /// What a tool printed, in which the PIN is all that is not known.
+    fn printed(pin: u32) -> String {
+        format!("pin {pin:05} accepted\n")
     }
 
     /// Every id and digest that follows from the texts, as older logs made them or with a secret.
@@ -148,6 +182,17 @@ impl Texts {
         }));
         ids
     }
+
+    /// What follows from content that the log keeps: its hash, and the git blob of it.
+    fn of_content(pin: u32) -> [Uuid; 2] {
+        let content = Texts::printed(pin);
+        let Digest(digest) = Digest::of(content.as_bytes());
+        let blob = GitOid::sha1_of_blob(content.as_bytes()).expect("no attack");
+        [
+            half(&digest),
+            Uuid::from_slice(&blob.as_bytes()[..16]).unwrap(),
+        ]
+    }
 }
 
 /// A log in a folder that has the PIN in everything that ids follow from.
@@ -167,6 +212,7 @@ fn fill(home: &Path) -> Annals {
     };
     block_on(annals.execute(Request::new(by, Command::from(reserve)))).unwrap();
     seal(&annals);
+    keep(&annals);
 
     let forge = home.join("project/.forge");
     for part in ["intents", "intent-drafts"] {
@@ -213,7 +259,7 @@ fn left(annals: &Annals, folder: &Path) -> Vec<u8> {
     [through_port(annals), files(folder)].concat()
 }
 
-/// Every id in bytes, as bytes or as text, and the first half of every digest in hex.
+/// Every id in bytes, as bytes or as text, and the first half of every digest or git id in hex.
 fn ids_in(bytes: &[u8]) -> HashSet<Uuid> {
     let raw = bytes.windows(16).filter_map(|it| Uuid::from_slice(it).ok());
     let written = bytes
@@ -221,7 +267,7 @@ fn ids_in(bytes: &[u8]) -> HashSet<Uuid> {
         .filter(|it| it[8] == b'-' && it[13] == b'-');
     let written = written.filter_map(|it| Uuid::try_parse_ascii(it).ok());
     let hex = bytes
-        .windows(64)
+        .windows(40)
         .filter(|it| it.iter().all(u8::is_ascii_hexdigit));
     let hex = hex.filter_map(|it| Uuid::try_parse_ascii(&it[..32]).ok());
     raw.chain(written).chain(hex).collect()
@@ -261,6 +307,8 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
     assert_eq!(guessed(&known, None), [0_u32; 0]);
     assert!(block_on(annals.resolve(&texts.alias)).is_ok());
     assert_eq!(confirmed(&known), [PIN], "by the seal");
+    assert_eq!(kept(&known), [PIN], "by hashes of content");
+    assert!(Texts::of_content(PIN).iter().all(|id| known.contains(id)));
 
     let request = RedactRequest {
         targets: vec![Target::Pattern(Regex::new(&PIN.to_string()).unwrap())],
@@ -294,6 +342,7 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
     let known = ids_in(&bytes);
     assert_eq!(guessed(&known, Some(&after)), [0_u32; 0]);
     assert_eq!(confirmed(&known), [0_u32; 0], "the seal confirms nothing");
+    assert_eq!(kept(&known), [0_u32; 0], "no hash of content is left");
     // Another object can have the name, and the log is whole.
     let verified = annals.rocks().unwrap().verify(&mut |_| {}).unwrap();
     assert!(verified.findings.is_empty(), "{:?}", verified.findings);

@@ -7,7 +7,7 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, GitOid, Kind, Meta, Refusal, SnapshotId};
+use crate::{AnyEvent, DecideError, GitOid, Kind, Meta, Payload, Refusal, SnapshotId};
 
 /// How many items without a blob a refusal names.
 const NAMED_ITEMS: usize = 20;
@@ -51,29 +51,27 @@ fn next_index(count: usize) -> Result<u32, Refusal> {
 fn item_added(id: SnapshotId, index: u32, item: &NewItem) -> Result<Emitted, Refusal> {
     not_blank("path", &item.path)?;
     not_blank("kind", item.kind.as_str())?;
-    let blob = blob_of(item)?;
     let mut pieces = Pieces::new();
-    let event = ItemAdded {
+    let mut event = ItemAdded {
         index,
         kind: item.kind.clone(),
         path: pieces.text(item.path.as_str()),
         preview: pieces.optional_text(item.preview.as_deref()),
-        blob,
-        content: item
-            .content
-            .as_ref()
-            .map(|content| pieces.attachment(content.0.clone())),
+        blob: item.blob,
+        content: None,
+        content_blob: None,
     };
+    if let Some(content) = &item.content {
+        event.blob = None;
+        event.content_blob = Some(pieces.text(blob_of(item, content)?.to_string()));
+        event.content = Some(pieces.attachment(content.0.clone()));
+    }
     Ok(emit(id, event, pieces))
 }
 
-/// The git blob of an item: the one that is given, checked against the content where that is
-/// given, too; or the content's own. It is a SHA-1 where nothing says otherwise, as git-internal
-/// and most repositories have them.
-fn blob_of(item: &NewItem) -> Result<Option<GitOid>, Refusal> {
-    let Some(content) = &item.content else {
-        return Ok(item.blob);
-    };
+/// The git blob of an item's content, checked against the one that is given. It is a SHA-1 where
+/// nothing says otherwise, as git-internal and most repositories have them.
+fn blob_of(item: &NewItem, content: &Payload) -> Result<GitOid, Refusal> {
     let computed = match item.blob {
         Some(given) => given.same_hash_of_blob(&content.0),
         None => GitOid::sha1_of_blob(&content.0),
@@ -91,7 +89,7 @@ fn blob_of(item: &NewItem) -> Result<Option<GitOid>, Refusal> {
             );
             Err(Refusal::invalid("blob", reason))
         }
-        _ => Ok(Some(computed)),
+        _ => Ok(computed),
     }
 }
 
@@ -128,8 +126,8 @@ pub(crate) fn attach_blob(world: &mut World, command: &AttachBlob, _: &Meta) -> 
                 let count = items.len();
                 format!("there is no item {item}; the snapshot has {count} items, numbered from 0")
             }
-            Some(ItemState::Kept(blob)) if *blob != command.blob => {
-                format!("the log has the content of item {item}, which is the blob {blob}")
+            Some(ItemState::Kept) => {
+                format!("the log has the content of item {item}, and its blob with it")
             }
             Some(_) => return Ok(()),
         };

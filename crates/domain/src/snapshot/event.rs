@@ -42,7 +42,7 @@ events! {
         /// The collection of items began.
         Opened = "snapshot.opened" v 1,
         /// An item was added.
-        ItemAdded = "snapshot.item_added" v 2,
+        ItemAdded = "snapshot.item_added" v 3,
         /// An item's full content was stored in git.
         BlobAttached = "snapshot.blob_attached" v 1,
         /// It is complete and never changes again.
@@ -78,10 +78,14 @@ pub struct ItemAdded {
     pub path: Slot,
     /// The beginning of the content, for quick display.
     pub preview: Option<Slot>,
-    /// The git blob of the full content at the time of capture.
+    /// The git blob of the full content at the time of capture, where the log does not hold the
+    /// content. (Versions 1 and 2 have it here in any case.)
     pub blob: Option<GitOid>,
-    /// The full content itself, where this log holds it; its blob is always there then.
+    /// The full content itself, where this log holds it.
     pub content: Option<Slot>,
+    /// The git blob of that content, in hex digits. It follows from the content and is removed
+    /// with it.
+    pub content_blob: Option<Slot>,
 }
 
 /// An item's full content was stored in git; the last blob wins.

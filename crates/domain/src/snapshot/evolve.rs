@@ -10,8 +10,8 @@ pub enum ItemState {
     Lacking,
     /// Its blob was named.
     Named,
-    /// The log has its content, of which this is the blob.
-    Kept(GitOid),
+    /// The log has its content, and its blob with it.
+    Kept,
 }
 
 impl ItemState {
@@ -67,9 +67,9 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Event::ItemAdded(event) => {
             if let State::Open { items } = state {
-                items.push(match (event.blob, event.content) {
-                    (Some(blob), Some(_)) => ItemState::Kept(blob),
-                    (blob, _) => ItemState::of(blob),
+                items.push(match event.content {
+                    Some(_) => ItemState::Kept,
+                    None => ItemState::of(event.blob),
                 });
             }
         }

@@ -21,7 +21,7 @@ pub struct ContextItem {
     /// The beginning of the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<Text>,
-    /// The git blob of the full content.
+    /// The git blob of the full content; none, too, where the log had the content and it was removed.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "blob_bytes")]
     pub blob: Option<GitOid>,
     /// The full content, where this log holds it; not part of the JSON.
@@ -48,7 +48,10 @@ impl ContextItem {
             kind: event.kind.clone(),
             path: entry.text(event.path),
             preview: entry.optional_text(event.preview),
-            blob: event.blob,
+            blob: event.blob.or_else(|| {
+                let text = entry.optional_text(event.content_blob)?;
+                text.as_str()?.parse().ok()
+            }),
             content: event.content.map(|slot| entry.piece(slot)),
         }
     }

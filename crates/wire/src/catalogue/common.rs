@@ -136,11 +136,19 @@ pub(super) const ARTIFACT: &[FieldDoc] = &[
     content(
         "key",
         "text",
-        "the key in that store; in this log, the content's SHA-256",
+        "the key in that store; of content in this log, the number of the content itself, whose SHA-256 the key is (older events: that SHA-256)",
     ),
     content("content_type", "text?", "the MIME type"),
-    structure("size_bytes", "u64?", "the size in bytes"),
-    structure("hash", "SHA-256?", "the hash of the content"),
+    structure(
+        "size_bytes",
+        "u64?",
+        "the size in bytes; none of content in this log, which has one of its own (but in older events)",
+    ),
+    structure(
+        "hash",
+        "SHA-256?",
+        "the hash of the content; none of content in this log, which has one of its own (but in older events)",
+    ),
     structure("expires_at", "time?", "when the store may forget it"),
     content(
         "content",

@@ -34,12 +34,17 @@ pub(super) const EVENTS: &[EventDoc] = &[
             structure(
                 "blob",
                 "git id?",
-                "the git blob of the full content at the time of capture",
+                "the git blob of the full content at the time of capture, where the log does not hold it",
             ),
             content(
                 "content",
                 "bytes?",
                 "the full content itself, where this log holds it; an attachment",
+            ),
+            content(
+                "content_blob",
+                "git id?",
+                "the git blob of that content; removed with it",
             ),
         ],
     ),

@@ -105,10 +105,15 @@ fn actor(pieces: &mut Pieces) -> StoredActor {
 }
 
 fn artifact(content: &str, pieces: &mut Pieces) -> StoredArtifact {
-    let stored = StoredArtifact::store_content(content.into(), "text/plain", pieces);
+    let hash = IntegrityHash::of(content.as_bytes());
     StoredArtifact {
+        store: pieces.text("annals"),
+        key: pieces.text(hash.to_string()),
+        content_type: Some(pieces.text("text/plain")),
+        size_bytes: Some(content.len() as u64),
+        hash: Some(hash),
         expires_at: Some(time()),
-        ..stored
+        content: Some(pieces.attachment(content.as_bytes().to_vec())),
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             preview: Some(pieces.text("//! Sizes.\n")),
             blob: Some(sha1()),
             content: Some(pieces.attachment(b"//! Sizes.\nfn main() {}\n".to_vec())),
+            content_blob: Some(pieces.text("5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a")),
         }),
         sample(|_| BlobAttached {
             index: 1,

@@ -17,6 +17,7 @@ mod session_adopted_v1;
 mod session_command_received_v1;
 mod session_created_v1;
 mod snapshot_item_added_v1;
+mod snapshot_item_added_v2;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -118,6 +119,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(sealed_v1::step("snapshot.sealed")),
         Box::new(sealed_v1::step("pipeline.sealed")),
         Box::new(snapshot_item_added_v1::STEP),
+        Box::new(snapshot_item_added_v2::STEP),
     ]
 }
 

@@ -1,10 +1,11 @@
 //! `snapshot.item_added`, version 1 to 2: the content of an item was never in the log.
 
-use annals_domain::snapshot::{ContextItemKind, ItemAdded};
+use annals_domain::snapshot::ContextItemKind;
 use annals_domain::{GitOid, Slot};
 use serde::Deserialize;
 
 use super::Step;
+use super::snapshot_item_added_v2::ItemAddedV2;
 
 /// The shape of version 1.
 #[derive(Deserialize)]
@@ -16,8 +17,8 @@ pub(super) struct ItemAddedV1 {
     blob: Option<GitOid>,
 }
 
-pub(super) const STEP: Step<ItemAddedV1, ItemAdded> =
-    Step::new("snapshot.item_added", 1, |old| ItemAdded {
+pub(super) const STEP: Step<ItemAddedV1, ItemAddedV2> =
+    Step::new("snapshot.item_added", 1, |old| ItemAddedV2 {
         index: old.index,
         kind: old.kind,
         path: old.path,

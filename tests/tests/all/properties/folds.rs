@@ -113,7 +113,7 @@ fn emptied(record: &Record) -> Record {
 /// What a view shows beside its content: its fields, every text and every
 /// other piece of content being a placeholder.
 pub fn structure(view: &ObjectView) -> String {
-    let mut rest = format!("{view:?}");
+    let mut rest = format!("{:?}", without_what_follows(view.clone()));
     let mut structure = String::new();
     while let Some((start, open)) = next_content(&rest) {
         structure.push_str(&rest[..start]);
@@ -121,6 +121,24 @@ pub fn structure(view: &ObjectView) -> String {
         rest = rest.split_off(start + open + closing(&rest[start + open..]));
     }
     without_seal(structure + &rest)
+}
+
+/// Size, hash and git blob of content that the log holds go with it.
+fn without_what_follows(mut view: ObjectView) -> ObjectView {
+    let artifacts = match &mut view {
+        ObjectView::PatchSet(view) => view.artifact.as_mut_slice(),
+        ObjectView::Evidence(view) => view.report_artifacts.as_mut_slice(),
+        ObjectView::ToolInvocation(view) => view.artifacts.as_mut_slice(),
+        ObjectView::ContextSnapshot(view) => {
+            let kept = view.items.iter_mut().filter(|item| item.content.is_some());
+            kept.for_each(|item| item.blob = None);
+            &mut []
+        }
+        _ => &mut [],
+    };
+    let kept = artifacts.iter_mut().filter(|it| it.content.is_some());
+    kept.for_each(|it| (it.size_bytes, it.hash) = (None, None));
+    view
 }
 
 /// The checksum of a seal goes with the content that it was made of.

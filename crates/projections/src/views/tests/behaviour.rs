@@ -374,6 +374,7 @@ fn a_blob_is_attached_to_the_item_with_its_number() {
                 preview: None,
                 blob: None,
                 content: None,
+                content_blob: None,
             })
         });
     }

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, ObservationView,
+    ContextItem, ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, ObservationView,
     PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView,
 };
 
@@ -254,7 +254,8 @@ fn snapshot(old: &ContextSnapshotView, new: &ContextSnapshotView) {
         );
         assert!(old.blob.is_none() || new.blob.is_some());
     }
-    let complete = new.items.iter().all(|item| item.blob.is_some());
+    let has_blob = |item: &ContextItem| item.blob.is_some() || item.content.is_some();
+    let complete = new.items.iter().all(has_blob);
     assert!(!new.finalized || complete, "finalized without a blob");
 }
 

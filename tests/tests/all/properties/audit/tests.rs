@@ -359,7 +359,7 @@ fn what_may_not_change_is_noticed() {
         "finalized without a blob",
         Snapshot,
         snapshot::ItemAdded,
-        |event| event.blob = None
+        |event| (event.blob, event.content) = (None, None)
     );
     wrong!(
         "a frame's number",

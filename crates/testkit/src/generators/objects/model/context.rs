@@ -33,7 +33,7 @@ impl Model {
     pub(super) fn attach_blob(&mut self, c: &snapshot::AttachBlob) -> Judged {
         let items = self.open_items(c.snapshot.0)?;
         let item = items.get_mut(c.item as usize)?;
-        demand(!item.kept || item.blob == Some(c.blob))?;
+        demand(!item.kept)?;
         item.blob = Some(c.blob);
         Some(true)
     }
