@@ -1,21 +1,18 @@
 //! Intents that agents write to `intents/`, as they come: each file by itself, with the rules of
 //! an import.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use annals::domain::intent::{ApprovalStatus, RiskBasis, Source as IntentSource};
-use annals::domain::settings::State;
-use annals::domain::{ActorKind, ActorRef, IntentId, Kind};
-use annals::{Annals, At};
+use annals::Annals;
+use annals::domain::{ActorKind, ActorRef, IntentId};
 
+use super::hold_back::waits_for_a_person;
 use super::{IMPORTER, Import, Shown};
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
 use crate::forge::source::Source;
-use crate::forge::words::IntentStatus;
 use crate::report::{ImportReport, NAMED};
 use crate::secrets::{Redactions, Secrets};
 
@@ -195,11 +192,10 @@ async fn take(
     import.families().await?;
     let became = names.into_iter().map(|(path, name)| {
         let mut became = import.of_file(&path, &name);
-        if let (Some(status), IntentBecame::Recorded { remarks, .. }) = (held.get(&name), &mut became) {
-            remarks.push(format!(
-                "its file says {}, and an agent's own word does not approve it: it waits for a person",
-                status.as_str()
-            ));
+        if let (Some(status), IntentBecame::Recorded { remarks, .. }) =
+            (held.get(&name), &mut became)
+        {
+            remarks.push(waits_for_a_person(*status));
         }
         (path, became)
     });
@@ -209,49 +205,6 @@ async fn take(
 }
 
 impl Import<'_> {
-    /// Takes for proposed what agents' files say was let go, where neither its risk nor the log lets it
-    /// go on: whatever an agent writes, it approves nothing. The answer is what they said.
-    async fn hold_back(
-        &self,
-        source: &mut Source,
-        settings: &State,
-    ) -> Result<HashMap<String, IntentStatus>, ForgeFolderError> {
-        let mut held = HashMap::new();
-        for file in &mut source.intents {
-            let id = self.id_of(&file.file.name).await?;
-            let known = match self.annals.place(id).await? {
-                Some((Kind::Intent, _)) => Some(self.annals.forge_intent(id, At::Now).await?),
-                _ => None,
-            };
-            // What the log has of it counts more than what the file says by now.
-            let of = known
-                .as_ref()
-                .map_or(file.intent.source, |known| known.source);
-            let is_settled = known
-                .as_ref()
-                .is_some_and(|known| known.status != ApprovalStatus::Proposed);
-            if of == IntentSource::Human || is_settled {
-                continue;
-            }
-            let before = known.and_then(|known| known.risk);
-            let is_lower = |before| file.intent.risk.is_none_or(|risk| risk < before);
-            if before.is_some_and(is_lower) {
-                file.intent.risk = before;
-            }
-            let said = file.intent.status;
-            let says_so = !matches!(
-                said,
-                IntentStatus::Proposed | IntentStatus::Rejected | IntentStatus::Cancelled
-            );
-            let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
-            if says_so && !file.intent.risk.is_some_and(is_low) {
-                file.intent.status = IntentStatus::Proposed;
-                held.insert(file.file.name.clone(), said);
-            }
-        }
-        Ok(held)
-    }
-
     /// What became of a file.
     fn of_file(&self, path: &Path, name: &str) -> IntentBecame {
         let file = path.display().to_string();

@@ -87,8 +87,12 @@ impl Forge {
     }
 
     fn import(&self, annals: &Annals) -> ImportReport {
+        self.import_by(author(), annals)
+    }
+
+    fn import_by(&self, author: ActorRef, annals: &Annals) -> ImportReport {
         let options = ForgeOptions {
-            author: author(),
+            author,
             keep_drafts: false,
             secrets: Secrets::standard(),
         };
