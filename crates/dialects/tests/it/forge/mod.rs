@@ -125,6 +125,13 @@ fn check_rows(annals: &Annals) {
             ApprovalStatus::Blocked | ApprovalStatus::Error => true,
             ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
             ApprovalStatus::Proposed => true,
+            ApprovalStatus::Approved => {
+                let is_over = |id: &IntentId| {
+                    let status = block_on(annals.approval_status(*id, At::Now)).unwrap();
+                    matches!(status, ApprovalStatus::Rejected | ApprovalStatus::Cancelled)
+                };
+                view.needs_clarification || view.dependencies.iter().any(is_over)
+            }
             _ => view.needs_clarification,
         };
         let is_there = inbox.iter().any(|entry| entry.id() == row.id);
