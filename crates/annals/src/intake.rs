@@ -31,6 +31,8 @@ pub struct InboxDetails {
     pub failed_ids: Vec<TaskId>,
     /// Its children that are blocked or in error.
     pub failed_children: Vec<(IntentId, ApprovalStatus)>,
+    /// What it depends on and was rejected or cancelled, where it waits for that.
+    pub called_off: Vec<(IntentId, ApprovalStatus)>,
 }
 
 impl Annals {
@@ -72,25 +74,28 @@ impl Annals {
     /// [`ViewError`].
     pub async fn inbox_details(&self, entry: &InboxEntry) -> Result<InboxDetails, ViewError> {
         let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
-        let mut details = InboxDetails {
-            why: match entry.reasons.first() {
-                Some(InboxReason::Approval) => {
-                    let settings = self.settings().await?;
-                    let why = settings.why_waits(view.risk, view.risk_basis);
-                    match view.risk_in_words() {
-                        Some(risk) => format!("{risk}; {why}"),
-                        None => why,
-                    }
+        let mut details = InboxDetails::default();
+        if entry.reasons.contains(&InboxReason::Dependency) {
+            details.called_off = self.called_off(&view.dependencies).await?;
+        }
+        let why = match entry.reasons.first() {
+            Some(InboxReason::Approval) => {
+                let settings = self.settings().await?;
+                let why = settings.why_waits(view.risk, view.risk_basis);
+                match view.risk_in_words() {
+                    Some(risk) => format!("{risk}; {why}"),
+                    None => why,
                 }
-                Some(InboxReason::Clarification) => "a question has no answer".to_owned(),
-                Some(InboxReason::Blocked) => {
-                    "some of its parts failed, or all were turned down".to_owned()
-                }
-                Some(InboxReason::Error) => "all of its parts failed".to_owned(),
-                None => String::new(),
-            },
-            ..InboxDetails::default()
+            }
+            Some(InboxReason::Clarification) => "a question has no answer".to_owned(),
+            Some(InboxReason::Blocked) => {
+                "some of its parts failed, or all were turned down".to_owned()
+            }
+            Some(InboxReason::Error) => "all of its parts failed".to_owned(),
+            Some(InboxReason::Dependency) => self.why_never(&details.called_off).await?,
+            None => String::new(),
         };
+        details.why = why;
         if entry.reasons == [InboxReason::Approval] {
             return Ok(details);
         }
@@ -114,6 +119,39 @@ impl Annals {
             }
         }
         Ok(details)
+    }
+
+    /// Those of some intents that were rejected or cancelled.
+    async fn called_off(
+        &self,
+        intents: &[IntentId],
+    ) -> Result<Vec<(IntentId, ApprovalStatus)>, LoadError> {
+        let mut over = Vec::new();
+        for intent in intents {
+            let status = self.approval_status(*intent, At::Now).await?;
+            if matches!(status, ApprovalStatus::Rejected | ApprovalStatus::Cancelled) {
+                over.push((*intent, status));
+            }
+        }
+        Ok(over)
+    }
+
+    /// Why an intent that depends on others never begins.
+    async fn why_never(
+        &self,
+        called_off: &[(IntentId, ApprovalStatus)],
+    ) -> Result<String, LoadError> {
+        let mut over = Vec::with_capacity(called_off.len());
+        for (intent, status) in called_off {
+            over.push(format!(
+                "{}, which is {status}",
+                self.called(intent.0).await?
+            ));
+        }
+        let over = over.join(", and on ");
+        Ok(format!(
+            "it depends on {over}, and begins only when that is done"
+        ))
     }
 
     /// The status of an intent on Forge's axis, computed from its tasks and

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use annals::Annals;
-use annals_domain::{ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Timestamp};
+use annals_domain::{ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Sha1Attack, Timestamp};
 use annals_event_log::Digest;
 use annals_files::Root;
 use annals_projections::{ArtifactView, ContextItem, Entry, Fold, ObjectView, PieceValue};
@@ -18,7 +18,8 @@ use uuid::Uuid;
 use crate::pages::{first, page};
 use crate::retention::RetentionError;
 use crate::retention::blobs::may_have_artifacts;
-use crate::retention::reading::GitBlobs;
+use crate::retention::content::Unreadable;
+use crate::retention::reading::{FoundBlob, GitBlobs, ReadBlob};
 
 /// Artifacts of one answer that are named; the rest is counted.
 const NAMED: usize = 1_000;
@@ -130,7 +131,7 @@ impl Checker<'_> {
             let view = self.annals.view_at(id, annals::At::Now).await?;
             if let ObjectView::ContextSnapshot(view) = view {
                 for item in &view.items {
-                    self.item(id, item).await?;
+                    self.item(id, item).await;
                 }
             }
             return Ok(());
@@ -141,25 +142,19 @@ impl Checker<'_> {
             return Ok(());
         };
         for (field, artifact) in view.artifacts() {
-            self.artifact(kind, id, field, artifact).await?;
+            self.artifact(kind, id, field, artifact).await;
         }
         Ok(())
     }
 
-    async fn artifact(
-        &mut self,
-        kind: Kind,
-        id: Uuid,
-        field: String,
-        view: &ArtifactView,
-    ) -> Result<(), RetentionError> {
+    async fn artifact(&mut self, kind: Kind, id: Uuid, field: String, view: &ArtifactView) {
         let (verdict, expired) = match view.to_ref() {
             None => (
                 Verdict::Unknown("its reference was removed".to_owned()),
                 false,
             ),
             Some(artifact) => {
-                let verdict = self.verdict(view, &artifact).await?;
+                let verdict = self.verdict(view, &artifact).await;
                 (verdict, artifact.is_expired(self.check.now))
             }
         };
@@ -173,41 +168,36 @@ impl Checker<'_> {
             reason: String::new(),
         };
         self.count(verdict, checked);
-        Ok(())
     }
 
-    async fn verdict(
-        &self,
-        view: &ArtifactView,
-        artifact: &ArtifactRef,
-    ) -> Result<Verdict, RetentionError> {
-        Ok(match &view.content {
+    async fn verdict(&self, view: &ArtifactView, artifact: &ArtifactRef) -> Verdict {
+        match &view.content {
             Some(PieceValue::Removed) => Verdict::Unknown("its content was removed".to_owned()),
             Some(PieceValue::Bytes(bytes)) => compare(artifact, bytes),
-            Some(PieceValue::Attachment { digest, .. }) => {
-                match self.annals.content(*digest).await? {
-                    Some(bytes) => compare(artifact, &bytes),
-                    None => Verdict::Broken("the log has lost its content".to_owned()),
-                }
-            }
+            Some(PieceValue::Attachment { digest, .. }) => match self.content(*digest).await {
+                Ok(Some(bytes)) => compare(artifact, &bytes),
+                Ok(None) => Verdict::Broken("the log has lost its content".to_owned()),
+                Err(verdict) => verdict,
+            },
             None => match artifact.store.as_str() {
-                "annals" => self.of_log(artifact).await?,
+                "annals" => self.of_log(artifact).await,
                 "file" | "local" | "path" => self.of_file(artifact),
-                "git" => self.of_git(artifact)?,
+                "git" => self.of_git(artifact),
                 store => Verdict::Unknown(format!("the store {store:?} is not looked into")),
             },
-        })
+        }
     }
 
     /// A reference to a log that came without its content, as an adopted one does.
-    async fn of_log(&self, artifact: &ArtifactRef) -> Result<Verdict, RetentionError> {
+    async fn of_log(&self, artifact: &ArtifactRef) -> Verdict {
         let Ok(digest) = artifact.key.parse::<Digest>() else {
-            return Ok(Verdict::Unknown("its key is not a SHA-256".to_owned()));
+            return Verdict::Unknown("its key is not a SHA-256".to_owned());
         };
-        Ok(match self.annals.content(digest).await? {
-            Some(bytes) => compare(artifact, &bytes),
-            None => Verdict::Unknown("this log has no such content".to_owned()),
-        })
+        match self.content(digest).await {
+            Ok(Some(bytes)) => compare(artifact, &bytes),
+            Ok(None) => Verdict::Unknown("this log has no such content".to_owned()),
+            Err(verdict) => verdict,
+        }
     }
 
     fn of_file(&self, artifact: &ArtifactRef) -> Verdict {
@@ -232,31 +222,52 @@ impl Checker<'_> {
         }
     }
 
-    fn of_git(&self, artifact: &ArtifactRef) -> Result<Verdict, RetentionError> {
+    fn of_git(&self, artifact: &ArtifactRef) -> Verdict {
         let Ok(blob) = artifact.key.parse::<GitOid>() else {
-            return Ok(Verdict::Unknown(
-                "its key is not the id of a git object".to_owned(),
-            ));
+            return Verdict::Unknown("its key is not the id of a git object".to_owned());
         };
-        let Some(git) = &self.git else {
-            return Ok(Verdict::Unknown(
-                "no repository was given with --repo".to_owned(),
-            ));
+        let read = match self.blob(blob) {
+            Ok(read) => read,
+            Err(verdict) => return verdict,
         };
-        let Some(bytes) = git.content(blob)? else {
-            return Ok(Verdict::Unknown(
-                "the repository has no such blob".to_owned(),
-            ));
-        };
-        Ok(match (is_blob(blob, &bytes), compare(artifact, &bytes)) {
+        let measured = compare_measured(artifact, read.size, read.hash);
+        match (is_same_blob(blob, read.id), measured) {
             (Verdict::Verified, Verdict::Unknown(_)) => Verdict::Verified,
             (Verdict::Verified, verdict) | (verdict, _) => verdict,
-        })
+        }
     }
 
-    async fn item(&mut self, id: Uuid, item: &ContextItem) -> Result<(), RetentionError> {
+    /// A blob of the repository; or what is to be said, if it cannot be read.
+    fn blob(&self, blob: GitOid) -> Result<ReadBlob, Verdict> {
+        let Some(git) = &self.git else {
+            let reason = "no repository was given with --repo";
+            return Err(Verdict::Unknown(reason.to_owned()));
+        };
+        match git.read(blob) {
+            FoundBlob::Read(read) => Ok(read),
+            FoundBlob::Missing => Err(Verdict::Unknown(
+                "the repository has no such blob".to_owned(),
+            )),
+            FoundBlob::Unreadable(Unreadable::Damaged) => Err(Verdict::Broken(
+                "the repository's object is damaged; look with `git fsck`".to_owned(),
+            )),
+            FoundBlob::Unreadable(Unreadable::TooLarge(size)) => Err(Verdict::Unknown(format!(
+                "it has {size} bytes and is stored as a change of another object, of which 256 MiB are \
+                 read at most"
+            ))),
+        }
+    }
+
+    /// Content of the log; or what is to be said, if it is there and cannot be read.
+    async fn content(&self, digest: Digest) -> Result<Option<Bytes>, Verdict> {
+        let content = self.annals.content(digest).await;
+        content
+            .map_err(|error| Verdict::Broken(format!("the log's content cannot be read: {error}")))
+    }
+
+    async fn item(&mut self, id: Uuid, item: &ContextItem) {
         let Some(blob) = item.blob else {
-            return Ok(());
+            return;
         };
         let (store, verdict) = match &item.content {
             Some(PieceValue::Removed) => {
@@ -265,12 +276,14 @@ impl Checker<'_> {
             }
             Some(PieceValue::Bytes(bytes)) => ("annals", is_blob(blob, bytes)),
             Some(PieceValue::Attachment { digest, .. }) => {
-                let content = self.annals.content(*digest).await?;
-                let lost = || Verdict::Broken("the log has lost its content".to_owned());
-                let verdict = content.map_or_else(lost, |bytes| is_blob(blob, &bytes));
+                let verdict = match self.content(*digest).await {
+                    Ok(Some(bytes)) => is_blob(blob, &bytes),
+                    Ok(None) => Verdict::Broken("the log has lost its content".to_owned()),
+                    Err(verdict) => verdict,
+                };
                 ("annals", verdict)
             }
-            None => ("git", self.item_of_git(blob)?),
+            None => ("git", self.item_of_git(blob)),
         };
         let checked = CheckedArtifact {
             object_type: Kind::ContextSnapshot.object_type(),
@@ -282,18 +295,13 @@ impl Checker<'_> {
             reason: String::new(),
         };
         self.count(verdict, checked);
-        Ok(())
     }
 
-    fn item_of_git(&self, blob: GitOid) -> Result<Verdict, RetentionError> {
-        let Some(git) = &self.git else {
-            return Ok(Verdict::Unknown(
-                "no repository was given with --repo".to_owned(),
-            ));
-        };
-        let missing = || Verdict::Unknown("the repository has no such blob".to_owned());
-        let content: Option<Bytes> = git.content(blob)?;
-        Ok(content.map_or_else(missing, |bytes| is_blob(blob, &bytes)))
+    fn item_of_git(&self, blob: GitOid) -> Verdict {
+        match self.blob(blob) {
+            Ok(read) => is_same_blob(blob, read.id),
+            Err(verdict) => verdict,
+        }
     }
 
     fn count(&mut self, verdict: Verdict, mut checked: CheckedArtifact) {
@@ -360,10 +368,15 @@ fn difference(artifact: &ArtifactRef, size: u64, hash: IntegrityHash) -> String 
 }
 
 fn is_blob(blob: GitOid, content: &[u8]) -> Verdict {
-    match blob.same_hash_of_blob(content) {
-        Ok(found) if found == blob => Verdict::Verified,
-        Ok(found) => Verdict::Broken(format!("expected the blob {blob}, found {found}")),
-        Err(attack) => Verdict::Broken(attack.to_string()),
+    is_same_blob(blob, blob.same_hash_of_blob(content).ok())
+}
+
+/// Whether content is of a blob, by the id that follows from it, if one does.
+fn is_same_blob(blob: GitOid, found: Option<GitOid>) -> Verdict {
+    match found {
+        Some(found) if found == blob => Verdict::Verified,
+        Some(found) => Verdict::Broken(format!("expected the blob {blob}, found {found}")),
+        None => Verdict::Broken(Sha1Attack.to_string()),
     }
 }
 

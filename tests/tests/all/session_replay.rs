@@ -46,7 +46,11 @@ type Step = (bool, i64, Act);
 fn body() -> impl Strategy<Value = CommandBody> {
     let branch = || prop_oneof![Just("main".to_owned()), Just("topic".to_owned())];
     prop_oneof![
-        4 => branch().prop_map(|branch_name| Push { repo: repo(), branch_name }.into()),
+        // What is checked out, so that any profile can judge it.
+        4 => branch().prop_map(|branch| Push {
+            repo: repo(),
+            branch_name: format!("HEAD:{branch}"),
+        }.into()),
         2 => branch().prop_map(|branch_name| CreateBranch {
             repo: repo(),
             branch_name,

@@ -181,40 +181,42 @@ impl Taking<'_> {
         Ok(())
     }
 
-    /// Takes intents, each by itself where they cannot be taken together.
+    /// Takes intents, all that are ready together: some may be parts of others.
     async fn intents(
         &mut self,
         annals: &Annals,
         intents: &[IntentEntry],
         output: &mut Output,
     ) -> Result<(), CliError> {
-        let folder = self.watch.folder().clone();
-        for intent in intents.chunks(1_000) {
-            let secrets = &self.options.secrets;
-            match take_intents(annals, &folder, intent, secrets).await {
-                Ok(taken) => {
-                    for (path, became) in &taken.files {
-                        self.failures.remove(path);
-                        say_intent(annals, path, became, output).await?;
-                    }
-                    let mut kinds = taken.redacted.kinds().iter();
-                    if !output.is_json() {
-                        kinds.try_for_each(|kind| output.line(&format!("redacted {kind}")))?;
-                    }
-                }
-                Err(error) if error.is_of_file() || error.is_retryable() => {
-                    // They may be taken later.
-                    for one in intent {
-                        self.watch.forget_intent(one);
-                    }
-                    if let Some(first) = intent.first() {
-                        self.said(first.path(), "file", &error, output)?;
-                    }
-                }
-                Err(error) => return Err(Box::new(error).into()),
-            }
+        if intents.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let folder = self.watch.folder().clone();
+        let secrets = &self.options.secrets;
+        match take_intents(annals, &folder, intents, secrets).await {
+            Ok(taken) => {
+                for (path, became) in &taken.files {
+                    self.failures.remove(path);
+                    say_intent(annals, path, became, output).await?;
+                }
+                let mut kinds = taken.redacted.kinds().iter();
+                if !output.is_json() {
+                    kinds.try_for_each(|kind| output.line(&format!("redacted {kind}")))?;
+                }
+                Ok(())
+            }
+            Err(error) if error.is_of_file() || error.is_retryable() => {
+                // They may be taken later.
+                for one in intents {
+                    self.watch.forget_intent(one);
+                }
+                match intents.first() {
+                    Some(first) => self.said(first.path(), "file", &error, output),
+                    None => Ok(()),
+                }
+            }
+            Err(error) => Err(Box::new(error).into()),
+        }
     }
 
     /// It is tried again, and the reason said once.

@@ -1,6 +1,7 @@
 //! `annals inbox`: what waits for a person, why, and how to resolve it.
 
 use annals::InboxDetails;
+use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
 use annals::projections::{ForgeTaskView, Inbox, InboxEntry, InboxReason};
@@ -75,6 +76,8 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
             commands.push(format!("annals reject {name} --reason TEXT"));
             commands
         }
+        // What it depends on stays as it is: it is asked for anew without that, or not at all.
+        Some(InboxReason::Dependency) => vec![format!("annals reject {name} --reason TEXT")],
         None => Vec::new(),
     }
 }
@@ -89,11 +92,12 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
     let failed: Vec<Value> = failed
         .map(|(task, id)| json!({ "task": id, "view": task }))
         .collect();
-    let children: Vec<Value> = details
-        .failed_children
-        .iter()
-        .map(|(child, status)| json!({ "intent": child, "status": status }))
-        .collect();
+    let intents = |intents: &[(IntentId, ApprovalStatus)]| -> Vec<Value> {
+        let intents = intents.iter();
+        let object =
+            |(id, status): &(IntentId, ApprovalStatus)| json!({ "intent": id, "status": status });
+        intents.map(object).collect()
+    };
     json!({
         "id": entry.id(),
         "alias": entry.row.aliases.first(),
@@ -106,7 +110,8 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
         "since": entry.since(),
         "questions": questions,
         "failed_tasks": failed,
-        "failed_children": children,
+        "failed_children": intents(&details.failed_children),
+        "called_off": intents(&details.called_off),
         "resolve": resolving(entry, details),
         "first_position": entry.row.first_position.0,
     })

@@ -217,8 +217,8 @@ fn remarks(replayed: &SessionsReplay, output: &Output) {
     }
     if unknown.unsaid > 0 {
         output.note(&format!(
-            "unknown: {} without the branch, or the files, that the profile asks for",
-            counted(unknown.unsaid, "commit was given", "commits were given")
+            "unknown: {} without the branch, the files, or what is checked out, that the profile asks for",
+            counted(unknown.unsaid, "command was given", "commands were given")
         ));
     }
     if replayed.without_verdict > 0 {

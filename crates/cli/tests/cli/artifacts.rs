@@ -178,3 +178,69 @@ fn artifacts_are_verified_broken_or_unknown() {
         .run(&["verify", "--repo", "repo"])
         .fails(2, &["--artifacts"]);
 }
+
+#[test]
+fn a_damaged_object_is_named_and_the_others_are_verified() {
+    let place = place_with_run();
+    let repo = place.path("repo");
+    fs::create_dir(&repo).unwrap();
+    let git = |args: &[&str]| {
+        let out = Command::new("git").args(args).current_dir(&repo).output();
+        let out = out.unwrap();
+        assert!(out.status.success(), "{out:?}");
+        String::from_utf8(out.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "-q"]);
+    let write = |text: &str| {
+        fs::write(repo.join("file"), text).unwrap();
+        git(&["hash-object", "-w", "file"])
+    };
+    let blobs = [
+        write("one\n"),
+        write("two\n"),
+        write("three\n"),
+        write("four\n"),
+    ];
+    let object = |blob: &str| repo.join(".git/objects").join(&blob[..2]).join(&blob[2..]);
+    // Cut off, no object at all, and another one.
+    let cut = fs::read(object(&blobs[0])).unwrap();
+    for (blob, bytes) in [
+        (&blobs[0], cut[..cut.len() / 2].to_vec()),
+        (&blobs[1], b"nothing".to_vec()),
+        (&blobs[2], fs::read(object(&blobs[3])).unwrap()),
+    ] {
+        fs::remove_file(object(blob)).unwrap();
+        fs::write(object(blob), bytes).unwrap();
+    }
+    let items = blobs
+        .each_ref()
+        .map(|blob| json!({ "kind": "file", "path": blob, "blob": blob }));
+    place.accept(&[
+        agent(
+            "open_snapshot",
+            json!({ "id": uuid(5), "selection_strategy": "explicit", "items": items }),
+        ),
+        evidence(
+            6,
+            json!({ "report_artifacts": [reference("git", &blobs[0], "one\n")] }),
+        ),
+        evidence(
+            7,
+            json!({ "report_artifacts": [reference("git", &blobs[3], "four\n")] }),
+        ),
+    ]);
+    let ran = place.run(&["verify", "--artifacts", "--repo", "repo", "--json"]);
+    assert_eq!(ran.error_code(), "verification_failed");
+    let report = ran.json();
+    assert_eq!(
+        (&report["verified"], &report["broken"]),
+        (&json!(2), &json!(4)),
+        "{report}"
+    );
+    let reasons = report["broken_artifacts"].as_array().unwrap().iter();
+    let reasons: Vec<&str> = reasons.map(|it| it["reason"].as_str().unwrap()).collect();
+    let damaged = "the repository's object is damaged; look with `git fsck`";
+    let other = format!("expected the blob {}, found {}", blobs[2], blobs[3]);
+    assert_eq!(reasons[1..3], [damaged, &other]);
+    assert_eq!(reasons[0], reasons[3]);
+}

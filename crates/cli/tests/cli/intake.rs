@@ -163,6 +163,60 @@ fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
 }
 
 #[test]
+fn what_waits_for_an_intent_that_was_turned_down_is_in_the_inbox() {
+    let place = Place::with_log();
+    let low = ["--risk", "low"];
+    for (alias, more) in [
+        ("base", &[][..]),
+        ("kept", &[]),
+        ("stuck", &["--after", "kept", "--after", "base"]),
+        ("waits", &["--after", "kept"]),
+        ("behind", &["--after", "stuck"]),
+    ] {
+        submit(
+            &place,
+            alias,
+            &[&low, more].concat(),
+            "Rename the cache module",
+        );
+    }
+    assert_eq!(
+        place.run(&["inbox"]).ok().stdout,
+        "",
+        "they may yet be done"
+    );
+    place.run(&["reject", "base", "--reason", "not now"]).ok();
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    let lines: Vec<&str> = inbox.lines().collect();
+    assert!(
+        lines[0].starts_with("stuck  dependency  risk low  since "),
+        "{inbox}"
+    );
+    assert_eq!(
+        lines[1..],
+        [
+            "  Rename the cache module",
+            "  why: it depends on base, which is rejected, and begins only when that is done",
+            "  -> annals reject stuck --reason TEXT"
+        ]
+    );
+    let json = place.run(&["inbox", "--json"]).ok().lines();
+    assert_eq!(json.len(), 1);
+    assert_eq!(json[0]["reasons"], json!(["dependency"]));
+    assert_eq!(json[0]["called_off"][0]["status"], "rejected");
+    // The catalogue that is made anew says the same.
+    place.run(&["rebuild"]).ok();
+    assert_eq!(place.run(&["inbox"]).ok().stdout, inbox);
+    // What resolves it does, and the next one waits.
+    place.run(&["reject", "stuck", "--reason", "no base"]).ok();
+    let next = place.run(&["inbox", "--json"]).ok().lines();
+    assert_eq!((next.len(), &next[0]["alias"]), (1, &json!("behind")));
+    place.run(&["reject", "behind", "--reason", "no base"]).ok();
+    assert_eq!(place.run(&["inbox"]).ok().stdout, "");
+    assert_eq!(status(&place, "waits"), "approved");
+}
+
+#[test]
 fn of_many_ids_those_that_are_refused_are_said_and_the_others_are_done() {
     let place = Place::with_log();
     submit(&place, "a", &[], "Add a page");

@@ -817,3 +817,39 @@ fn a_repository_that_only_names_another_is_not_written_to() {
     }
     assert!(kept.state() == before);
 }
+
+#[test]
+fn a_repository_with_an_unknown_extension_is_not_written_to() {
+    let kept = Kept::new();
+    let config = kept.repo().join(".git/config");
+    let with = |version: u8, extensions: &str| {
+        let core = format!("[core]\n\trepositoryformatversion = {version}\n\tbare = false\n");
+        fs::write(&config, core + extensions).unwrap();
+    };
+    let unknown = [
+        ("[extensions]\n\tfuture = true\n", "extensions.future"),
+        ("[extensions \"some\"]\n\tThing\n", "extensions.some.thing"),
+        (
+            "[extensions]\n\tnoop = x\n\tcompatObjectFormat = sha256\n",
+            "compatobjectformat",
+        ),
+    ];
+    let packed = || fs::read(kept.repo().join(".git/packed-refs")).ok();
+    for (extensions, named) in unknown {
+        with(1, extensions);
+        let before = packed();
+        for how in ["refs", "orphan", "keep-pack", "custom-gc"] {
+            let ran = kept.place.run(&["retain", "--repo", "repo", "--as", how]);
+            ran.fails(1, &[named, "does not know"]);
+        }
+        assert_eq!(packed(), before);
+        assert!(!kept.repo().join(".git/refs/ai").exists());
+    }
+    with(1, "[extensions]\n\tobjectFormat = sha1\n\tnoop = x\n");
+    kept.retain(&["--as", "refs"]);
+    // git takes no notice of such words where the format has version 0.
+    with(0, unknown[0].0);
+    kept.retain(&["--as", "orphan"]);
+    with(0, "");
+    kept.fsck();
+}

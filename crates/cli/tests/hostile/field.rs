@@ -92,6 +92,11 @@ impl Field {
 
     /// Runs a command to its end, within its time and memory.
     pub fn run(&self, args: &[&str]) -> Ended {
+        self.run_within(MEMORY, args)
+    }
+
+    /// The same with so many bytes of memory.
+    pub fn run_within(&self, memory: u64, args: &[&str]) -> Ended {
         let (out, err) = (self.path(".out"), self.path(".err"));
         let mut child = Command::new(env!("CARGO_BIN_EXE_annals"))
             .args(args)
@@ -121,7 +126,7 @@ impl Field {
         let said = read(&out) + &read(&err);
         assert!(status.code().is_some(), "{args:?} was killed: {said:.2000}");
         assert!(!said.contains("panicked"), "{args:?}: {said:.2000}");
-        assert!(peak < MEMORY, "{args:?} took {} MiB", peak >> 20);
+        assert!(peak < memory, "{args:?} took {} MiB", peak >> 20);
         Ended {
             is_good: status.success(),
             said,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use crate::field::Field;
+use crate::field::{Field, sparse};
 use crate::git::{IMPORT, git, git_in, repository};
 
 /// A commit with a folder, on top of the others.
@@ -193,4 +193,59 @@ fn many_packs_are_read_with_few_open_files() {
     let ended = field.survives("packs", IMPORT);
     assert!(ended.is_good, "{}", ended.said);
     assert!(ended.said.contains("imported       151"), "{}", ended.said);
+}
+
+/// Blobs that no command may have at once, one as a file of its own and one in a pack.
+#[test]
+fn blobs_that_are_larger_than_memory_are_verified_and_kept_in_packs() {
+    const MEMORY: u64 = 160 << 20;
+    let field = repository();
+    let write = |threshold: &str, bytes: u64| {
+        sparse(&field.path("hostile/large"), bytes);
+        let threshold = format!("core.bigFileThreshold={threshold}");
+        git(&field, &["-c", &threshold, "hash-object", "-w", "large"])
+    };
+    let loose = write("1g", 192 << 20);
+    let packed = write("64m", 193 << 20);
+    let objects = field.path("hostile/.git/objects");
+    let is_loose = |id: &str| objects.join(&id[..2]).join(&id[2..]).exists();
+    assert!(is_loose(&loose) && !is_loose(&packed));
+    let item = |blob: &str| format!(r#"{{"kind":"file","path":"{blob}","blob":"{blob}"}}"#);
+    let snapshot = format!(
+        r#"{{"command":"open_snapshot","actor":{{"kind":"agent","id":"a"}},"selection_strategy":"explicit","items":[{},{}]}}"#,
+        item(&loose),
+        item(&packed)
+    );
+    fs::write(field.path("snapshot.jsonl"), snapshot).unwrap();
+    let applied = field.run(&["apply", "snapshot.jsonl"]);
+    assert!(applied.is_good, "{}", applied.said);
+    let verify = ["verify", "--artifacts", "--repo", "hostile"];
+    let ended = field.run_within(MEMORY, &verify);
+    assert!(
+        ended.is_good && ended.said.contains("2 artifacts: 2 verified"),
+        "{}",
+        ended.said
+    );
+    let retain = |how: &str| {
+        let ended = field.run_within(MEMORY, &["retain", "--repo", "hostile", "--as", how]);
+        assert!(ended.is_good, "{}", ended.said);
+    };
+    retain("keep-pack");
+    git(&field, &["gc", "-q", "--prune=now"]);
+    git(&field, &["fsck", "--full", "--strict"]);
+    for blob in [&loose, &packed] {
+        git(&field, &["cat-file", "-e", blob]);
+    }
+    // Each has a pack of its own, which is the same after a second run.
+    let kept = || {
+        let names = fs::read_dir(objects.join("pack")).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".keep")).count()
+    };
+    assert_eq!(kept(), 2);
+    retain("keep-pack");
+    assert_eq!(kept(), 2);
+    retain("refs");
+    retain("orphan");
+    git(&field, &["fsck", "--full", "--strict"]);
 }

@@ -28,7 +28,7 @@ use super::import_error::ContractsImportError;
 use super::object::{Object, id_of};
 use super::record::record;
 use super::source::{Text, TextError, Texts};
-use super::target::{Known, Target};
+use super::target::{Found, Known, Target};
 use crate::reading::{self, Outlet, Stop};
 use crate::report::{self, ImportReport, Progress, Types, counted};
 use crate::secrets::{Hit, Secrets};
@@ -85,6 +85,7 @@ pub async fn import(
         beginnings: Vec::new(),
         ids: EventIds::default(),
         adopted: 0,
+        other_reasons: 0,
         commands: HashSet::new(),
         judged: HashSet::new(),
     };
@@ -214,6 +215,8 @@ struct Import<'a> {
     ids: EventIds,
     /// Sessions that were created as adopted.
     adopted: u64,
+    /// Statuses that are there with another reason.
+    other_reasons: u64,
     /// Commands that are here themselves, and those that have a verdict.
     commands: HashSet<Uuid>,
     judged: HashSet<Uuid>,
@@ -283,11 +286,12 @@ impl Import<'_> {
         let target = self.target(session).await?;
         let known = target.recognise(session, &object);
         match target.judge(&known) {
-            Ok(true) => {
+            Ok(Found::New) => {}
+            Ok(found) => {
                 self.report.already_there += 1;
+                self.other_reasons += u64::from(found == Found::OtherReason);
                 return Ok(());
             }
-            Ok(false) => {}
             Err(reason) => {
                 self.report.add_broken(&self.file, line, reason.to_owned());
                 return Ok(());
@@ -536,6 +540,12 @@ impl Import<'_> {
             notes.push(format!(
                 "{} taken over, with verdicts as they were recorded",
                 counted(self.adopted, "session was", "sessions were")
+            ));
+        }
+        if self.other_reasons > 0 {
+            notes.push(format!(
+                "{} in the log already with another reason, which stays",
+                counted(self.other_reasons, "status is", "statuses are")
             ));
         }
         let unknown = self.judged.difference(&self.commands).count() as u64;

@@ -9,6 +9,7 @@ use annals_event_log::{Digest, Version};
 use futures::{StreamExt, pin_mut};
 use uuid::Uuid;
 
+use super::event::{ContractEvent, EventBody, SessionStatusChanged};
 use super::export::{session_entries, show};
 use super::import_error::ContractsImportError;
 use super::object::Object;
@@ -21,21 +22,79 @@ pub(super) struct Known {
     /// Its own id; of an object of an unknown kind without one, that of its text.
     pub(super) id: Uuid,
     is_command: bool,
-    said: u64,
+    said: Said,
     /// Whether it has an id of its own.
     pub(super) is_named: bool,
+}
+
+/// What an object says, by digests of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Said {
+    all: u64,
+    /// Without why a status changed: what a program says of that is its own, and the next version of
+    /// it may say it otherwise.
+    but_reason: u64,
+}
+
+impl Said {
+    fn of(object: &Object, text: &str) -> Said {
+        let all = digest(text);
+        let Object::Event(ContractEvent {
+            id,
+            correlation,
+            body: EventBody::SessionStatusChanged(body),
+        }) = object
+        else {
+            return Said {
+                all,
+                but_reason: all,
+            };
+        };
+        let body = SessionStatusChanged {
+            status: body.status,
+            reason: None,
+        };
+        let plain = Object::Event(ContractEvent {
+            id: *id,
+            correlation: correlation.clone(),
+            body: body.into(),
+        });
+        Said {
+            all,
+            but_reason: digest(&written(&plain)),
+        }
+    }
+}
+
+/// Every object can be written; one that could not would be new each time.
+fn written(object: &Object) -> String {
+    object.write(Style::Compact).unwrap_or_default()
+}
+
+fn digest(text: &str) -> u64 {
+    let Digest(digest) = Digest::of(text.as_bytes());
+    let (head, _) = digest.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
+    u64::from_be_bytes(*head)
+}
+
+/// What an object is to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It is not there.
+    New,
+    /// It is there, just so.
+    There,
+    /// It is there, and gives a status another reason.
+    OtherReason,
 }
 
 impl Known {
     /// `again` says how many objects without an id said the same before.
     fn of(session: SessionId, object: &Object, again: impl FnOnce(u64) -> u64) -> Known {
-        // Every object can be written; one that could not would be new each time.
-        let text = object.write(Style::Compact).unwrap_or_default();
-        let Digest(digest) = Digest::of(text.as_bytes());
-        let (head, _) = digest.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
-        let said = u64::from_be_bytes(*head);
+        let text = written(object);
+        let said = Said::of(object, &text);
         let nameless = || {
-            let place = Uuid::new_v5(&session.0, &again(said).to_be_bytes());
+            let place = Uuid::new_v5(&session.0, &again(said.all).to_be_bytes());
             Uuid::new_v5(&place, text.as_bytes())
         };
         Known {
@@ -59,7 +118,7 @@ pub(super) struct Target {
     /// Whether it is there, or will be with the next append.
     begun: bool,
     configured: bool,
-    objects: HashMap<(bool, Uuid), u64>,
+    objects: HashMap<(bool, Uuid), Said>,
     /// How often an object without an id was there or read, by its text.
     nameless: HashMap<u64, u64>,
 }
@@ -119,7 +178,7 @@ impl Target {
     }
 
     /// Whether an object is there; or why it cannot be recorded.
-    pub(super) fn judge(&self, known: &Known) -> Result<bool, &'static str> {
+    pub(super) fn judge(&self, known: &Known) -> Result<Found, &'static str> {
         if self.taken.is_some() {
             return Err(
                 "its session has the id of an object of another kind in the log; import it into \
@@ -127,13 +186,14 @@ impl Target {
             );
         }
         match self.objects.get(&(known.is_command, known.id)) {
-            Some(said) if *said == known.said => Ok(true),
+            Some(said) if *said == known.said => Ok(Found::There),
+            Some(said) if said.but_reason == known.said.but_reason => Ok(Found::OtherReason),
             Some(_) => Err("another object with its id is in the session already"),
             None if self.own => Err(
                 "its session is one of this log's own, whose gate judges every command; \
                  import it into another log",
             ),
-            None => Ok(false),
+            None => Ok(Found::New),
         }
     }
 

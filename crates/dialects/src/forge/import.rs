@@ -6,6 +6,7 @@
 
 mod as_they_come;
 mod families;
+mod hold_back;
 mod intents;
 mod reviews;
 mod rings;
@@ -46,7 +47,8 @@ const NOT_OF_FOLDER: &str = "this log did not take it from a folder";
 /// How to import a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForgeOptions {
-    /// Whose drafts they are.
+    /// Who imports the folder: its drafts are theirs. Where that is no person, agents' files
+    /// approve nothing.
     pub author: ActorRef,
     /// Whether drafts stay where they are, once they are in the log.
     pub keep_drafts: bool,
@@ -63,6 +65,9 @@ pub struct ForgeOptions {
 /// file says something else. One bad file, or one bad task of a file, is named by
 /// file and line, and the rest is read. Drafts are proposed as a person's, and
 /// their files go once that is on disk.
+///
+/// A status that says that an agent's intent (of a source that is not human) was let go counts where a
+/// person imports; where anybody else does, it waits for one, and the report says so.
 ///
 /// The status of an intent is computed from its tasks and children, whatever its
 /// file says; where the two differ, the report has it.
@@ -85,7 +90,6 @@ pub async fn import(
     let mut others = Others::default();
     let mut source = Source::read(&folder, &options.secrets, &mut others, &mut report);
     let settings = annals.settings().await?;
-    source.let_go(&settings);
     note_types(&source, settings.unknown_type, &mut report);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();
@@ -101,11 +105,17 @@ pub async fn import(
         total,
     };
     let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
+    let held = match options.author.kind {
+        // Who lets an import read what they or others approved has looked at it.
+        ActorKind::Human => HashMap::new(),
+        _ => import.hold_back(&mut source, &settings).await?,
+    };
+    source.let_go(&settings);
     import.intents(&source).await?;
     import.tasks(&source).await?;
     import.reviews(&source.reviews).await?;
     import.families().await?;
-    import.statuses(&source.intents).await?;
+    import.statuses(&source.intents, &held).await?;
     let of_drafts = DraftOptions {
         author: options.author.clone(),
         keep: options.keep_drafts,

@@ -23,7 +23,7 @@ mod commit;
 mod diff;
 mod error;
 mod head;
-mod loose;
+pub(crate) mod loose;
 mod map;
 mod objects;
 mod own_files;

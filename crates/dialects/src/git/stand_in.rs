@@ -12,11 +12,15 @@ use std::io::{self, Read as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use annals_files::{Dir, Entry, Kind};
 use tempfile::TempDir;
 
 use super::own_files::{self, Refusal};
+
+/// The folder of the packs.
+const PACK: &str = "pack";
 
 /// So many packs are linked to, each of which is a file that stays open; further ones are copied.
 const LINKED: usize = 100;
@@ -29,6 +33,10 @@ const COPIED: u64 = 1 << 30;
 
 /// So often packs are listed again that went while they were opened.
 const LISTINGS: usize = 5;
+
+/// A folder that was changed so recently may be changed again without another time: some file systems
+/// count seconds, in twos.
+const UNSETTLED: Duration = Duration::from_secs(3);
 
 /// The objects of a repository, and the folder that stands in for them.
 #[derive(Debug)]
@@ -44,6 +52,18 @@ struct Packs {
     names: HashSet<OsString>,
     held: Vec<File>,
     copied: u64,
+    /// Their folder when it was listed last, if each change since shows.
+    seen: Option<Stamp>,
+    /// How often it was listed.
+    #[cfg(test)]
+    listings: usize,
+}
+
+/// What tells two states of a folder apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    identity: (u64, u64),
+    modified: SystemTime,
 }
 
 impl StandIn {
@@ -75,23 +95,45 @@ impl StandIn {
     }
 
     /// Puts those packs into the folder that were not there, as another program may have packed what was
-    /// loose; whether there were some.
+    /// loose; whether there were some. A folder that was not changed is not listed again: a repository
+    /// may lack very many objects, and have very many packs.
     pub(super) fn take_packs(&self) -> Result<bool, Refusal> {
-        let Some(dir) = own_files::folder(&self.objects, "pack".as_ref())? else {
+        let Some(dir) = own_files::folder(&self.objects, PACK.as_ref())? else {
             return Ok(false);
         };
+        // Before it is listed: what comes meanwhile is another state.
+        let stamp = self.stamp(&dir);
         let mut packs = self.packs.borrow_mut();
+        if stamp.is_some() && packs.seen == stamp {
+            return Ok(false);
+        }
+        packs.seen = None;
         let before = packs.names.len();
         for _ in 0..LISTINGS {
             let mut all_there = true;
+            #[cfg(test)]
+            {
+                packs.listings += 1;
+            }
             for name in listed(&dir, &packs.names)? {
                 all_there &= packs.take(&dir, &self.folder.path().join("pack"), name)?;
             }
             if all_there {
+                packs.seen = stamp;
                 break;
             }
         }
         Ok(packs.names.len() > before)
+    }
+
+    /// The state of the packs' folder; none, if another change of it might not show.
+    fn stamp(&self, dir: &Dir) -> Option<Stamp> {
+        let modified = self.objects.modified(PACK.as_ref()).ok()??;
+        let ago = SystemTime::now().duration_since(modified);
+        // A time to come is another one than that of the next change, too.
+        let apart = ago.unwrap_or_else(|ahead| ahead.duration());
+        let identity = dir.identity().ok()?;
+        (apart > UNSETTLED).then_some(Stamp { identity, modified })
     }
 
     /// Opens a loose object's file; none where there is none.
@@ -208,6 +250,51 @@ mod tests {
         fs::remove_file(&path).unwrap();
         fs::write(&path, "two").unwrap();
         assert_eq!(fs::read(way_to(&held)).unwrap(), b"one");
+    }
+
+    #[test]
+    fn packs_are_listed_again_only_where_their_folder_changed() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("pack");
+        fs::create_dir(&folder).unwrap();
+        let add = |name: &str| {
+            fs::write(folder.join(name).with_extension("pack"), "").unwrap();
+            fs::write(folder.join(name).with_extension("idx"), "").unwrap();
+        };
+        let changed_ago = |seconds: u64| {
+            let time = SystemTime::now() - Duration::from_secs(seconds);
+            File::open(&folder).unwrap().set_modified(time).unwrap();
+        };
+        add("one");
+        changed_ago(1_000);
+        let stand_in = StandIn::of(Dir::open(home.path()).unwrap()).unwrap();
+        let listings = || stand_in.packs.borrow().listings;
+        assert_eq!((stand_in.packs(), listings()), (1, 1));
+        for _ in 0..10_000 {
+            assert!(!stand_in.take_packs().unwrap());
+        }
+        assert_eq!(listings(), 1, "nothing is new");
+        add("two");
+        assert!(stand_in.take_packs().unwrap());
+        assert_eq!((stand_in.packs(), listings()), (2, 2));
+        // It is not told from a change of just now, so that it is looked at again.
+        assert!(!stand_in.take_packs().unwrap());
+        assert_eq!(listings(), 3);
+        changed_ago(500);
+        for _ in 0..1_000 {
+            assert!(!stand_in.take_packs().unwrap());
+        }
+        assert_eq!(listings(), 4);
+        // A stranger may have set a time to come.
+        let ahead = SystemTime::now() + Duration::from_secs(100_000);
+        File::open(&folder).unwrap().set_modified(ahead).unwrap();
+        for _ in 0..1_000 {
+            assert!(!stand_in.take_packs().unwrap());
+        }
+        assert_eq!(listings(), 5);
+        add("three");
+        assert!(stand_in.take_packs().unwrap());
+        assert_eq!(stand_in.packs(), 3);
     }
 
     #[test]

@@ -4,8 +4,6 @@
 use std::fs::File;
 use std::time::SystemTime;
 
-use gix::objs::Write;
-
 use super::Done;
 use super::error::RetentionError;
 use super::repository::{Held, Repository};
@@ -29,16 +27,7 @@ pub(super) fn mark(
             touched.map_err(|error| repository.io_error(&path, &error))?;
             continue;
         }
-        let blob = repository.git.find_blob(held.id);
-        let blob = blob.map_err(|error| repository.error(error))?;
-        let written = loose.write_buf(gix::objs::Kind::Blob, &blob.data);
-        let written = written.map_err(|error| repository.error(error))?;
-        if written != held.id {
-            return Err(RetentionError::Damaged {
-                path: repository.path().to_owned(),
-                id: held.id,
-            });
-        }
+        repository.write_loose(held.id)?;
         new.push(held.id);
     }
     repository.sync_objects(&new)?;

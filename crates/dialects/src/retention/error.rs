@@ -39,6 +39,14 @@ pub enum RetentionError {
         /// Its format.
         format: String,
     },
+    /// The repository is extended by something that is not known here.
+    #[error("the repository at {} has the extension extensions.{extension}, which annals does not know: what it changes in the repository's files could be harmed. Use a repository without it", path.display())]
+    Extension {
+        /// The repository.
+        path: PathBuf,
+        /// The extension's name.
+        extension: String,
+    },
     /// Something that this strategy writes was written by others.
     #[error("{name} in {} was not written by annals: {reason}; move it away, or use another strategy", path.display())]
     Foreign {
@@ -83,6 +91,16 @@ pub enum RetentionError {
         path: PathBuf,
         /// Its id.
         id: ObjectId,
+    },
+    /// An object of the repository does not fit into memory.
+    #[error("the object {id} of the git repository at {} has {size} bytes and is stored as a change of another one, of which 256 MiB are read at most; store it by itself with `git -c core.bigFileThreshold=64m repack -a -d -f`", path.display())]
+    TooLarge {
+        /// The repository.
+        path: PathBuf,
+        /// Its id.
+        id: ObjectId,
+        /// Its bytes.
+        size: u64,
     },
     /// git could not be read or written.
     #[error("the git repository at {}: {source}", path.display())]
@@ -139,6 +157,8 @@ impl RetentionError {
             | RetentionError::Elsewhere { .. }
             | RetentionError::Link { .. }
             | RetentionError::RefFormat { .. }
+            | RetentionError::Extension { .. }
+            | RetentionError::TooLarge { .. }
             | RetentionError::Foreign { .. }
             | RetentionError::Damaged { .. }
             | RetentionError::Git { .. }

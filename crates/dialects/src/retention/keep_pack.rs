@@ -14,9 +14,10 @@ use gix::ObjectId;
 use gix::zlib::Compression;
 use gix_pack::data::output;
 
-use super::Done;
+use super::content::AT_ONCE;
 use super::error::RetentionError;
 use super::repository::{Held, Repository};
+use super::{Done, large_pack};
 
 /// How the `.keep` files of these packs begin.
 const MARK: &str = "annals retain:";
@@ -137,7 +138,8 @@ impl Drop for Workshop {
     }
 }
 
-/// Makes a kept pack of these blobs, of none none; the answer is its name.
+/// Makes a kept pack of these blobs, of none none; the answer is its name. Blobs that are too large to be
+/// read at once have a pack each.
 fn write(
     repository: &Repository,
     ids: &BTreeSet<ObjectId>,
@@ -145,7 +147,38 @@ fn write(
     if ids.is_empty() {
         return Ok(None);
     }
+    let (mut small, mut large) = (BTreeSet::new(), Vec::new());
+    for id in ids {
+        match repository.size_of(*id)? > AT_ONCE {
+            true => large.push(*id),
+            false => drop(small.insert(*id)),
+        }
+    }
     let workshop = Workshop::new(repository)?;
+    let mut packs = Vec::new();
+    if !small.is_empty() {
+        packs.extend(write_small(repository, &small, &workshop)?);
+    }
+    for id in large {
+        packs.push(large_pack::write(repository, id, &workshop.0)?);
+    }
+    let mut name = None;
+    for (data, index) in packs {
+        keep(repository, &data, &index)?;
+        name.get_or_insert_with(|| {
+            let name = data.file_stem().unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        });
+    }
+    Ok(name)
+}
+
+/// Makes one pack of these blobs; the answer is where it and its index are.
+fn write_small(
+    repository: &Repository,
+    ids: &BTreeSet<ObjectId>,
+    workshop: &Workshop,
+) -> Result<Option<(PathBuf, PathBuf)>, RetentionError> {
     let stream = workshop.0.join("stream");
     let io_error = |error: io::Error| repository.io_error(&stream, &error);
     write_stream(repository, ids, &stream)?;
@@ -164,15 +197,19 @@ fn write(
         return Ok(None);
     };
     check(repository, ids, &index)?;
+    Ok(Some((data, index)))
+}
+
+/// Puts a pack where git finds it, with a `.keep` file.
+fn keep(repository: &Repository, data: &Path, index: &Path) -> Result<(), RetentionError> {
     let keep = data.with_extension("keep");
     fs::write(&keep, WHY).map_err(|error| repository.io_error(&keep, &error))?;
     let folder = folder(repository);
     fs::create_dir_all(&folder).map_err(|error| repository.io_error(&folder, &error))?;
-    for (from, mode) in [(&data, 0o444), (&keep, 0o644), (&index, 0o444)] {
+    for (from, mode) in [(data, 0o444), (keep.as_path(), 0o644), (index, 0o444)] {
         move_into(&folder, from, mode).map_err(|error| repository.io_error(from, &error))?;
     }
-    let name = data.file_stem().unwrap_or_default();
-    Ok(Some(name.to_string_lossy().into_owned()))
+    Ok(())
 }
 
 /// Puts a finished file into a folder, for good.

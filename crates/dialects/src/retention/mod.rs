@@ -5,9 +5,12 @@
 //! written into it is written as git does: under locks, and by a temporary file and a rename.
 
 pub(crate) mod blobs;
+pub(crate) mod content;
 mod custom_gc;
 mod error;
+mod format;
 mod keep_pack;
+mod large_pack;
 mod odd_files;
 mod orphan;
 mod packed_refs;

@@ -18,9 +18,10 @@ const FILE: &str = "packed-refs";
 const HEADER: &str = "# pack-refs with:";
 
 /// What the file says of one ref.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Record {
-    /// Its line, and the one of what a tag leads to, as they stand there.
+    /// Its line, and the one of what a tag leads to, as they stand there. A name may stand there more than
+    /// once.
     lines: Vec<u8>,
     id: Option<ObjectId>,
 }
@@ -140,11 +141,10 @@ fn parse(text: &[u8]) -> Option<Refs> {
             _ => {
                 let space = bare.iter().position(|byte| *byte == b' ')?;
                 let (id, name) = (bare.get(..space)?, bare.get(space + 1..)?);
-                let record = Record {
-                    lines: line.to_vec(),
-                    id: ObjectId::from_hex(id).ok(),
-                };
-                refs.records.insert(name.to_vec(), record);
+                // Which line counts of several is for who reads them: all stay.
+                let record = refs.records.entry(name.to_vec()).or_default();
+                record.lines.extend(line);
+                record.id = ObjectId::from_hex(id).ok();
                 last = Some(name.to_vec());
             }
         }
@@ -202,6 +202,26 @@ mod tests {
         let text = format!("{B} refs/tags/v1\n^{A}\n{A} refs/heads/main\n");
         let sorted =
             format!("# pack-refs with: sorted \n{A} refs/heads/main\n{B} refs/tags/v1\n^{A}\n");
+        assert_eq!(parse(text.as_bytes()).unwrap().text(), sorted.as_bytes());
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_stands_twice_afterwards() {
+        let text = format!(
+            "# pack-refs with: peeled fully-peeled sorted \n{A} refs/heads/main\n{B} refs/heads/main\n\
+             {A} refs/tags/v1\n^{B}\n{B} refs/tags/v1\n^{A}\n"
+        );
+        let refs = parse(text.as_bytes()).unwrap();
+        assert_eq!(refs.text(), text.as_bytes());
+        assert_eq!(
+            refs.under("refs/heads/"),
+            [("refs/heads/main".to_owned(), B.parse().unwrap())]
+        );
+        // Also where other lines stand between them.
+        let text = format!("{A} refs/heads/main\n{A} refs/heads/a\n{B} refs/heads/main\n");
+        let sorted = format!(
+            "# pack-refs with: sorted \n{A} refs/heads/a\n{A} refs/heads/main\n{B} refs/heads/main\n"
+        );
         assert_eq!(parse(text.as_bytes()).unwrap().text(), sorted.as_bytes());
     }
 

@@ -17,6 +17,7 @@ use gix::objs::Write;
 use gix::refs::transaction::RefEdit;
 
 use super::blobs::{NamedBlob, Place};
+use super::content::{MEMORY, Unreadable};
 use super::error::RetentionError;
 use super::odd_files::{self, OddFile};
 use super::{MissingBlob, RetentionReport, Strategy};
@@ -58,9 +59,13 @@ impl Repository {
             let error = io::Error::new(io::ErrorKind::InvalidInput, reason);
             return Err(RetentionError::io(path, &file, &error));
         }
-        // Reflogs would keep what is let go: none is written.
+        // Reflogs would keep what is let go: none is written. No object takes more memory than that,
+        // and none that it is a change of.
         let options = gix::open::Options::default()
-            .config_overrides(["core.logAllRefUpdates=false"])
+            .config_overrides([
+                "core.logAllRefUpdates=false".to_owned(),
+                format!("gitoxide.objects.allocLimit={MEMORY}"),
+            ])
             .strict_config(false);
         let mut git =
             gix::open_opts(path, options).map_err(|error| match error.is_not_found() {
@@ -75,6 +80,7 @@ impl Repository {
         git.refs.namespace = None;
         let path = path.to_owned();
         let repository = Repository { git, path };
+        repository.check_format()?;
         repository.check_own()?;
         repository.check_links()?;
         Ok(repository)
@@ -358,17 +364,25 @@ impl Repository {
         gix::odb::loose::Store::at(self.objects_folder(), self.git.object_hash())
     }
 
-    /// An object's kind and content, which are what its id says.
-    fn whole(&self, id: ObjectId) -> Result<(gix::objs::Kind, Vec<u8>), RetentionError> {
-        let damaged = || RetentionError::Damaged {
-            path: self.path.clone(),
-            id,
-        };
-        let object = self.git.find_object(id).map_err(|_| damaged())?.detach();
-        let hash = gix::objs::compute_hash(id.kind(), object.kind, &object.data);
-        match hash.is_ok_and(|found| found == id) {
-            true => Ok((object.kind, object.data)),
-            false => Err(damaged()),
+    /// Demands that an object is what its id says.
+    fn check_content(&self, id: ObjectId) -> Result<(), RetentionError> {
+        let found = self.opened(id)?.read_through(id.kind(), |_| Ok(()));
+        match found {
+            Ok(Some(found)) if found == id => Ok(()),
+            _ => Err(Unreadable::Damaged.of(self, id)),
+        }
+    }
+
+    /// Gives an object a file of its own.
+    pub(super) fn write_loose(&self, id: ObjectId) -> Result<(), RetentionError> {
+        // Read before, so that what cannot be read is told from what cannot be written.
+        self.check_content(id)?;
+        let mut object = self.opened(id)?;
+        let (kind, size) = (object.kind, object.size);
+        let written = self.loose().write_stream(kind, size, &mut object);
+        match written.map_err(|error| self.error(error))? == id {
+            true => Ok(()),
+            false => Err(Unreadable::Damaged.of(self, id)),
         }
     }
 
@@ -393,7 +407,7 @@ impl Repository {
         };
         let mut packed = Vec::new();
         for id in ids {
-            self.whole(id)?;
+            self.check_content(id)?;
             if !touch(&loose.object_path(&id))? {
                 packed.push(id);
             }
@@ -420,11 +434,7 @@ impl Repository {
             }
             // Of what is in such a pack git takes the age from there: a new file of its own counts.
             let old: Vec<ObjectId> = packed.iter().filter(has).copied().collect();
-            for id in &old {
-                let (kind, content) = self.whole(*id)?;
-                let written = loose.write_buf(kind, &content);
-                written.map_err(|error| self.error(error))?;
-            }
+            old.iter().try_for_each(|id| self.write_loose(*id))?;
             self.sync_objects(&old)?;
         }
         Ok(())

@@ -247,7 +247,15 @@ impl<'a> Draft<'a> {
             }
             let shared = self.shared(waiting.facts.kind)?;
             let policy = gate::policy(self.session())?;
-            let judged = gate::admit(self.session(), policy, &waiting.facts, self.meta.at, shared);
+            let judged =
+                match gate::admit(self.session(), policy, &waiting.facts, self.meta.at, shared) {
+                    // Nobody is there who could say more of it, and what waits behind it is not to wait for that.
+                    Judgement::Unsaid(unsaid) => Judgement::Rejected {
+                        reason: gate::POLICY_VIOLATION.to_owned(),
+                        rule: Some(unsaid.rule()),
+                    },
+                    judged => judged,
+                };
             self.verdict(&waiting, judged)?;
         }
         Ok(())

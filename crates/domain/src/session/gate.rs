@@ -4,7 +4,7 @@
 //! another policy. The order of its questions and its words are those of the
 //! contracts (docs/spec/contracts.md).
 
-use super::refspec::{Target, may_be, target};
+use super::refspec::{Source, Target, is_branch, is_same, may_be, source, target};
 use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
 };
@@ -44,13 +44,15 @@ pub enum Judgement {
     },
 }
 
-/// What the gate has to know of a commit, and only the caller can say.
+/// What the gate has to know of a command, and only the caller can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsaid {
-    /// The branch that the repository is on.
+    /// The branch that the repository of a commit is on.
     Branch,
     /// The files that are committed.
     Files,
+    /// Whether what is pushed is what is checked out, which tests ran on.
+    Source,
 }
 
 impl Unsaid {
@@ -59,6 +61,16 @@ impl Unsaid {
         match self {
             Unsaid::Branch => "branch",
             Unsaid::Files => "files",
+            Unsaid::Source => "branchName",
+        }
+    }
+
+    /// The rule that the command may break.
+    pub(super) fn rule(self) -> RejectionRule {
+        match self {
+            Unsaid::Branch => RejectionRule::ProtectedBranch,
+            Unsaid::Files => RejectionRule::TooManyFiles,
+            Unsaid::Source => RejectionRule::TestsRequired,
         }
     }
 
@@ -72,6 +84,11 @@ impl Unsaid {
             Unsaid::Files => {
                 "the session's policy limits the files of a commit, and a path may be a folder or a \
                  pattern: list the files that the commit changes"
+            }
+            Unsaid::Source => {
+                "the session's policy requires tests before a push, which ran on what is checked out, \
+                 and this session created no branch in the repository, so that another one may be \
+                 pushed: push what is checked out, as HEAD:BRANCH"
             }
         };
         Refusal::invalid(self.field(), reason)
@@ -216,14 +233,35 @@ pub fn violated(
         }
         _ => {}
     }
-    let is_untested = || !session.is_tested(facts.repo.as_deref());
-    if facts.kind == CommandKind::Push && policy.require_tests_before_push && is_untested() {
-        return rule(RejectionRule::TestsRequired);
+    if let Some(violation) = untested(session, policy, facts) {
+        return Some(violation);
     }
     if !may_transition(session, policy, facts) {
         return rule(RejectionRule::TransitionNotAllowed);
     }
     None
+}
+
+/// What is wrong with the tests of what is pushed. They ran on what is checked out, which is the branch
+/// that the session created last in the repository.
+fn untested(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> Option<Violation> {
+    if facts.kind != CommandKind::Push || !policy.require_tests_before_push {
+        return None;
+    }
+    let untested = Some(Violation::Rule(RejectionRule::TestsRequired));
+    if !session.is_tested(facts.repo.as_deref()) {
+        return untested;
+    }
+    let pushed = match source(facts.branch.as_deref().unwrap_or_default()) {
+        Source::Head | Source::Nothing => return None,
+        Source::Branch(name) => Some(name),
+        Source::Unknown => None,
+    };
+    match current(session, facts, None) {
+        Changed::Unsaid => Some(Violation::Unsaid(Unsaid::Source)),
+        Changed::Named(on) if pushed.is_some_and(|it| on.iter().all(|on| is_same(on, it))) => None,
+        _ => untested,
+    }
 }
 
 /// What is wrong with the branch that a command changes: it is protected, or it may be. A name that
@@ -304,8 +342,7 @@ fn current<'a>(
     if names.is_empty() {
         return Changed::Unsaid;
     }
-    let is_name = |name: &&str| matches!(target(name), Target::Ref(same) if same == *name);
-    match names.iter().all(is_name) {
+    match names.iter().all(|name| is_branch(name)) {
         true => Changed::Named(names),
         false => Changed::Unknown,
     }
@@ -318,7 +355,16 @@ pub fn lacks_names(session: &Session, facts: &CommandFacts) -> bool {
     removed(&facts.work_item)
         || removed(&facts.state)
         || matches!(branch(session, facts), Changed::Removed)
+        || lacks_source(session, facts)
         || lacks_state(session, facts)
+}
+
+/// Whether it is not known any more what was checked out, where tests have to be of that.
+fn lacks_source(session: &Session, facts: &CommandFacts) -> bool {
+    let is_named = |text| !matches!(source(text), Source::Head | Source::Nothing);
+    facts.kind == CommandKind::Push
+        && facts.branch.as_deref().is_some_and(is_named)
+        && matches!(current(session, facts, None), Changed::Removed)
 }
 
 /// Whether the state of a command's ticket was removed, or may have been.

@@ -1,8 +1,10 @@
-//! Which branch a push changes, by the text that names it, read as git reads it.
+//! Which branch a push changes and what it pushes, by the text that names it, read as git reads it.
 //!
-//! `git push REMOTE TEXT` takes a refspec: `+` to force, a source, a colon and a destination. Rules
-//! are about the destination. What this does not understand may be any branch, so that whoever
-//! judges it has to take it for a protected one.
+//! `git push REMOTE TEXT` takes a refspec: `+` to force, a source, a colon and a destination. Branches
+//! are protected as destinations, and tests count for sources. What this does not understand may be
+//! any branch, so that whoever judges it has to take it for a protected one, and one without tests.
+
+use std::borrow::Cow;
 
 /// What a push changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +29,60 @@ pub(super) fn target(text: &str) -> Target<'_> {
     match is_ref_name(destination) {
         true => Target::Ref(destination),
         false => Target::Unknown,
+    }
+}
+
+/// What a push sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source<'a> {
+    /// The branch of this name, in the short or the full form.
+    Branch(&'a str),
+    /// What is checked out.
+    Head,
+    /// Nothing: the destination is deleted.
+    Nothing,
+    /// It cannot be known from the text: a commit, a tag, a pattern, several branches.
+    Unknown,
+}
+
+/// What a push of this text sends.
+pub(super) fn source(text: &str) -> Source<'_> {
+    let spec = text.strip_prefix('+').unwrap_or(text);
+    let source = match spec.split_once(':') {
+        Some(("", destination)) if is_ref_name(destination) => return Source::Nothing,
+        Some((source, _)) => source,
+        None => spec,
+    };
+    match source {
+        "HEAD" | "@" => Source::Head,
+        name if is_branch(name) => Source::Branch(name),
+        _ => Source::Unknown,
+    }
+}
+
+/// Whether a text can name a branch that a repository is on: `HEAD` is no name of one, with a hash or
+/// a tag the repository is on none, and what is fetched from elsewhere is no branch of it.
+pub(super) fn is_branch(name: &str) -> bool {
+    let own = name.strip_prefix("refs/heads/");
+    let short = own.unwrap_or(name);
+    let is_hash = matches!(short.len(), 40 | 64) && short.bytes().all(|c| c.is_ascii_hexdigit());
+    let is_another = || {
+        let others = ["refs/", "tags/", "remotes/"];
+        others.iter().any(|other| name.starts_with(other))
+    };
+    is_ref_name(name) && !is_hash && (own.is_some() || !is_another())
+}
+
+/// Whether two names are of one branch for certain.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    full(one) == full(other)
+}
+
+/// The full name of a branch.
+fn full(name: &str) -> Cow<'_, str> {
+    match name.starts_with("refs/") {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(format!("refs/heads/{name}")),
     }
 }
 
@@ -55,15 +111,10 @@ fn is_ref_name(name: &str) -> bool {
 /// Whether a reference may be a branch. A short name may stand for it in several ways: git takes
 /// `heads/main` for the branch `main` where there is one, and else for `heads/main`.
 pub(super) fn may_be(reference: &str, branch: &str) -> bool {
-    let full = |name: &str| match name.starts_with("refs/") {
-        true => name.to_owned(),
-        false => format!("refs/heads/{name}"),
-    };
-    let short = |name: &str| {
-        name.strip_prefix("heads/")
-            .map(|name| format!("refs/heads/{name}"))
-    };
-    let readings = |name: &str| [Some(full(name)), short(name)];
+    fn readings(name: &str) -> [Option<Cow<'_, str>>; 2] {
+        let short = name.strip_prefix("heads/");
+        [Some(full(name)), short.map(full)]
+    }
     let branches = readings(branch);
     readings(reference)
         .iter()
@@ -131,6 +182,63 @@ mod tests {
             "\u{a0}main",
         ] {
             assert_eq!(target(text), Target::Unknown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_push_sends_its_source() {
+        for (text, source_of) in [
+            ("main", Source::Branch("main")),
+            ("+main", Source::Branch("main")),
+            ("x:topic", Source::Branch("x")),
+            ("+refs/heads/x:topic", Source::Branch("refs/heads/x")),
+            ("HEAD", Source::Head),
+            ("@:topic", Source::Head),
+            ("+HEAD:topic", Source::Head),
+            (":topic", Source::Nothing),
+        ] {
+            assert_eq!(source(text), source_of, "{text}");
+        }
+        for text in [
+            "",
+            ":",
+            "--all",
+            "HEAD~1:topic",
+            "refs/tags/v1:topic",
+            "refs/heads/*:refs/heads/*",
+            "0123456789012345678901234567890123456789:topic",
+        ] {
+            assert_eq!(source(text), Source::Unknown, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_repository_is_on_a_branch_or_on_none() {
+        let sha256 = "ab".repeat(32);
+        for name in [
+            "main",
+            "refs/heads/main",
+            "heads/main",
+            "feature/tags/1",
+            "deadbeef",
+        ] {
+            assert!(is_branch(name), "{name}");
+        }
+        for name in [
+            "HEAD",
+            "@",
+            "refs/tags/v1",
+            "tags/v1",
+            "refs/remotes/origin/main",
+            "remotes/origin/main",
+            "refs/main",
+            "0123456789abcdefABCDEF0123456789abcdef01",
+            "refs/heads/0123456789abcdef0123456789abcdef01234567",
+            sha256.as_str(),
+            "(HEAD detached at 0123456)",
+            "",
+        ] {
+            assert!(!is_branch(name), "{name}");
         }
     }
 

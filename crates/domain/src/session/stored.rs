@@ -136,8 +136,23 @@ fn is_listed(files: &BTreeSet<&str>, path: &str) -> bool {
 
 /// Whether a path can be that of one file: neither a folder nor a pattern, as git reads them.
 fn can_be_one_file(path: &str) -> bool {
-    let is_folder = path.trim().is_empty() || path.chars().all(|c| matches!(c, '/' | '.'));
-    !is_folder && !path.ends_with('/') && !path.starts_with(':') && !path.contains(['*', '?'])
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_folder = matches!(last.trim(), "" | "." | "..");
+    !is_folder && !path.starts_with(':') && !path.contains(['*', '?'])
+}
+
+/// How many files a commit changes, by the list of its caller and the paths that it includes; nothing,
+/// where the list is empty and what it includes is not.
+fn count(files: &[String], included: &[String]) -> Option<u32> {
+    if files.is_empty() && !included.iter().all(|path| can_be_one_file(path)) {
+        return None;
+    }
+    let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+    // Those that it includes by name count, where no file of them is listed.
+    let included = included.iter().map(String::as_str);
+    let counts = |path: &&str| can_be_one_file(path) && !is_listed(&files, path);
+    let left_out: HashSet<&str> = included.filter(counts).collect();
+    Some(u32::try_from(files.len() + left_out.len()).unwrap_or(u32::MAX))
 }
 
 fn check_file(path: &str) -> Result<(), Refusal> {
@@ -156,18 +171,9 @@ impl AgentCommand {
         if let Some(branch) = &self.branch {
             facts.branch = Some(branch.clone());
         }
-        facts.files = self.files.as_ref().map(|files| {
-            let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
-            // Those that it includes by name count, where no file of them is listed.
-            let left_out: HashSet<&str> = match &self.body {
-                CommandBody::Commit(commit) => {
-                    let included = commit.include_paths.iter().map(String::as_str);
-                    let counts = |path: &&str| can_be_one_file(path) && !is_listed(&files, path);
-                    included.filter(counts).collect()
-                }
-                _ => HashSet::new(),
-            };
-            u32::try_from(files.len() + left_out.len()).unwrap_or(u32::MAX)
+        facts.files = self.files.as_ref().and_then(|files| match &self.body {
+            CommandBody::Commit(commit) => count(files, &commit.include_paths),
+            _ => count(files, &[]),
         });
         facts
     }

@@ -6,11 +6,11 @@
 //!
 //! ```text
 //! model              rows
-//! catalogue.8        "current": u64, the number of the generation
-//! catalogue.8.<n>    the rows of generation n (keys.rs)
+//! catalogue.9        "current": u64, the number of the generation
+//! catalogue.9.<n>    the rows of generation n (keys.rs)
 //! ```
 //!
-//! The 8 is the version of the rows' format. Rows of another format are other
+//! The 9 is the version of the rows' format. Rows of another format are other
 //! models: they are made from the log by whoever writes first, and those of
 //! older formats are dropped.
 
@@ -20,7 +20,7 @@ use bytes::Bytes;
 use super::CatalogueError;
 
 /// The model that names the current generation.
-pub(super) const POINTER: &str = "catalogue.8";
+pub(super) const POINTER: &str = "catalogue.9";
 pub(super) const CURRENT: &[u8] = b"current";
 /// Models of older formats.
 const OLDER: &[&str] = &["directory.1"];
@@ -33,6 +33,7 @@ const OLDER_POINTERS: &[&str] = &[
     "catalogue.5",
     "catalogue.6",
     "catalogue.7",
+    "catalogue.8",
 ];
 /// How often the number is read again because it was changed meanwhile.
 const ATTEMPTS: u32 = 16;

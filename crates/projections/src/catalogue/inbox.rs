@@ -1,7 +1,9 @@
 //! The inbox: the intents that wait for a person (docs/spec/forge.md, Inbox).
 //!
 //! An intent that waits stands in one list, by what it waits for. So what the
-//! inbox costs does not depend on how many intents there are.
+//! inbox costs does not depend on how many intents there are. What is approved and depends on
+//! others stands in a list, too, and is looked at each time: it waits for a person
+//! where one of those was turned down.
 
 use annals_domain::Timestamp;
 use annals_domain::intent::{ApprovalStatus, Risk};
@@ -11,9 +13,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::fold::intent_counts;
+use super::fold::{approval, intent_counts};
 use super::keys;
-use super::row::IntentCounts;
+use super::links::named;
+use super::relation::Relation;
+use super::row::{IntentCounts, ObjectRow};
 use super::sight::Sight;
 use super::view::{CatalogueRow, view};
 use super::walk::{Walk, next_of_all};
@@ -32,11 +36,13 @@ pub(super) enum Waits {
     Blocked,
     /// Somebody who looks at what failed.
     Error,
+    /// Other intents, of which some may have been turned down.
+    Dependency,
 }
 
 impl Waits {
     /// All of them.
-    const ALL: [Waits; 7] = [
+    const ALL: [Waits; 8] = [
         Waits::Approval(None),
         Waits::Approval(Some(Risk::Low)),
         Waits::Approval(Some(Risk::Med)),
@@ -44,6 +50,7 @@ impl Waits {
         Waits::Answer,
         Waits::Blocked,
         Waits::Error,
+        Waits::Dependency,
     ];
 
     /// The number in keys.
@@ -56,6 +63,7 @@ impl Waits {
             Waits::Answer => 5,
             Waits::Blocked => 6,
             Waits::Error => 7,
+            Waits::Dependency => 8,
         }
     }
 }
@@ -75,6 +83,7 @@ pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Wai
             Some(Waits::Answer)
         }
         ApprovalStatus::Proposed => Some(Waits::Approval(counts.risk())),
+        ApprovalStatus::Approved if counts.dependencies > 0 => Some(Waits::Dependency),
         ApprovalStatus::Approved
         | ApprovalStatus::Executing
         | ApprovalStatus::Done
@@ -95,6 +104,8 @@ pub enum InboxReason {
     Blocked,
     /// All of them failed.
     Error,
+    /// It begins when an intent is done that was rejected or cancelled, which is never.
+    Dependency,
 }
 
 impl InboxReason {
@@ -105,6 +116,7 @@ impl InboxReason {
             InboxReason::Clarification => "clarification",
             InboxReason::Blocked => "blocked",
             InboxReason::Error => "error",
+            InboxReason::Dependency => "dependency",
         }
     }
 }
@@ -167,38 +179,121 @@ impl InboxEntry {
     }
 }
 
+/// An intent that may be in the inbox.
+struct Candidate {
+    row: ObjectRow,
+    /// Whether what it depends on was turned down, so that it never begins.
+    is_stuck: bool,
+}
+
+impl Candidate {
+    async fn of(sight: &Sight<'_>, row: ObjectRow) -> Result<Candidate, CatalogueError> {
+        let is_stuck = is_stuck(sight, &row).await?;
+        Ok(Candidate { row, is_stuck })
+    }
+
+    /// Whether it waits for a person.
+    fn waits(&self) -> bool {
+        let counts = intent_counts(&self.row).zip(approval(&self.row));
+        match counts.and_then(|(counts, status)| waits(counts, status)) {
+            Some(Waits::Dependency) => self.is_stuck,
+            waits => waits.is_some(),
+        }
+    }
+}
+
+/// Whether an approved intent depends on one that was turned down.
+async fn is_stuck(sight: &Sight<'_>, row: &ObjectRow) -> Result<bool, CatalogueError> {
+    let many = intent_counts(row).map_or(0, |counts| counts.dependencies);
+    if many == 0 || approval(row) != Some(ApprovalStatus::Approved) {
+        return Ok(false);
+    }
+    let many = usize::try_from(many).unwrap_or(usize::MAX);
+    let needed = named(sight, row.id, Relation::IntentDependencies, many).await?;
+    for page in needed.chunks(PAGE) {
+        let rows = sight.objects(page).await?;
+        let is_over = |status| {
+            matches!(
+                status,
+                Some(ApprovalStatus::Rejected | ApprovalStatus::Cancelled)
+            )
+        };
+        if rows.iter().flatten().any(|row| is_over(approval(row))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The intents that wait for a person.
 pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox, CatalogueError> {
     let limit = query.limit.max(1);
     let (forward, after) = (Direction::Forward, query.after.map(|after| after.0));
     let lists: Vec<Bytes> = Waits::ALL.map(keys::all_waiting).to_vec();
-    let mut walks = [Walk::new(lists.clone(), forward, after)];
-    let mut ids: Vec<Uuid> = Vec::new();
-    while ids.len() <= limit
-        && let Some((_, id)) = next_of_all(&mut walks, sight).await?
-    {
-        ids.push(id);
-    }
-    let more = ids.len() > limit;
-    ids.truncate(limit);
-    let mut entries = Vec::with_capacity(ids.len());
-    for page in ids.chunks(PAGE) {
-        for row in sight.objects(page).await?.into_iter().flatten() {
-            let counts = intent_counts(&row).copied();
-            let row = view(sight, row).await?;
-            entries.push(entry(row, counts));
-        }
+    let mut walks = [Walk::new(lists, forward, after)];
+    // One more than is shown says whether there is more.
+    let mut found = waiting(sight, &mut walks, limit.saturating_add(1)).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let mut entries = Vec::with_capacity(found.len());
+    for Candidate { row, is_stuck } in found {
+        let counts = intent_counts(&row).copied();
+        let row = view(sight, row).await?;
+        entries.push(entry(row, counts, is_stuck));
     }
     let last = entries.last().filter(|_| more);
     let next = last.map(|entry| entry.row.first_position);
     Ok(Inbox {
-        total: count(sight, &lists).await?,
+        total: total(sight).await?,
         entries,
         next,
     })
 }
 
-fn entry(row: CatalogueRow, counts: Option<IntentCounts>) -> InboxEntry {
+/// The next intents of some lists that wait for a person, at most so many.
+async fn waiting(
+    sight: &Sight<'_>,
+    walks: &mut [Walk],
+    most: usize,
+) -> Result<Vec<Candidate>, CatalogueError> {
+    let mut found: Vec<Candidate> = Vec::new();
+    while found.len() < most {
+        let mut ids: Vec<Uuid> = Vec::new();
+        let page = PAGE.min(most - found.len());
+        while ids.len() < page
+            && let Some((_, id)) = next_of_all(walks, sight).await?
+        {
+            ids.push(id);
+        }
+        if ids.is_empty() {
+            break;
+        }
+        for row in sight.objects(&ids).await?.into_iter().flatten() {
+            let candidate = Candidate::of(sight, row).await?;
+            found.extend(Some(candidate).filter(Candidate::waits));
+        }
+    }
+    Ok(found)
+}
+
+/// How many intents wait for a person.
+async fn total(sight: &Sight<'_>) -> Result<u64, CatalogueError> {
+    let certain = Waits::ALL.into_iter();
+    let certain = certain.filter(|waits| *waits != Waits::Dependency);
+    let certain: Vec<Bytes> = certain.map(keys::all_waiting).collect();
+    let mut total = count(sight, &certain).await?;
+    let list = keys::all_waiting(Waits::Dependency);
+    let mut walks = [Walk::new([list], Direction::Forward, None)];
+    loop {
+        let stuck = waiting(sight, &mut walks, PAGE).await?.len();
+        total += stuck as u64;
+        if stuck < PAGE {
+            return Ok(total);
+        }
+    }
+}
+
+fn entry(row: CatalogueRow, counts: Option<IntentCounts>, is_stuck: bool) -> InboxEntry {
     let unanswered = counts.map_or(0, |counts| counts.unanswered);
     let mut reasons = Vec::new();
     match row.approval {
@@ -211,6 +306,9 @@ fn entry(row: CatalogueRow, counts: Option<IntentCounts>) -> InboxEntry {
     }
     if row.approval == Some(ApprovalStatus::Proposed) {
         reasons.push(InboxReason::Approval);
+    }
+    if is_stuck {
+        reasons.push(InboxReason::Dependency);
     }
     InboxEntry {
         reasons,

@@ -91,8 +91,8 @@ pub struct Unknown {
     pub no_times: u64,
     /// Names that the gate looks at in them were removed by a redaction.
     pub no_names: u64,
-    /// The profile protects branches or limits files, and their caller did not say the branch or
-    /// the files.
+    /// The profile protects branches, limits files or requires tests, and their caller did not say the
+    /// branch, the files, or that what is pushed is what is checked out.
     pub unsaid: u64,
 }
 

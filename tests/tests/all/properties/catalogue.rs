@@ -61,14 +61,15 @@ pub fn anew(log: &MemoryLog) -> Vec<Row> {
 
 /// The rows as the stored ones are brought up to date.
 fn brought_up(log: &MemoryLog) -> Vec<Row> {
-    let (model, rows) = ("catalogue.7.1", dump(log));
-    let checkpoint = block_on(log.checkpoint(model))
+    let model = block_on(Catalogue::new().model(log)).expect("a model");
+    let rows = dump(log);
+    let checkpoint = block_on(log.checkpoint(&model))
         .expect("a checkpoint")
         .position;
     let log = copy(log);
     let rows = rows.into_iter().map(|(key, value)| (key, Some(value)));
     let none = ModelCheckpoint::default();
-    block_on(log.commit(model, none, rows.collect(), checkpoint)).expect("the same rows");
+    block_on(log.commit(&model, none, rows.collect(), checkpoint)).expect("the same rows");
     let catalogue = Catalogue::new();
     block_on(catalogue.catch_up(&log)).expect("it catches up");
     block_on(catalogue.flush(&log)).expect("its rows are written");

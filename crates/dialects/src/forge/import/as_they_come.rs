@@ -1,21 +1,19 @@
 //! Intents that agents write to `intents/`, as they come: each file by itself, with the rules of
 //! an import.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use annals::domain::intent::{ApprovalStatus, RiskBasis, Source as IntentSource};
-use annals::domain::settings::State;
-use annals::domain::{ActorKind, ActorRef, IntentId, Kind};
-use annals::{Annals, At};
+use annals::Annals;
+use annals::domain::{ActorKind, ActorRef, IntentId};
 
+use super::hold_back::waits_for_a_person;
 use super::{IMPORTER, Import, Shown};
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
 use crate::forge::source::Source;
-use crate::forge::words::IntentStatus;
 use crate::report::{ImportReport, NAMED};
 use crate::secrets::{Redactions, Secrets};
 
@@ -117,7 +115,8 @@ pub struct IntentsTaken {
     pub redacted: Redactions,
 }
 
-/// Records what files of intents say, by the rules of an import. One bad file does not hold
+/// Records what files of intents say, by the rules of an import: a parent, and what another one
+/// depends on, before that one, in whatever order they are given. One bad file does not hold
 /// the others. A file that was taken before adds nothing, however often it is taken again, and
 /// what an export of this log wrote is left out. Tasks and reviews are for an import.
 ///
@@ -130,16 +129,85 @@ pub async fn take_intents(
     secrets: &Secrets,
 ) -> Result<IntentsTaken, ForgeFolderError> {
     let mut taken = IntentsTaken::default();
-    for files in files.chunks(TOGETHER) {
-        take(annals, folder, files, secrets, &mut taken).await?;
+    let batch = Batch::of(files, secrets);
+    for files in batch.files.chunks(TOGETHER) {
+        take(annals, folder, files, &batch.named, secrets, &mut taken).await?;
     }
+    let paths = files.iter().map(IntentEntry::path);
+    let places: HashMap<&Path, usize> = paths.zip(0..).collect();
+    taken
+        .files
+        .sort_by_key(|(path, _)| places.get(path.as_path()).copied());
     Ok(taken)
+}
+
+/// Files that are taken one part after the other.
+struct Batch<'f> {
+    /// Those that others name as their parents, or as what they depend on, stand before them.
+    files: Vec<&'f IntentEntry>,
+    /// The parents that are named. None of them is done by itself: its parts may come later.
+    named: HashSet<String>,
+}
+
+impl<'f> Batch<'f> {
+    fn of(files: &'f [IntentEntry], secrets: &Secrets) -> Batch<'f> {
+        let names = files.iter().map(|file| secrets.redact(file.name()));
+        let names: Vec<String> = names.map(|name| name.content.into_owned()).collect();
+        let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+        let (mut needs, mut named) = (Vec::with_capacity(files.len()), HashSet::new());
+        for file in files {
+            // One that cannot be read names nothing, and is named when it is taken.
+            let mut source = Source::default();
+            source.read_intents([file.0.clone()], secrets, &mut ImportReport::default());
+            let mut others = Vec::new();
+            for file in source.intents {
+                others.extend(file.intent.depends_on);
+                named.extend(file.intent.parent.clone());
+                others.extend(file.intent.parent);
+            }
+            let others = others.iter().filter_map(|name| places.get(name.as_str()));
+            needs.push(others.copied().collect::<Vec<usize>>());
+        }
+        let order = in_order(&needs).into_iter();
+        Batch {
+            files: order.filter_map(|place| files.get(place)).collect(),
+            named,
+        }
+    }
+}
+
+/// The places of a list with those that each needs before it, otherwise in their order. What needs itself
+/// in the end has no such order, and stands somewhere.
+fn in_order(needs: &[Vec<usize>]) -> Vec<usize> {
+    let (mut order, mut seen) = (Vec::with_capacity(needs.len()), HashSet::new());
+    for first in 0..needs.len() {
+        let mut way = Vec::new();
+        if seen.insert(first) {
+            way.push((first, 0));
+        }
+        while let Some((at, next)) = way.last_mut() {
+            match needs.get(*at).and_then(|needs| needs.get(*next)) {
+                Some(needed) => {
+                    *next += 1;
+                    if seen.insert(*needed) {
+                        way.push((*needed, 0));
+                    }
+                }
+                None => {
+                    order.push(*at);
+                    way.pop();
+                }
+            }
+        }
+    }
+    order
 }
 
 async fn take(
     annals: &Annals,
     folder: &Folder,
-    files: &[IntentEntry],
+    files: &[&IntentEntry],
+    named: &HashSet<String>,
     secrets: &Secrets,
     taken: &mut IntentsTaken,
 ) -> Result<(), ForgeFolderError> {
@@ -173,15 +241,15 @@ async fn take(
     let (mut report, settings) = (ImportReport::default(), annals.settings().await?);
     let mut source = Source::default();
     source.read_intents(there, secrets, &mut report);
-    if let Some(tasks) = folder.part(Part::Tasks)? {
-        // What has tasks is not done without them.
-        let has_tasks = |name: &&String| {
-            let file = Place::new(&tasks, format!("{name}.yaml").as_ref());
-            matches!(file.kind(), Ok(Some(_)))
-        };
-        let names = names.iter().map(|(_, name)| name);
-        source.bad_tasks = names.filter(has_tasks).cloned().collect();
-    }
+    let tasks = folder.part(Part::Tasks)?;
+    // What has tasks is not done without them, and a whole not without its parts.
+    let has_parts = |name: &&String| {
+        let file = |tasks| Place::new(tasks, format!("{name}.yaml").as_ref());
+        let has_tasks = |tasks| matches!(file(tasks).kind(), Ok(Some(_)));
+        named.contains(*name) || tasks.as_ref().is_some_and(has_tasks)
+    };
+    let own = names.iter().map(|(_, name)| name);
+    source.bad_tasks = own.filter(has_parts).cloned().collect();
     let actor = ActorRef::new(ActorKind::System, IMPORTER);
     let shown = Shown {
         progress: &mut |_| {},
@@ -195,11 +263,10 @@ async fn take(
     import.families().await?;
     let became = names.into_iter().map(|(path, name)| {
         let mut became = import.of_file(&path, &name);
-        if let (Some(status), IntentBecame::Recorded { remarks, .. }) = (held.get(&name), &mut became) {
-            remarks.push(format!(
-                "its file says {}, and an agent's own word does not approve it: it waits for a person",
-                status.as_str()
-            ));
+        if let (Some(status), IntentBecame::Recorded { remarks, .. }) =
+            (held.get(&name), &mut became)
+        {
+            remarks.push(waits_for_a_person(*status));
         }
         (path, became)
     });
@@ -209,49 +276,6 @@ async fn take(
 }
 
 impl Import<'_> {
-    /// Takes for proposed what agents' files say was let go, where neither its risk nor the log lets it
-    /// go on: whatever an agent writes, it approves nothing. The answer is what they said.
-    async fn hold_back(
-        &self,
-        source: &mut Source,
-        settings: &State,
-    ) -> Result<HashMap<String, IntentStatus>, ForgeFolderError> {
-        let mut held = HashMap::new();
-        for file in &mut source.intents {
-            let id = self.id_of(&file.file.name).await?;
-            let known = match self.annals.place(id).await? {
-                Some((Kind::Intent, _)) => Some(self.annals.forge_intent(id, At::Now).await?),
-                _ => None,
-            };
-            // What the log has of it counts more than what the file says by now.
-            let of = known
-                .as_ref()
-                .map_or(file.intent.source, |known| known.source);
-            let is_settled = known
-                .as_ref()
-                .is_some_and(|known| known.status != ApprovalStatus::Proposed);
-            if of == IntentSource::Human || is_settled {
-                continue;
-            }
-            let before = known.and_then(|known| known.risk);
-            let is_lower = |before| file.intent.risk.is_none_or(|risk| risk < before);
-            if before.is_some_and(is_lower) {
-                file.intent.risk = before;
-            }
-            let said = file.intent.status;
-            let says_so = !matches!(
-                said,
-                IntentStatus::Proposed | IntentStatus::Rejected | IntentStatus::Cancelled
-            );
-            let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
-            if says_so && !file.intent.risk.is_some_and(is_low) {
-                file.intent.status = IntentStatus::Proposed;
-                held.insert(file.file.name.clone(), said);
-            }
-        }
-        Ok(held)
-    }
-
     /// What became of a file.
     fn of_file(&self, path: &Path, name: &str) -> IntentBecame {
         let file = path.display().to_string();
@@ -286,5 +310,27 @@ impl Import<'_> {
                 None => IntentBecame::Known { intent },
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order;
+
+    #[test]
+    fn what_is_needed_stands_before_what_needs_it() {
+        let order = |needs: &[&[usize]]| {
+            let needs: Vec<Vec<usize>> = needs.iter().map(|it| it.to_vec()).collect();
+            in_order(&needs)
+        };
+        assert_eq!(order(&[&[], &[], &[]]), [0, 1, 2]);
+        assert_eq!(order(&[&[2], &[], &[1]]), [1, 2, 0]);
+        assert_eq!(order(&[&[1, 2], &[3], &[3], &[]]), [3, 1, 2, 0]);
+        // Around in a circle each stands once.
+        assert_eq!(order(&[&[1], &[2], &[0], &[3]]), [2, 1, 0, 3]);
+        // A long line needs no deep stack.
+        let mut line: Vec<Vec<usize>> = (1..100_000).map(|next| vec![next]).collect();
+        line.push(Vec::new());
+        assert!(in_order(&line).into_iter().eq((0..100_000).rev()));
     }
 }

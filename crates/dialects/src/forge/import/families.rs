@@ -1,17 +1,19 @@
 //! What intents are to each other, and what they come to together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use annals::At;
 use annals::domain::{IntentId, Kind};
 use annals::projections::Relation;
 
+use super::hold_back::waits_for_a_person;
 use super::{Import, NOT_OF_FOLDER};
 use crate::forge::facts;
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::logged;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::source::IntentFile;
+use crate::forge::words::IntentStatus;
 
 /// Children that are named in one event; each takes room in it.
 const CHILDREN: usize = 500;
@@ -75,14 +77,22 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Names intents whose computed status is not what their files say.
-    pub(super) async fn statuses(&mut self, files: &[IntentFile]) -> Result<(), ForgeFolderError> {
+    /// Names intents whose status is not what their files say: it is computed, or it was held back.
+    pub(super) async fn statuses(
+        &mut self,
+        files: &[IntentFile],
+        held: &HashMap<String, IntentStatus>,
+    ) -> Result<(), ForgeFolderError> {
         for file in files {
             let name = &file.file.name;
             let Some(id) = self.known.get(name).map(|known| known.id) else {
                 continue;
             };
             if self.left.contains(name) {
+                continue;
+            }
+            if let Some(said) = held.get(name) {
+                self.against(file.file.path(), 1, id, waits_for_a_person(*said));
                 continue;
             }
             let computed = self.annals.approval_status(id, At::Now).await?;

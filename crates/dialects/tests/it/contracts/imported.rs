@@ -128,3 +128,67 @@ fn all_is_recorded_at_the_time_of_the_import() {
         assert!((before..=after).contains(time), "{before} {time} {after}");
     }
 }
+
+/// What one object is to a log that has another.
+fn import_one(annals: &Annals, line: &str) -> ImportReport {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    fs::write(&path, line).unwrap();
+    block_on(import(annals, &path, &Secrets::standard(), &mut |_| {})).unwrap()
+}
+
+#[test]
+fn a_status_that_differs_in_its_reason_alone_is_the_same() {
+    let status = |properties: &str| json("SessionStatusChanged", properties);
+    let annals = log();
+    import_lines(
+        &annals,
+        &[status(
+            r#""status":"Paused","reason":"Session paused: lunch""#,
+        )],
+    );
+    let end = annals.position();
+    for older in [
+        r#""status":"Paused","reason":"Session paused""#,
+        r#""status":"Paused""#,
+    ] {
+        let report = import_one(&annals, &status(older));
+        assert_eq!(
+            (report.already_there, report.broken_count),
+            (1, 0),
+            "{older}"
+        );
+        let note = "1 status is in the log already with another reason, which stays";
+        assert!(report.notes.iter().any(|it| it == note), "{report}");
+    }
+    // Nothing else may differ.
+    let paused = status(r#""status":"Paused","reason":"Session paused""#);
+    let elsewhere = paused.replace(
+        r#""correlation":{"#,
+        &format!(r#""correlation":{{"commandId":"{SPAWNED}","#),
+    );
+    for other in [
+        status(r#""status":"Running","reason":"Session paused: lunch""#),
+        elsewhere,
+    ] {
+        let report = import_one(&annals, &other);
+        let [broken] = &report.broken[..] else {
+            panic!("{other}: {report}")
+        };
+        assert!(
+            broken.reason.contains("another object with its id"),
+            "{broken:?}"
+        );
+    }
+    let rejected = |reason: &str| {
+        json(
+            "CommandRejected",
+            &format!(r#""commandId":"{COMMAND}","reason":"{reason}""#),
+        )
+    };
+    assert_eq!(annals.position(), end);
+    // A reason of anything else is what it says.
+    let annals = log();
+    import_lines(&annals, &[rejected("no")]);
+    assert_eq!(import_one(&annals, &rejected("never")).broken_count, 1);
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use annals::event_log::memory::MemoryLog;
 use annals::{Annals, At, Request};
 use annals_domain::intent::{ApproveIntent, JudgeIntent, RerunIntent, Risk};
-use annals_domain::{IntentId, TaskId};
+use annals_domain::{ActorRef, IntentId, TaskId};
 use futures::executor::block_on;
 
 use super::{Forge, author, broken, log, passed_over, violations};
@@ -429,4 +429,39 @@ fn no_task_of_a_folder_depends_on_one_that_was_made_here() {
     // Once that is taken out, they are.
     forge.put("tasks/i.yaml", tasks.replace(", depends_on: [t]", ""));
     assert_eq!(forge.import(&annals).notes, ["imported 2 tasks"]);
+}
+
+#[test]
+fn an_import_that_an_agent_runs_approves_no_intent_of_an_agent() {
+    let audit = |more: &str| format!("title: t\nbody: b\nsource: audit\n{more}");
+    let forge = Forge::of(&[
+        ("intents/own.yaml", &audit("risk: high\nstatus: approved\n")),
+        ("intents/done.yaml", &audit("status: done\n")),
+        ("intents/low.yaml", &audit("risk: low\nstatus: approved\n")),
+        ("intents/a-person.yaml", &file("status: approved\n")),
+        ("tasks/own.yaml", "- {id: t, title: x, status: done}\n"),
+    ]);
+    let status = |annals: &Annals, name: &str| seen(annals, name)["status"].clone();
+    for author in [ActorRef::agent("x"), ActorRef::system("ci")] {
+        let annals = log();
+        for _ in 0..2 {
+            let report = forge.import_by(author.clone(), &annals);
+            assert_eq!(status(&annals, "own"), "proposed");
+            assert_eq!(status(&annals, "done"), "proposed");
+            assert_eq!(status(&annals, "low"), "approved");
+            assert_eq!(status(&annals, "a-person"), "approved");
+            let said = violations(&report);
+            assert_eq!(said.len(), 2, "{said:?}");
+            let why = "does not approve it: it waits for a person";
+            assert!(said.iter().all(|it| it.ends_with(why)), "{said:?}");
+        }
+        // Nor by a risk that it says later.
+        forge.put("intents/own.yaml", audit("risk: low\nstatus: approved\n"));
+        forge.import_by(author, &annals);
+        assert_eq!(status(&annals, "own"), "proposed");
+        forge.put("intents/own.yaml", audit("risk: high\nstatus: approved\n"));
+        // A person who imports the folder lets it go.
+        forge.import(&annals);
+        assert_eq!(status(&annals, "own"), "done");
+    }
 }

@@ -87,8 +87,12 @@ impl Forge {
     }
 
     fn import(&self, annals: &Annals) -> ImportReport {
+        self.import_by(author(), annals)
+    }
+
+    fn import_by(&self, author: ActorRef, annals: &Annals) -> ImportReport {
         let options = ForgeOptions {
-            author: author(),
+            author,
             keep_drafts: false,
             secrets: Secrets::standard(),
         };
@@ -121,6 +125,13 @@ fn check_rows(annals: &Annals) {
             ApprovalStatus::Blocked | ApprovalStatus::Error => true,
             ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
             ApprovalStatus::Proposed => true,
+            ApprovalStatus::Approved => {
+                let is_over = |id: &IntentId| {
+                    let status = block_on(annals.approval_status(*id, At::Now)).unwrap();
+                    matches!(status, ApprovalStatus::Rejected | ApprovalStatus::Cancelled)
+                };
+                view.needs_clarification || view.dependencies.iter().any(is_over)
+            }
             _ => view.needs_clarification,
         };
         let is_there = inbox.iter().any(|entry| entry.id() == row.id);

@@ -9,6 +9,7 @@ use annals_dialects::forge::{
     DraftOptions, DraftWatch, Drafted, IntentBecame, IntentEntry, take_draft, take_intents,
 };
 use annals_dialects::secrets::{Redactions, Secrets};
+use annals_domain::intent::ApprovalStatus;
 use annals_domain::{IntentId, Kind};
 use futures::executor::block_on;
 
@@ -278,4 +279,56 @@ fn what_an_export_wrote_is_no_news() {
         matches!(taken[0].1, IntentBecame::Recorded { .. }),
         "{taken:?}"
     );
+}
+
+/// More files come at once than are recorded together.
+#[test]
+fn of_a_batch_parents_and_dependencies_come_first_and_no_whole_is_done_before_its_parts() {
+    let forge = Forge::of(&[
+        // In the order of their names each comes before what it names, or is named by.
+        (
+            "intents/a-whole.yaml",
+            &format!("{INTENT}risk: low\nstatus: done\n"),
+        ),
+        (
+            "intents/b-waits.yaml",
+            &format!("{INTENT}depends_on: [z-needed]\n"),
+        ),
+        ("intents/c-part.yaml", &format!("{INTENT}parent: z-whole\n")),
+        (
+            "intents/z-part.yaml",
+            &format!("{INTENT}parent: a-whole\nrisk: low\nstatus: executing\n"),
+        ),
+        ("intents/z-needed.yaml", INTENT),
+        (
+            "intents/z-whole.yaml",
+            &format!("{INTENT}risk: low\nstatus: done\n"),
+        ),
+    ]);
+    for number in 0..120 {
+        forge.put(&format!("intents/m{number:03}.yaml"), INTENT);
+    }
+    let annals = log();
+    let taken = take_all(&forge, &annals);
+    assert!(taken.is_sorted_by(|a, b| a.0 < b.0), "as they were given");
+    for (name, became) in &taken {
+        let IntentBecame::Recorded { remarks, .. } = became else {
+            panic!("{name}: {became:?}")
+        };
+        assert_eq!(remarks, &Vec::<String>::new(), "{name}");
+    }
+    let id = |name: &str| IntentId(block_on(annals.resolve(name)).unwrap().id);
+    let status = |name: &str| block_on(annals.approval_status(id(name), At::Now)).unwrap();
+    for (whole, part) in [("a-whole", "z-part"), ("z-whole", "c-part")] {
+        let view = block_on(annals.forge_intent(id(whole), At::Now)).unwrap();
+        assert_eq!(view.children, [id(part)]);
+        assert_eq!(status(whole), ApprovalStatus::Executing, "{whole}");
+        let history = block_on(annals.history(id(whole))).unwrap();
+        let done = history
+            .iter()
+            .any(|entry| entry.event_type == "intent.completed");
+        assert!(!done, "{whole} is done for ever before its part");
+    }
+    super::check_rows(&annals);
+    assert_eq!(take_all(&forge, &annals).len(), 126);
 }

@@ -152,7 +152,7 @@ fn policy_is_checked_again_when_the_queue_drains() {
     })
     .after(submit(1, run_tests()))
     .after(succeeds(1))
-    .after(submit(2, push("a")))
+    .after(submit(2, push("HEAD:a")))
     .after(submit(3, apply_patch()));
     assert_eq!(
         stage.when(approve()),
@@ -218,7 +218,7 @@ fn a_push_that_goes_on_waiting_is_not_judged_by_another_approval() {
     .after(submit(1, run_tests()))
     .after(succeeds(1))
     .after(submit(2, request_approval(&["deploy"])))
-    .after(submit(3, push("a")))
+    .after(submit(3, push("HEAD:a")))
     .after(submit(4, apply_patch()))
     .after(succeeds(4));
     assert_eq!(

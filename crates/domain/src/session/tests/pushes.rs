@@ -2,6 +2,8 @@
 //! Success after the last ApplyPatch or Commit (dialects, B).
 
 use super::*;
+use crate::Pieces;
+use crate::testing::stream;
 
 const REQUIRED: &str = "Policy violation: Tests required before push";
 const FINE: &str = "CommandAccepted";
@@ -32,7 +34,7 @@ fn check(steps: &str, verdict: &str) {
             other => panic!("{other} is no step"),
         };
     }
-    assert_eq!(stage.verdict(push("b")), verdict, "{steps}");
+    assert_eq!(stage.verdict(push("HEAD:b")), verdict, "{steps}");
 }
 
 #[test]
@@ -112,7 +114,7 @@ fn a_change_that_is_rejected_is_none() {
             "2 rejected: Policy violation, Too many files in commit"
         ]
     );
-    assert_eq!(stage.verdict(push("b")), FINE);
+    assert_eq!(stage.verdict(push("HEAD:b")), FINE);
 }
 
 #[test]
@@ -125,4 +127,110 @@ fn tests_are_required_of_pushes_alone() {
     for body in [commit(1), create_branch("b"), apply_patch(), get_diff()] {
         assert_eq!(stage().verdict(body), FINE);
     }
+}
+
+/// The session's tests ran on a branch, and passed.
+fn tested_on(branch: &str) -> Stage {
+    stage()
+        .after(submit(1, create_branch(branch)))
+        .after(succeeds(1))
+        .after(submit(2, run_tests()))
+        .after(succeeds(2))
+}
+
+#[test]
+fn tests_count_for_the_branch_that_they_ran_on() {
+    for created in ["topic", "refs/heads/topic"] {
+        let stage = tested_on(created);
+        for pushed in [
+            "topic",
+            "+topic",
+            "refs/heads/topic",
+            "topic:elsewhere",
+            "HEAD",
+            "HEAD:elsewhere",
+            "@:elsewhere",
+            ":gone",
+        ] {
+            assert_eq!(stage.verdict(push(pushed)), FINE, "{created}: {pushed}");
+        }
+        for pushed in [
+            "x:topic",
+            "+x:topic",
+            "x",
+            "refs/tags/topic:topic",
+            "HEAD~1:topic",
+            "topic^:topic",
+            "0123456789012345678901234567890123456789:topic",
+            "--all",
+            ":",
+        ] {
+            assert_eq!(stage.verdict(push(pushed)), REQUIRED, "{created}: {pushed}");
+        }
+    }
+    // The branch that was created last is the one that is checked out.
+    let stage = tested_on("topic")
+        .after(submit(3, create_branch("next")))
+        .after(succeeds(3));
+    assert_eq!(stage.verdict(push("topic")), REQUIRED);
+    assert_eq!(stage.verdict(push("next")), FINE);
+}
+
+#[test]
+fn what_is_checked_out_is_said_where_the_session_does_not_know_it() {
+    let stage = stage().after(submit(1, run_tests())).after(succeeds(1));
+    for pushed in ["topic", "x:topic", "HEAD~1:topic"] {
+        stage.check_invalid(submit(2, push(pushed)), "branchName", "as HEAD:BRANCH");
+    }
+    assert_eq!(stage.verdict(push("HEAD:topic")), FINE);
+    // Where no tests passed, no word helps; and where none are required, none is needed.
+    let untested = stage.after(submit(3, apply_patch()));
+    assert_eq!(untested.verdict(push("topic")), REQUIRED);
+    assert_eq!(Stage::under(anything()).verdict(push("x:topic")), FINE);
+}
+
+/// It was let wait when nobody looked at what it pushes.
+#[test]
+fn a_push_that_waits_and_of_which_too_little_is_known_is_rejected() {
+    let policy = PolicyProfile {
+        require_tests_before_push: true,
+        require_approval_for_push: true,
+        ..anything()
+    };
+    let mut stage = Stage::under(policy)
+        .after(submit(1, run_tests()))
+        .after(succeeds(1));
+    let correlation = Correlation {
+        command: Some(id(2)),
+        ..Correlation::default()
+    };
+    let received = CommandReceived {
+        command: id(2),
+        facts: push("topic").facts(),
+        correlation: correlation.clone(),
+        body: Pieces::new().text("{}"),
+        files: None,
+        file: None,
+    };
+    let queued = CommandQueued {
+        command: id(2),
+        correlation,
+    };
+    let asked = ApprovalRequired {
+        request: id(2),
+        actions: words(&["Push"]),
+        explicit: false,
+        expires_at: None,
+    };
+    for event in [received.into(), queued.into(), Event::from(asked)] {
+        let event = AnyEvent::Session(event);
+        stage.given = stage.given.event(stream(StreamKind::Session, 1), event);
+    }
+    assert_eq!(
+        stage.when(approve()),
+        [
+            r#"approved ["Push"]"#,
+            "2 rejected: Policy violation, Tests required before push"
+        ]
+    );
 }

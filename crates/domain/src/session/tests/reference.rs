@@ -2,7 +2,7 @@
 //! alone, slowly, as lists that are gone through from the
 //! beginning each time. It shares nothing with the code beside the words.
 
-use super::script::Told;
+use super::script::{ODD, Told};
 use super::*;
 
 /// What was accepted in a session and what was said of it, in order.
@@ -74,6 +74,17 @@ fn pushed(refspec: &str) -> Option<Vec<&'static str>> {
         "--all" | ":" | "refs/heads/*:refs/heads/*" | "main rel" => vec![ANY],
         _ => return None,
     })
+}
+
+/// The branch that a push of each refspec sends; none, if that is what is checked out, or nothing.
+fn sent(refspec: &str) -> Option<&str> {
+    match refspec {
+        "HEAD:main" | "HEAD" | ":rel" => None,
+        "+main" | "main:work" | "main:refs/tags/v1" => Some("main"),
+        "work:rel" => Some("work"),
+        "--all" | ":" | "refs/heads/*:refs/heads/*" | "main rel" => Some(ANY),
+        name => Some(short(name)),
+    }
 }
 
 /// What happens, a line an event; or that the command is refused.
@@ -523,17 +534,28 @@ impl Plain {
                 return Ok(Some("Protected branch"));
             }
         }
-        if let (CommandBody::Commit(_), Some(most)) = (body, policy.max_files_per_commit) {
+        if let (CommandBody::Commit(commit), Some(most)) = (body, policy.max_files_per_commit) {
             demand(told.files.is_some())?;
+            // Folders are included, so that there are files.
+            demand(told.files != Some(0) || commit.include_paths.is_empty())?;
             if told.files > Some(most) {
                 return Ok(Some("Too many files in commit"));
             }
         }
-        if let CommandBody::Push(_) = body
+        if let CommandBody::Push(push) = body
             && policy.require_tests_before_push
-            && !self.tested()
         {
-            return Ok(Some("Tests required before push"));
+            let untested = Ok(Some("Tests required before push"));
+            if !self.tested() {
+                return untested;
+            }
+            if let Some(sent) = sent(&push.branch_name) {
+                let checked_out = self.created("/app");
+                demand(checked_out.is_some())?;
+                if checked_out != Some(sent) {
+                    return untested;
+                }
+            }
         }
         if let (CommandBody::TransitionTicket(to), Some(allowed)) =
             (body, &policy.allowed_work_item_transitions)
@@ -558,7 +580,11 @@ impl Plain {
             },
             CommandBody::Commit(body) => {
                 let created = self.created(&body.repo.path);
-                let known: Vec<&str> = told.branch.map(short).into_iter().chain(created).collect();
+                let told = told.branch.map(|branch| match ODD.contains(&branch) {
+                    true => ANY,
+                    false => short(branch),
+                });
+                let known: Vec<&str> = told.into_iter().chain(created).collect();
                 match known.is_empty() {
                     true => vec![UNSAID],
                     false => known,

@@ -124,6 +124,75 @@ fn a_commit_lists_its_files_where_they_are_limited() {
 }
 
 #[test]
+fn an_empty_list_of_files_does_not_stand_for_folders_or_patterns() {
+    let stage = Stage::under(PolicyProfile {
+        max_files_per_commit: Some(2),
+        ..anything()
+    });
+    let of = |included: &[&str], files: &[&str]| SubmitCommand {
+        files: Some(words(files)),
+        ..submit(
+            1,
+            Commit {
+                repo: repo("/app"),
+                message: "all".into(),
+                include_paths: words(included),
+                amend: false,
+            },
+        )
+    };
+    for included in [
+        &["."][..],
+        &["src/"],
+        &["a", "*.rs"],
+        &["src/."],
+        &[".."],
+        &[":/"],
+        &[""],
+    ] {
+        stage.check_invalid(of(included, &[]), "files", "list the files");
+        let listed = stage.clone().when(of(included, &["a"]));
+        assert_eq!(listed.last().unwrap(), "1 accepted", "{included:?}");
+    }
+    // A commit of nothing changes nothing, and what is included by name counts.
+    for included in [&[][..], &["a", "b"]] {
+        let said = stage.clone().when(of(included, &[]));
+        assert_eq!(said.last().unwrap(), "1 accepted", "{included:?}");
+    }
+    // Where files are not limited, nothing need be said.
+    let said = Stage::under(anything()).when(of(&["."], &[]));
+    assert_eq!(said.last().unwrap(), "1 accepted");
+}
+
+#[test]
+fn a_commit_on_no_branch_counts_as_one_to_a_protected_branch() {
+    let stage = Stage::under(protects());
+    let on = |branch: &str| SubmitCommand {
+        branch: Some(branch.into()),
+        ..submit(1, commit(1))
+    };
+    for branch in [
+        "refs/tags/v1",
+        "tags/v1",
+        "refs/remotes/origin/work",
+        "HEAD",
+        "0123456789abcdef0123456789abcdef01234567",
+        "ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef0123456789",
+    ] {
+        let said = stage.clone().when(on(branch)).pop().unwrap();
+        let rejected = "1 rejected: Policy violation, Protected branch";
+        assert_eq!(said, rejected, "{branch}");
+        // Without protected branches it may be on none.
+        let said = Stage::under(anything()).when(on(branch)).pop().unwrap();
+        assert_eq!(said, "1 accepted", "{branch}");
+    }
+    assert_eq!(
+        stage.clone().when(on("deadbeef")).pop().unwrap(),
+        "1 accepted"
+    );
+}
+
+#[test]
 fn branch_and_files_are_said_of_commits_alone() {
     let stage = Stage::under(anything());
     let branch = SubmitCommand {
@@ -158,18 +227,18 @@ fn tests_count_for_their_repository() {
     let stage = Stage::under(tested())
         .after(submit(1, tests("/other", None)))
         .after(succeeds(1));
-    assert_eq!(stage.verdict(push("work")), UNTESTED);
+    assert_eq!(stage.verdict(push("HEAD:work")), UNTESTED);
     let stage = stage
         .after(submit(2, tests("/app", None)))
         .after(succeeds(2));
-    assert_eq!(stage.verdict(push("work")), "CommandAccepted");
+    assert_eq!(stage.verdict(push("HEAD:work")), "CommandAccepted");
     // A repository may go by two paths, so that a change in any is one.
     let patch = ApplyPatch {
         repo: repo("/other/../app"),
         patch_content: "-a\n+b\n".into(),
     };
     let stage = stage.after(submit(3, patch)).after(succeeds(3));
-    assert_eq!(stage.verdict(push("work")), UNTESTED);
+    assert_eq!(stage.verdict(push("HEAD:work")), UNTESTED);
 }
 
 #[test]
@@ -177,7 +246,7 @@ fn filtered_tests_count_only_where_the_profile_says_so() {
     let run = |policy| {
         let filtered = submit(1, tests("/app", Some("unit")));
         let stage = Stage::under(policy).after(filtered).after(succeeds(1));
-        stage.verdict(push("work"))
+        stage.verdict(push("HEAD:work"))
     };
     assert_eq!(run(tested()), UNTESTED);
     let counting = PolicyProfile {

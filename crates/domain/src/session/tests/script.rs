@@ -65,6 +65,12 @@ const KINDS: [&str; 9] = [
     "QueryBacklog",
 ];
 const BRANCHES: [&str; 4] = ["main", "refs/heads/main", "rel", "work"];
+/// What is said of a commit that is on no branch.
+pub(super) const ODD: [&str; 3] = [
+    "refs/tags/v1",
+    "HEAD",
+    "0123456789abcdef0123456789abcdef01234567",
+];
 /// What pushes name, beside branches.
 pub(super) const REFSPECS: [&str; 12] = [
     "HEAD:main",
@@ -168,7 +174,8 @@ pub(super) fn body() -> impl Strategy<Value = CommandBody> {
 }
 
 fn told() -> impl Strategy<Value = Told> {
-    let branch = weighted(0.6, select(&BRANCHES[..]));
+    let names = prop_oneof![9 => select(&BRANCHES[..]), 1 => select(&ODD[..])];
+    let branch = weighted(0.6, names);
     (branch, weighted(0.9, 0_u32..4)).prop_map(|(branch, files)| Told { branch, files })
 }
 

@@ -220,7 +220,10 @@ impl Fold<'_> {
 
     pub(super) fn taken_in(&mut self, event: &TakenIn) {
         let id = self.own();
-        self.change_intent(|counts| counts.is_taken_in = true);
+        self.change_intent(|counts| {
+            counts.is_taken_in = true;
+            counts.dependencies = event.depends_on.len() as u64;
+        });
         let source = event.source.as_str().to_owned();
         let row = self.row(Kind::Intent, id);
         let before = row.and_then(|row| row.sort.replace(source.clone()));
@@ -237,9 +240,6 @@ impl Fold<'_> {
         }
         for (number, other) in (0..).zip(&event.depends_on) {
             self.append(id, Relation::IntentDependencies, number, other.0);
-        }
-        if let Some(row) = self.row(Kind::Intent, id).and_then(intent_counts_mut) {
-            row.dependencies = event.depends_on.len() as u64;
         }
     }
 

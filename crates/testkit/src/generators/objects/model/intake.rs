@@ -165,6 +165,14 @@ impl Model {
                 Some("clarification")
             }
             "proposed" => Some("approval"),
+            "approved" => {
+                let is_over = |id: &Uuid| matches!(self.approval(*id), "rejected" | "cancelled");
+                intent
+                    .depends_on
+                    .iter()
+                    .any(is_over)
+                    .then_some("dependency")
+            }
             _ => None,
         }
     }
