@@ -222,6 +222,7 @@ impl Annals {
             Naming::StepTask => Relation::StepTask,
             Naming::TaskIntent => Relation::TaskIntent,
             Naming::TaskParent => Relation::TaskParent,
+            Naming::RunTask => Relation::RunTask,
         };
         self.naming(target, relation, usize::MAX).await
     }

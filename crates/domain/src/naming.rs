@@ -7,7 +7,7 @@
 
 use uuid::Uuid;
 
-use crate::{AnyEvent, PlanId, TaskId, intent, plan, task};
+use crate::{AnyEvent, IntentId, PlanId, TaskId, intent, plan, run, task};
 
 /// A field by which objects name another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +24,8 @@ pub enum Naming {
     TaskIntent,
     /// The task that tasks are a part of.
     TaskParent,
+    /// The task that runs are attempts at.
+    RunTask,
 }
 
 /// What an event makes the object of its stream name.
@@ -40,6 +42,11 @@ pub(crate) fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
             object
                 .flat_map(|task| of_task(task.intent, task.parent))
                 .collect()
+        }
+        AnyEvent::Run(run::Event::Created(event)) => vec![(Naming::RunTask, event.task.0)],
+        AnyEvent::Run(run::Event::Adopted(event)) => {
+            let object = event.object.iter();
+            object.map(|run| (Naming::RunTask, run.task.0)).collect()
         }
         AnyEvent::Intent(_)
         | AnyEvent::Task(_)
@@ -91,7 +98,7 @@ fn of_step(task: Option<TaskId>) -> Option<(Naming, Uuid)> {
     task.map(|task| (Naming::StepTask, task.0))
 }
 
-fn of_task(intent: Option<crate::IntentId>, parent: Option<TaskId>) -> Vec<(Naming, Uuid)> {
+fn of_task(intent: Option<IntentId>, parent: Option<TaskId>) -> Vec<(Naming, Uuid)> {
     let intent = intent.map(|intent| (Naming::TaskIntent, intent.0));
     let parent = parent.map(|parent| (Naming::TaskParent, parent.0));
     intent.into_iter().chain(parent).collect()

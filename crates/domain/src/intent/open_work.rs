@@ -6,7 +6,7 @@ use super::{ApprovalStatus, ClarificationAnswered, Standing, State};
 use crate::pieces::Pieces;
 use crate::plan::{self, StepStatus, StepStatusChanged};
 use crate::world::{Emitted, World};
-use crate::{DecideError, IntentId, PlanId, RunId, TaskId, run, task};
+use crate::{DecideError, IntentId, Naming, PlanId, RunId, TaskId, run, task};
 
 /// More than this a refusal does not name.
 const NAMED: usize = 8;
@@ -41,10 +41,10 @@ pub(super) fn open_work(
         if matches!(task.status, task::Status::Draft | task::Status::Running) {
             tasks.push((id, task.status));
         }
-        for run in &task.runs {
-            let found = world.run_if_any(*run)?;
+        for run in runs_of(world, id, &task)? {
+            let found = world.run_if_any(run)?;
             let open = found.filter(|it| it.is_unfinished());
-            runs.extend(open.map(|it| (*run, it.status)));
+            runs.extend(open.map(|it| (run, it.status)));
         }
     }
     Ok(OpenWork {
@@ -54,6 +54,19 @@ pub(super) fn open_work(
         questions: intent.unanswered.iter().copied().collect(),
         children: children(world, intent)?,
     })
+}
+
+/// The attempts at a task: those that it knows, and those that imports brought.
+fn runs_of(world: &mut World, id: TaskId, task: &task::State) -> Result<Vec<RunId>, DecideError> {
+    let mut runs = task.runs.clone();
+    for run in world.naming(Naming::RunTask, id.0)? {
+        let run = RunId(run);
+        let state = world.run_if_any(run)?;
+        if state.is_some_and(|it| it.task == Some(id)) && !task.runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    Ok(runs)
 }
 
 /// The steps of plans that are progressing.

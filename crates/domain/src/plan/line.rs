@@ -203,7 +203,8 @@ pub(super) fn tasks_before(
             break;
         }
         tasks.extend(tasks_in(&state));
-        next = state.previous;
+        // What came before a plan of the intent was brought with that plan.
+        next = state.previous.filter(|_| state.intent.is_none());
     }
     Ok(tasks)
 }

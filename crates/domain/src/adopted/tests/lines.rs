@@ -248,8 +248,17 @@ fn a_line_of_several_adopted_intents_is_that_of_each_that_is_named() {
 
 #[test]
 fn adopted_tasks_and_steps_are_open_work_of_their_intent() {
+    // A run that came with them, and that its task does not name.
+    let run = RunId(Uuid::from_u128(52));
+    let mut patching = super::run(RunStatus::Patching);
+    if let AnyEvent::Run(run::Event::Adopted(adopted)) = &mut patching
+        && let Some(object) = &mut adopted.object
+    {
+        object.task = OTHER_TASK;
+    }
     let given = line(IntentStatus::Active, SECOND)
         .event(OTHER_TASK.stream(), adopted_task(Some(INTENT)))
+        .event(run.stream(), patching)
         .command(SetStepStatus {
             plan: FIRST,
             step: 0,
@@ -261,6 +270,7 @@ fn adopted_tasks_and_steps_are_open_work_of_their_intent() {
     for named in [
         format!("task {STEP_TASK} is draft"),
         format!("task {OTHER_TASK} is draft"),
+        format!("run {run} is patching"),
         format!("step 0 of plan {FIRST} is progressing"),
     ] {
         assert!(says.contains(&named), "{named}: {says}");
