@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use annals_domain::{IntentId, Kind, StreamRef};
+use annals_domain::{IntentId, Kind, Naming, StreamRef};
 use annals_event_log::{EventLog, Position, ReadError};
 use annals_projections::{
     CatalogueError, CatalogueReport, CatalogueRow, Going, Links, LinksQuery, ListQuery, Listed,
@@ -207,6 +207,24 @@ impl Annals {
         self.catch_up().await?;
         let (log, target) = (self.log.as_ref(), target.into());
         Ok(self.catalogue.naming(log, target, relation, limit).await?)
+    }
+
+    /// All objects that name one in a field that deciders ask for.
+    pub(crate) async fn all_naming(
+        &self,
+        field: Naming,
+        target: Uuid,
+    ) -> Result<Vec<Uuid>, LoadError> {
+        let relation = match field {
+            Naming::IntentPlan => Relation::IntentPlan,
+            Naming::PlanIntent => Relation::PlanIntent,
+            Naming::PlanPrevious => Relation::PlanPrevious,
+            Naming::StepTask => Relation::StepTask,
+            Naming::TaskIntent => Relation::TaskIntent,
+            Naming::TaskParent => Relation::TaskParent,
+            Naming::RunTask => Relation::RunTask,
+        };
+        self.naming(target, relation, usize::MAX).await
     }
 
     /// An object with what belongs to it, and what belongs to that.

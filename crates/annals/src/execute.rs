@@ -409,6 +409,14 @@ impl Annals {
             Need::Place(id) => {
                 world.insert_place(id, self.place(id).await?);
             }
+            Need::Naming { field, target } => {
+                // Nothing names what gets its id here.
+                let naming = match batch.is_new(target) {
+                    true => Vec::new(),
+                    false => self.all_naming(field, target).await?,
+                };
+                world.insert_naming(field, target, naming);
+            }
             Need::AliasStream(alias) => {
                 let stream = self.alias_stream(&alias).await?;
                 world.insert_alias_stream(alias, stream);

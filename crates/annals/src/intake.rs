@@ -187,6 +187,10 @@ impl Annals {
                 Err(DecideError::Needs(Need::Place(id))) => {
                     world.insert_place(id, self.place(id).await?);
                 }
+                Err(DecideError::Needs(Need::Naming { field, target })) => {
+                    let naming = self.all_naming(field, target).await?;
+                    world.insert_naming(field, target, naming);
+                }
                 Err(DecideError::Needs(Need::AliasStream(alias))) => {
                     let stream = self.alias_stream(&alias).await?;
                     world.insert_alias_stream(alias, stream);

@@ -17,6 +17,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use crate::naming::{Naming, named_by};
 use crate::pipeline::{Window, evolve_window};
 use crate::task::TaskText;
 use crate::{
@@ -48,6 +49,7 @@ pub type Guarded = (Vec<Emitted>, Vec<(StreamRef, Dependence, u64)>);
 pub struct Given {
     states: HashMap<StreamRef, Loaded>,
     places: HashMap<Uuid, (Kind, StreamRef)>,
+    naming: HashMap<(Naming, Uuid), Vec<Uuid>>,
     windows: HashMap<StreamRef, Window<()>>,
     texts: HashMap<StreamRef, TaskText>,
     commands: u128,
@@ -67,6 +69,7 @@ impl Given {
         Given {
             states: HashMap::new(),
             places: HashMap::new(),
+            naming: HashMap::new(),
             windows: HashMap::new(),
             texts: HashMap::new(),
             commands: 0,
@@ -197,6 +200,10 @@ impl Given {
                 world.insert_bucket_stream(name, stream);
             }
             Need::Place(id) => world.insert_place(id, self.places.get(&id).copied()),
+            Need::Naming { field, target } => {
+                let naming = self.naming.get(&(field, target));
+                world.insert_naming(field, target, naming.cloned().unwrap_or_default());
+            }
             Need::TaskText { stream, version } => {
                 assert_eq!(version, self.loaded(stream).version);
                 let text = self.texts.get(&stream).cloned().unwrap_or_default();
@@ -246,6 +253,9 @@ impl Given {
             let mut window = self.windows.remove(&stream);
             evolve_window(&mut window, event);
             self.windows.extend(window.map(|window| (stream, window)));
+        }
+        for named in named_by(event) {
+            self.naming.entry(named).or_default().push(stream.id);
         }
         for (kind, id) in event.touches(stream.id) {
             // The event that creates an object comes first, and its stream

@@ -6,11 +6,12 @@
 //! anew, which is harmless since a decision has no effects. The world notes
 //! what was looked at, so that the append can be guarded on all of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::naming::{Naming, named_by};
 use crate::pipeline::Window;
 use crate::task::TaskText;
 use crate::{
@@ -50,6 +51,13 @@ pub enum Need {
     State(StreamRef),
     /// The kind of the object with this id, and the stream that holds it.
     Place(Uuid),
+    /// The objects that name this one in a field, the oldest first.
+    Naming {
+        /// The field.
+        field: Naming,
+        /// The object that is named, which need not exist.
+        target: Uuid,
+    },
     /// The stream that has this alias, or the one that it would get.
     AliasStream(String),
     /// The stream of the bucket with this name ([`bucket::name_of`]).
@@ -123,6 +131,9 @@ impl Held {
 pub struct World {
     states: HashMap<StreamRef, Held>,
     places: HashMap<Uuid, Option<(Kind, StreamRef)>>,
+    naming: HashMap<(Naming, Uuid), Vec<Uuid>>,
+    /// Who came to name what by what was decided.
+    named: HashMap<(Naming, Uuid), Vec<Uuid>>,
     alias_streams: HashMap<String, StreamRef>,
     bucket_streams: HashMap<String, StreamRef>,
     dependences: BTreeMap<StreamRef, Dependence>,
@@ -202,6 +213,10 @@ impl World {
                         .push((stream, event.clone(), pieces.clone())),
                 }
             }
+            for named in named_by(&emitted.event) {
+                let naming = self.named.entry(named).or_default();
+                naming.push(emitted.stream.id);
+            }
             for (kind, id) in emitted.event.touches(emitted.stream.id) {
                 self.places
                     .entry(id)
@@ -268,6 +283,11 @@ impl World {
     /// Adds where an object is, or that it is nowhere.
     pub fn insert_place(&mut self, id: Uuid, place: Option<(Kind, StreamRef)>) {
         self.places.insert(id, place);
+    }
+
+    /// Adds the objects that name one in a field, as the log has them.
+    pub fn insert_naming(&mut self, field: Naming, target: Uuid, naming: Vec<Uuid>) {
+        self.naming.insert((field, target), naming);
     }
 
     /// Adds the stream that has an alias, or the one that it would get.
@@ -487,6 +507,22 @@ impl World {
             Some(None) => Ok(()),
             Some(Some((kind, _))) => Err(Refusal::Exists { kind: *kind, id }.into()),
         }
+    }
+
+    /// The objects that name one in a field, the oldest first, each once. One of them
+    /// may name another by now: its state says so. That there are no others is not
+    /// guarded by the append.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] them.
+    pub fn naming(&mut self, field: Naming, target: Uuid) -> Result<Vec<Uuid>, DecideError> {
+        let Some(known) = self.naming.get(&(field, target)) else {
+            return Err(DecideError::Needs(Need::Naming { field, target }));
+        };
+        let decided = self.named.get(&(field, target)).into_iter().flatten();
+        let mut seen = HashSet::new();
+        let naming = known.iter().chain(decided).copied();
+        Ok(naming.filter(|id| seen.insert(*id)).collect())
     }
 
     /// Where an object is, whatever its kind.

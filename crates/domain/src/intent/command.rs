@@ -61,7 +61,8 @@ pub struct RecordCommit {
     pub commit: GitOid,
 }
 
-/// Finishes an Active intent. Its tasks and runs have ended.
+/// Finishes an Active intent. Its tasks, runs and steps have ended, its questions have
+/// answers, and the intents that it was split into are settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompleteIntent {
@@ -70,8 +71,8 @@ pub struct CompleteIntent {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether what is still open ends with it: its runs fail and its tasks are
-    /// cancelled.
+    /// Whether what is still open ends with it: its runs and steps fail, its tasks are
+    /// cancelled, and its questions are closed. Intents that it was split into are not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub abandon_open: bool,
 }

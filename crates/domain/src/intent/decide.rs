@@ -97,7 +97,7 @@ pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> 
     let current = require_active(world, intent, "select_plan")?.plan;
     let assigned = plan::decide::selected(world, plan, intent, current)?;
     if current == Some(plan) {
-        return Ok(Vec::from_iter(assigned));
+        return Ok(assigned);
     }
     let mut events = vec![emit(intent, PlanSelected { plan }, Pieces::new())];
     events.extend(assigned);
@@ -119,18 +119,18 @@ pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) ->
     let state = require_active(world, command.intent, "complete_intent")?;
     // Otherwise what nobody approved would be done.
     super::intake::require_let_go(command.intent, &state, "complete_intent")?;
-    let open = open_work(world, &state)?;
-    if !command.abandon_open && !open.is_empty() {
+    let open = open_work(world, command.intent, &state)?;
+    if let Some(allowed) = open.in_the_way(command.abandon_open) {
         return Err(Refusal::Transition {
             kind: Kind::Intent,
             id: command.intent.0,
             state: format!("active, and {}", open.named()),
             asked: "complete_intent",
-            allowed: "active and nothing of it is open (or with abandon_open, which ends it)",
+            allowed,
         }
         .into());
     }
-    let mut events = open.abandoned(command.reason.as_deref());
+    let mut events = open.abandoned(command.intent, command.reason.as_deref());
     let mut pieces = Pieces::new();
     let event = Completed {
         reason: pieces.optional_text(command.reason.as_deref()),

@@ -15,6 +15,7 @@ mod names;
 mod open_work;
 mod parts;
 pub(crate) mod rerun;
+mod tasks;
 
 #[cfg(test)]
 mod tests;
@@ -31,3 +32,4 @@ pub use intake_event::*;
 pub(crate) use names::{each_name, may_have_names};
 pub use parts::{approval_status, status_in};
 pub(crate) use parts::{fail_dependents, newest, without_running};
+pub(crate) use tasks::{added, if_any, intents_of_task};

@@ -1,57 +1,145 @@
 //! What of an intent is still open, and how it ends with the intent.
 
-use super::State;
+use super::parts::status_in;
+use super::tasks::tasks_of;
+use super::{ApprovalStatus, ClarificationAnswered, Standing, State};
 use crate::pieces::Pieces;
+use crate::plan::{self, StepStatus, StepStatusChanged};
 use crate::world::{Emitted, World};
-use crate::{DecideError, RunId, TaskId, run, task};
+use crate::{DecideError, IntentId, Naming, PlanId, RunId, TaskId, run, task};
 
 /// More than this a refusal does not name.
 const NAMED: usize = 8;
 
-/// Why a run fails, or a task is cancelled, where nobody said why.
+/// Why a run or a step fails, a task is cancelled and a question gets no answer, where
+/// nobody said why.
 const REASON: &str = "the intent was completed";
 
-/// Tasks that are draft or running, and runs that have not ended.
+/// Tasks that are draft or running, runs that have not ended, steps that go on,
+/// questions without an answer, and intents that it was split into.
 pub(super) struct OpenWork {
     tasks: Vec<(TaskId, task::Status)>,
     runs: Vec<(RunId, run::Status)>,
+    steps: Vec<(PlanId, u32)>,
+    questions: Vec<u32>,
+    children: Vec<(IntentId, ApprovalStatus)>,
 }
 
-/// What is open of an intent. All its tasks and their runs are read, so that the
-/// append is guarded on all of them.
-pub(super) fn open_work(world: &mut World, intent: &State) -> Result<OpenWork, DecideError> {
+/// What is open of an intent. All its parts, its plans, and the runs of its tasks
+/// are read, so that the append is guarded on all of them.
+pub(super) fn open_work(
+    world: &mut World,
+    id: IntentId,
+    intent: &State,
+) -> Result<OpenWork, DecideError> {
+    let (of_it, plans) = tasks_of(world, id, intent)?;
     let (mut tasks, mut runs) = (Vec::new(), Vec::new());
-    for id in &intent.tasks {
-        let Some(task) = world.task_if_any(*id)? else {
+    for id in of_it {
+        let Some(task) = world.task_if_any(id)? else {
             continue;
         };
         if matches!(task.status, task::Status::Draft | task::Status::Running) {
-            tasks.push((*id, task.status));
+            tasks.push((id, task.status));
         }
-        for run in &task.runs {
-            let found = world.run_if_any(*run)?;
-            runs.extend(
-                found
-                    .filter(|it| it.is_unfinished())
-                    .map(|it| (*run, it.status)),
-            );
+        for run in runs_of(world, id, &task)? {
+            let found = world.run_if_any(run)?;
+            let open = found.filter(|it| it.is_unfinished());
+            runs.extend(open.map(|it| (run, it.status)));
         }
     }
-    Ok(OpenWork { tasks, runs })
+    Ok(OpenWork {
+        tasks,
+        runs,
+        steps: steps(world, &plans)?,
+        questions: intent.unanswered.iter().copied().collect(),
+        children: children(world, intent)?,
+    })
+}
+
+/// The attempts at a task: those that it knows, and those that imports brought.
+fn runs_of(world: &mut World, id: TaskId, task: &task::State) -> Result<Vec<RunId>, DecideError> {
+    let mut runs = task.runs.clone();
+    for run in world.naming(Naming::RunTask, id.0)? {
+        let run = RunId(run);
+        let state = world.run_if_any(run)?;
+        if state.is_some_and(|it| it.task == Some(id)) && !task.runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    Ok(runs)
+}
+
+/// The steps of plans that are progressing.
+fn steps(world: &mut World, plans: &[PlanId]) -> Result<Vec<(PlanId, u32)>, DecideError> {
+    let mut steps = Vec::new();
+    for plan in plans {
+        let state = world.plan(*plan)?;
+        for (number, step) in (0..).zip(&state.steps) {
+            if step.status == StepStatus::Progressing {
+                steps.push((*plan, number));
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// The intents that one was split into and that are not settled.
+fn children(
+    world: &mut World,
+    intent: &State,
+) -> Result<Vec<(IntentId, ApprovalStatus)>, DecideError> {
+    let mut children = Vec::new();
+    for child in &intent.children {
+        if world.intent_if_any(*child)?.is_none() {
+            continue;
+        }
+        let status = status_in(world, *child)?;
+        if status.standing() == Some(Standing::Open) {
+            children.push((*child, status));
+        }
+    }
+    Ok(children)
 }
 
 impl OpenWork {
-    pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty() && self.runs.is_empty()
+    fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+            && self.runs.is_empty()
+            && self.steps.is_empty()
+            && self.questions.is_empty()
+            && self.children.is_empty()
     }
 
-    /// Each with its state, as a refusal says it.
+    /// What must be so for the intent to be completed, if it is not so. What others
+    /// asked for does not end with it.
+    pub(super) fn in_the_way(&self, abandon_open: bool) -> Option<&'static str> {
+        if !self.children.is_empty() {
+            let allowed = "active and the intents that it was split into are settled \
+                           (complete_intent, reject_intent or cancel_intent of each)";
+            return Some(allowed);
+        }
+        let allowed = "active and nothing of it is open (or with abandon_open, which ends it)";
+        (!abandon_open && !self.is_empty()).then_some(allowed)
+    }
+
+    /// Each with its state, as a refusal says it. What only others can end comes first.
     pub(super) fn named(&self) -> String {
+        let children = self.children.iter();
+        let children = children.map(|(id, status)| format!("intent {id} is {status}"));
         let tasks = self.tasks.iter();
         let tasks = tasks.map(|(id, status)| format!("task {id} is {}", status.name()));
         let runs = self.runs.iter();
         let runs = runs.map(|(id, status)| format!("run {id} is {}", status.name()));
-        let mut named: Vec<String> = tasks.chain(runs).collect();
+        let steps = self.steps.iter();
+        let steps = steps.map(|(plan, step)| format!("step {step} of plan {plan} is progressing"));
+        let questions = self.questions.iter();
+        let questions = questions.map(|number| format!("question {number} has no answer"));
+        let mut named: Vec<String> = children
+            .chain(tasks)
+            .chain(runs)
+            .chain(steps)
+            .chain(questions)
+            .collect();
         let more = named.len().saturating_sub(NAMED);
         named.truncate(NAMED);
         if more > 0 {
@@ -60,8 +148,8 @@ impl OpenWork {
         named.join(", ")
     }
 
-    /// Ends it all.
-    pub(super) fn abandoned(&self, reason: Option<&str>) -> Vec<Emitted> {
+    /// Ends all that ends with the intent.
+    pub(super) fn abandoned(&self, id: IntentId, reason: Option<&str>) -> Vec<Emitted> {
         let reason = reason.filter(|it| !it.trim().is_empty()).unwrap_or(REASON);
         let fail = |(id, _): &(RunId, run::Status)| {
             let mut pieces = Pieces::new();
@@ -73,7 +161,26 @@ impl OpenWork {
             let reason = Some(pieces.text(reason));
             task::decide::emit(*id, task::Cancelled { reason }, pieces)
         };
-        let runs = self.runs.iter().map(fail);
-        runs.chain(self.tasks.iter().map(cancel)).collect()
+        let stop = |(plan, index): &(PlanId, u32)| {
+            let mut pieces = Pieces::new();
+            let failed = StepStatusChanged {
+                index: *index,
+                status: StepStatus::Failed,
+                reason: Some(pieces.text(reason)),
+            };
+            plan::decide::emit(*plan, failed, pieces)
+        };
+        let close = |question: &u32| {
+            let mut pieces = Pieces::new();
+            let answered = ClarificationAnswered {
+                question: *question,
+                answer: pieces.text(format!("not answered: {reason}")),
+            };
+            super::decide::emit(id, answered, pieces)
+        };
+        let ended = self.runs.iter().map(fail);
+        let ended = ended.chain(self.tasks.iter().map(cancel));
+        let ended = ended.chain(self.steps.iter().map(stop));
+        ended.chain(self.questions.iter().map(close)).collect()
     }
 }

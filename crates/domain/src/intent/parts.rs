@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+use super::tasks::intents_of_task;
 use super::{ApprovalStatus, Life, PartsTally, Stage, State};
 use crate::pieces::Pieces;
 use crate::task;
@@ -93,15 +94,33 @@ pub(crate) fn newest(world: &mut World, id: TaskId) -> Result<TaskId, DecideErro
     Ok(newest)
 }
 
-/// What waits for failed tasks of an intent fails with them, without running.
+/// What waits for a failed task of the same intent fails with it, without running,
+/// and so on.
 pub(crate) fn fail_dependents(
     world: &mut World,
-    intent: Option<IntentId>,
     failed: TaskId,
 ) -> Result<Vec<Emitted>, DecideError> {
-    let Some(id) = intent else {
-        return Ok(Vec::new());
-    };
+    let mut drafts: HashMap<IntentId, Vec<(TaskId, Vec<TaskId>)>> = HashMap::new();
+    let (mut gone, mut lost, mut events) = (HashSet::new(), vec![failed], Vec::new());
+    while let Some(cause) = lost.pop() {
+        for intent in intents_of_task(world, cause)? {
+            if !drafts.contains_key(&intent) {
+                let waiting = waiting_in(world, intent)?;
+                drafts.insert(intent, waiting);
+            }
+            for (task, needs) in drafts.get(&intent).into_iter().flatten() {
+                if needs.contains(&cause) && gone.insert(*task) {
+                    events.push(without_running(*task));
+                    lost.push(*task);
+                }
+            }
+        }
+    }
+    Ok(events)
+}
+
+/// The tasks of an intent that were not begun, and what each waits for.
+fn waiting_in(world: &mut World, id: IntentId) -> Result<Vec<(TaskId, Vec<TaskId>)>, DecideError> {
     let Some(intent) = world.intent_if_any(id)? else {
         return Ok(Vec::new());
     };
@@ -114,18 +133,7 @@ pub(crate) fn fail_dependents(
             _ => {}
         }
     }
-    let (mut lost, mut events) = (vec![failed], Vec::new());
-    while let Some(cause) = lost.pop() {
-        let (fails, rest): (Vec<_>, Vec<_>) = waiting
-            .into_iter()
-            .partition(|(_, needs)| needs.contains(&cause));
-        waiting = rest;
-        for (task, _) in fails {
-            events.push(without_running(task));
-            lost.push(task);
-        }
-    }
-    Ok(events)
+    Ok(waiting)
 }
 
 /// What a task waits for: its dependencies, and the tasks that took their places.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::line::{intents_of, latest_of, require_latest, tasks_before};
 use super::{
     AddStep, Assigned, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput,
     Restored, Revised, SetStepStatus, SpawnStepTask, State, StepAdded, StepFramesLinked,
@@ -15,7 +16,7 @@ use crate::{
     TaskId, intent, task,
 };
 
-fn emit(id: PlanId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
+pub(crate) fn emit(id: PlanId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
         stream: id.stream(),
         event: AnyEvent::Plan(event.into()),
@@ -62,9 +63,13 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
     {
         emitted.push(emit(plan, Revised { by: id }, Pieces::new()));
     }
-    emitted.extend(intent.map(|intent| {
-        intent::decide::emit(intent, intent::PlanSelected { plan: id }, Pieces::new())
-    }));
+    if let Some(intent) = intent {
+        let selected = intent::PlanSelected { plan: id };
+        emitted.push(intent::decide::emit(intent, selected, Pieces::new()));
+        let mut tasks: Vec<TaskId> = command.steps.iter().filter_map(|it| it.task).collect();
+        tasks.extend(tasks_before(world, previous, intent)?);
+        emitted.extend(intent::added(world, intent, &tasks)?);
+    }
     emitted.extend(uses);
     Ok(emitted)
 }
@@ -79,10 +84,7 @@ struct Line {
 /// the plan that it revises.
 fn line(world: &mut World, command: &CreatePlan) -> Result<Line, DecideError> {
     let inherited = match command.previous {
-        Some(previous) => {
-            check_intent(world, previous, command.intent, "previous")?;
-            world.plan_intent(previous)?
-        }
+        Some(previous) => inherited(world, previous, command.intent)?,
         None => None,
     };
     let intent = command.intent.or(inherited);
@@ -90,7 +92,8 @@ fn line(world: &mut World, command: &CreatePlan) -> Result<Line, DecideError> {
         Some(intent) => intent::decide::require_active(world, intent, "create_plan")?.plan,
         None => None,
     };
-    let latest = selected.map(|plan| latest_of(world, plan)).transpose()?;
+    let latest = selected.map(|plan| latest_of(world, plan, intent));
+    let latest = latest.transpose()?;
     let previous = command.previous.or(latest);
     if let Some(previous) = previous {
         require_latest(world, previous, latest, "previous")?;
@@ -98,46 +101,25 @@ fn line(world: &mut World, command: &CreatePlan) -> Result<Line, DecideError> {
     Ok(Line { intent, previous })
 }
 
-/// The end of the line of revisions that goes on from a plan. Older versions revised plans of an intent
-/// without selecting the revision.
-fn latest_of(world: &mut World, plan: PlanId) -> Result<PlanId, DecideError> {
-    let (mut latest, mut seen) = (plan, BTreeSet::from([plan]));
-    while let Some(next) = world
-        .plan_if_any(latest)?
-        .and_then(|state| state.revised_by)
-    {
-        if !seen.insert(next) {
-            break;
-        }
-        latest = next;
-    }
-    Ok(latest)
-}
-
-/// Demands that a plan is the end of its line of revisions, and if its intent
-/// has a plan, this one.
-fn require_latest(
+/// The intent of the plan that is revised.
+fn inherited(
     world: &mut World,
-    plan: PlanId,
-    latest: Option<PlanId>,
-    field: &'static str,
-) -> Result<(), DecideError> {
-    let state = match world.plan(plan) {
-        // An adopted intent may name a plan that nobody has.
-        Err(DecideError::Refused(Refusal::NotFound { .. })) if latest == Some(plan) => {
-            return Ok(());
+    previous: PlanId,
+    asked: Option<IntentId>,
+) -> Result<Option<IntentId>, DecideError> {
+    let intents = check_intent(world, previous, asked, "previous")?;
+    match (asked, intents.as_slice()) {
+        (Some(_), _) | (None, []) => Ok(asked),
+        (None, [intent]) => Ok(Some(*intent)),
+        // Imports bring such lines.
+        (None, [first, second, ..]) => {
+            let reason = format!(
+                "plan {previous} is in the line of intent {first}, of {second} and perhaps of \
+                 others; say for which one the new plan is"
+            );
+            Err(Refusal::invalid("intent", reason).into())
         }
-        found => found?,
-    };
-    let later = latest.filter(|latest| *latest != plan);
-    let Some(later) = later.or(state.revised_by) else {
-        return Ok(());
-    };
-    let reason = format!(
-        "plan {plan} is not the latest revision, which is {later}; \
-         to go back to it, create a plan with previous {later} and restores {plan}"
-    );
-    Err(Refusal::invalid(field, reason).into())
+    }
 }
 
 /// What is gone back to is an earlier revision of the same line, and its steps
@@ -165,51 +147,56 @@ fn check_restored(
     Ok(())
 }
 
-/// What selecting a plan changes about it, if it may be selected: it belongs to
-/// the intent from then on.
+/// What selecting a plan changes, if it may be selected: from then on it belongs to
+/// the intent, with the tasks of its steps.
 pub(crate) fn selected(
     world: &mut World,
     plan: PlanId,
     intent: IntentId,
     current: Option<PlanId>,
-) -> Result<Option<Emitted>, DecideError> {
+) -> Decided {
     check_intent(world, plan, Some(intent), "plan")?;
     let state = world.plan(plan)?;
     // Revisions of the current one may have been drawn up for no intent.
-    let latest = current.map(|plan| latest_of(world, plan)).transpose()?;
+    let latest = current.map(|plan| latest_of(world, plan, Some(intent)));
+    let latest = latest.transpose()?;
     require_latest(world, plan, latest, "plan")?;
     let assigned = Assigned { intent };
-    Ok(state
-        .intent
-        .is_none()
-        .then(|| emit(plan, assigned, Pieces::new())))
+    let is_new = state.intent.is_none();
+    let mut events = Vec::from_iter(is_new.then(|| emit(plan, assigned, Pieces::new())));
+    let tasks = tasks_before(world, Some(plan), intent)?;
+    events.extend(intent::added(world, intent, &tasks)?);
+    Ok(events)
 }
 
-/// Demands that work on the intent of a plan, if it has one, has not ended.
-fn require_open_intent(
+/// Demands that work on the intents of a plan, if it has any, has not ended.
+fn require_open_intents(
     world: &mut World,
-    state: &State,
+    plan: PlanId,
     asked: &'static str,
-) -> Result<(), DecideError> {
-    match state.intent {
-        Some(intent) => intent::intake::require_open_if_any(world, intent, asked),
-        None => Ok(()),
+) -> Result<Vec<IntentId>, DecideError> {
+    let intents = intents_of(world, plan)?;
+    for intent in &intents {
+        intent::intake::require_open_if_any(world, *intent, asked)?;
     }
+    Ok(intents)
 }
 
-/// A plan that was made for one intent cannot serve another.
-pub(crate) fn check_intent(
+/// A plan that was made for one intent cannot serve another. Returns those that it
+/// was made for.
+fn check_intent(
     world: &mut World,
     plan: PlanId,
     intent: Option<IntentId>,
     field: &'static str,
-) -> Result<(), DecideError> {
-    match (world.plan_intent(plan)?, intent) {
-        (Some(made_for), Some(intent)) if made_for != intent => {
-            let reason = format!("plan {plan} was made for intent {made_for}");
+) -> Result<Vec<IntentId>, DecideError> {
+    let made_for = intents_of(world, plan)?;
+    match (made_for.first(), intent) {
+        (Some(first), Some(intent)) if !made_for.contains(&intent) => {
+            let reason = format!("plan {plan} was made for intent {first}");
             Err(Refusal::invalid(field, reason).into())
         }
-        _ => Ok(()),
+        _ => Ok(made_for),
     }
 }
 
@@ -325,7 +312,7 @@ fn require_step(state: &State, index: u32) -> Result<&StepState, Refusal> {
 
 pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
-    require_open_intent(world, &state, "add_step to a plan of it")?;
+    let intents = require_open_intents(world, command.plan, "add_step to a plan of it")?;
     let index = next_index(state.steps.len())?;
     if let Some(expected) = command.index.filter(|expected| *expected != index) {
         let reason = format!("the next step is {index}, not {expected}");
@@ -336,12 +323,21 @@ pub(crate) fn add_step(world: &mut World, command: &AddStep, _: &Meta) -> Decide
     let used = use_of(state.pipeline, command.plan, index, &step.iframes, false);
     let mut emitted = vec![emit(command.plan, StepAdded { index, step }, pieces)];
     emitted.extend(used);
+    for intent in intents {
+        let tasks = Vec::from_iter(command.step.task);
+        emitted.extend(intent::added(world, intent, &tasks)?);
+    }
     Ok(emitted)
 }
 
 pub(crate) fn set_step_status(world: &mut World, command: &SetStepStatus, _: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
     let current = require_step(&state, command.step)?.status;
+    // What goes on already may end.
+    if command.status == StepStatus::Progressing {
+        let asked = "set_step_status progressing in a plan of it";
+        require_open_intents(world, command.plan, asked)?;
+    }
     if !current.may_become(command.status) {
         let (asked, allowed) = allowed_before(command.status);
         return Err(Refusal::Transition {
@@ -411,8 +407,12 @@ pub(crate) fn link_step_frames(world: &mut World, command: &LinkStepFrames, _: &
 
 pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: &Meta) -> Decided {
     let state = world.plan(command.plan)?;
-    require_open_intent(world, &state, "spawn_step_task of a plan of it")?;
-    check_intent(world, command.plan, command.intent, "plan")?;
+    require_open_intents(world, command.plan, "spawn_step_task of a plan of it")?;
+    let intents = check_intent(world, command.plan, command.intent, "plan")?;
+    let of_plan = match intents.as_slice() {
+        [intent] => intent::if_any(world, *intent)?,
+        _ => None,
+    };
     if let Some(existing) = require_step(&state, command.step)?.task {
         let reason = format!(
             "step {} has task {existing} already; a step has at most one",
@@ -432,7 +432,7 @@ pub(crate) fn spawn_step_task(world: &mut World, command: &SpawnStepTask, meta: 
         requester: command.requester.clone(),
         parent: command.parent,
         // Work on a plan is work on its intent, whether the command says so or not.
-        intent: command.intent.or(state.intent),
+        intent: command.intent.or(of_plan),
         dependencies: Vec::new(),
         plan: None,
     };

@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+pub(crate) mod line;
 
 #[cfg(test)]
 mod tests;

@@ -21,8 +21,8 @@ use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{
-    AnyEvent, ArtifactRef, DecideError, Kind, Meta, PatchSetId, Refusal, RunId, StoredArtifact,
-    StoredEnvironment, StreamKind, TaskId, intent, snapshot, task,
+    AnyEvent, ArtifactRef, DecideError, IntentId, Kind, Meta, PatchSetId, Refusal, RunId,
+    StoredArtifact, StoredEnvironment, StreamKind, TaskId, intent, plan, snapshot, task,
 };
 
 pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
@@ -96,12 +96,7 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     }
     let mut begun = Vec::new();
     if command.reverts.is_none() {
-        let planned_for = match command.plan {
-            Some(plan) => world.plan_intent(plan)?,
-            None => None,
-        };
-        let of_plan = planned_for.filter(|intent| of.intent != Some(*intent));
-        for intent in of.intent.into_iter().chain(of_plan) {
+        for intent in intents_of(world, command)? {
             begun.extend(intent::intake::run_begins(world, intent)?);
         }
     } else if let Some(plan) = command.plan {
@@ -140,6 +135,19 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     events.extend(begun);
     events.extend(finalized);
     Ok(events)
+}
+
+/// The intents that a run is work on: those of its task, and of its plan.
+fn intents_of(world: &mut World, command: &CreateRun) -> Result<Vec<IntentId>, DecideError> {
+    let mut intents = intent::intents_of_task(world, command.task)?;
+    if let Some(plan) = command.plan {
+        for intent in plan::line::intents_of(world, plan)? {
+            if !intents.contains(&intent) {
+                intents.push(intent);
+            }
+        }
+    }
+    Ok(intents)
 }
 
 /// A run may revert a patch set that is applied and that a run of the same

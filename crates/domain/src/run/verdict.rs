@@ -21,7 +21,9 @@ use super::{
 };
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, IntentId, Kind, Meta, PatchSetId, Refusal, RunId, TaskId, intent, task};
+use crate::{
+    DecideError, GitOid, IntentId, Kind, Meta, PatchSetId, Refusal, RunId, TaskId, intent, task,
+};
 
 pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decided {
     let run = command.run;
@@ -78,24 +80,41 @@ pub(super) fn ended_after_intent(
     run: RunId,
     state: &State,
 ) -> Result<Option<Emitted>, DecideError> {
-    let Some(id) = intent_of(world, state)? else {
-        return Ok(None);
-    };
-    let status = match world.intent_if_any(id)?.map(|intent| intent.life) {
-        Some(intent::Life::Completed) => intent::IntentStatus::Completed,
-        Some(intent::Life::Cancelled) => intent::IntentStatus::Cancelled,
-        _ => return Ok(None),
-    };
-    let ended = EndedAfterIntent { intent: id, status };
-    Ok(Some(emit(run, ended, Pieces::new())))
+    for id in intents_of(world, state)? {
+        let status = match world.intent_if_any(id)?.map(|intent| intent.life) {
+            Some(intent::Life::Completed) => intent::IntentStatus::Completed,
+            Some(intent::Life::Cancelled) => intent::IntentStatus::Cancelled,
+            _ => continue,
+        };
+        let ended = EndedAfterIntent { intent: id, status };
+        return Ok(Some(emit(run, ended, Pieces::new())));
+    }
+    Ok(None)
 }
 
-/// The intent of a run's task, if it has one.
-fn intent_of(world: &mut World, state: &State) -> Result<Option<IntentId>, DecideError> {
+/// The intents of a run's task.
+fn intents_of(world: &mut World, state: &State) -> Result<Vec<IntentId>, DecideError> {
     match state.task {
-        Some(task) => Ok(world.task_if_any(task)?.and_then(|task| task.intent)),
-        None => Ok(None),
+        Some(task) => intent::intents_of_task(world, task),
+        None => Ok(Vec::new()),
     }
+}
+
+/// The intents of a run's task that take its commit, while they are in such a life.
+fn committed(
+    world: &mut World,
+    state: &State,
+    commit: GitOid,
+    takes: fn(intent::Life) -> bool,
+) -> Result<Vec<Emitted>, DecideError> {
+    let mut events = Vec::new();
+    for id in intents_of(world, state)? {
+        if world.intent_if_any(id)?.is_some_and(|it| takes(it.life)) {
+            let recorded = intent::CommitRecorded { commit };
+            events.push(intent::decide::emit(id, recorded, Pieces::new()));
+        }
+    }
+    Ok(events)
 }
 
 /// A commit that was made after the decision which led to it. The intent takes it
@@ -122,13 +141,8 @@ pub(crate) fn record_result_commit(
     }
     let recorded = ResultCommitRecorded { decision, commit };
     let mut events = vec![emit(run, recorded, Pieces::new())];
-    if let Some(id) = intent_of(world, &state)?
-        && let Some(found) = world.intent_if_any(id)?
-        && matches!(found.life, intent::Life::Active | intent::Life::Completed)
-    {
-        let recorded = intent::CommitRecorded { commit };
-        events.push(intent::decide::emit(id, recorded, Pieces::new()));
-    }
+    let takes = |life| matches!(life, intent::Life::Active | intent::Life::Completed);
+    events.extend(committed(world, &state, commit, takes)?);
     Ok(events)
 }
 
@@ -260,12 +274,9 @@ fn commit(world: &mut World, command: &Decide, state: &State) -> Result<Vec<Emit
     }
     // The intent takes the commit while it is Active; a later run of an intent
     // that is finished changes the task alone.
-    if let (Some(task), Some(commit)) = (state.task, command.result_commit_sha)
-        && let Some(intent) = world.task(task)?.intent
-        && world.intent(intent)?.life == intent::Life::Active
-    {
-        let recorded = intent::CommitRecorded { commit };
-        events.push(intent::decide::emit(intent, recorded, Pieces::new()));
+    if let Some(commit) = command.result_commit_sha {
+        let takes = |life| life == intent::Life::Active;
+        events.extend(committed(world, state, commit, takes)?);
     }
     Ok(events)
 }
@@ -328,8 +339,7 @@ fn abandon(
         reason,
     };
     let mut events = vec![task::decide::emit(task, failed, pieces)];
-    let intent = world.task(task)?.intent;
-    events.extend(intent::fail_dependents(world, intent, task)?);
+    events.extend(intent::fail_dependents(world, task)?);
     Ok(events)
 }
 

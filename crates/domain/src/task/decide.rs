@@ -64,9 +64,7 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
     if let Some(parent) = command.parent {
         world.require(StreamKind::Task, parent)?;
     }
-    if let Some(intent) = command.intent {
-        intent::intake::require_open_work(world, intent, "create_task")?;
-    }
+    require_open_intents(world, command)?;
     let mut dependencies = Vec::new();
     let mut is_lost = false;
     for dependency in &command.dependencies {
@@ -85,6 +83,22 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
         events.push(intent::without_running(id));
     }
     Ok(events)
+}
+
+/// Demands that work on the intent of a new task has not ended, or else on those of
+/// the task that it is a part of.
+fn require_open_intents(world: &mut World, command: &CreateTask) -> Result<(), DecideError> {
+    let asked = "create_task";
+    match (command.intent, command.parent) {
+        (Some(intent), _) => intent::intake::require_open_work(world, intent, asked),
+        (None, Some(parent)) => {
+            for intent in intent::intents_of_task(world, parent)? {
+                intent::intake::require_open_if_any(world, intent, asked)?;
+            }
+            Ok(())
+        }
+        (None, None) => Ok(()),
+    }
 }
 
 /// A new task; what it names was looked at.
@@ -197,8 +211,7 @@ pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Met
     let mut events = vec![emit(command.task, event, Pieces::new())];
     if is_lost && state.status == Status::Draft {
         events.push(intent::without_running(command.task));
-        let intent = state.intent;
-        events.extend(intent::fail_dependents(world, intent, command.task)?);
+        events.extend(intent::fail_dependents(world, command.task)?);
     }
     Ok(events)
 }
@@ -238,14 +251,14 @@ fn dependency_path(
 }
 
 pub(crate) fn fail(world: &mut World, command: &FailTask, _: &Meta) -> Decided {
-    let intent = require_open(world, command.task, "fail_task")?.intent;
+    require_open(world, command.task, "fail_task")?;
     let mut pieces = Pieces::new();
     let event = Failed {
         run: None,
         reason: pieces.optional_text(command.reason.as_deref()),
     };
     let mut events = vec![emit(command.task, event, pieces)];
-    events.extend(intent::fail_dependents(world, intent, command.task)?);
+    events.extend(intent::fail_dependents(world, command.task)?);
     Ok(events)
 }
 

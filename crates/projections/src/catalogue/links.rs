@@ -13,6 +13,9 @@ use super::status::Status;
 use super::view::{kind_word, status_word};
 use crate::Text;
 
+/// Rows that are read at once; a store gives no more than 10,000.
+const PAGE: usize = 1_000;
+
 /// Of which object to show the links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinksQuery {
@@ -124,11 +127,20 @@ async fn ends(
     prefix: &[u8],
     limit: usize,
 ) -> Result<Vec<(Relation, Uuid)>, CatalogueError> {
-    let mut ends = Vec::new();
-    for (key, value) in sight.scan(prefix, None, Direction::Forward, limit).await? {
-        let malformed = || CatalogueError::malformed(&key);
-        let relation = keys::relation_in(&key).ok_or_else(malformed)?;
-        ends.push((relation, Uuid::from_slice(&value).map_err(|_| malformed())?));
+    let (mut ends, mut after) = (Vec::new(), None);
+    while ends.len() < limit {
+        let page = (limit - ends.len()).min(PAGE);
+        let read = sight.scan(prefix, after.as_deref(), Direction::Forward, page);
+        let rows = read.await?;
+        for (key, value) in &rows {
+            let malformed = || CatalogueError::malformed(key);
+            let relation = keys::relation_in(key).ok_or_else(malformed)?;
+            ends.push((relation, Uuid::from_slice(value).map_err(|_| malformed())?));
+        }
+        if rows.len() < page {
+            break;
+        }
+        after = rows.into_iter().next_back().map(|(key, _)| key);
     }
     Ok(ends)
 }

@@ -79,7 +79,7 @@ impl Source<'_> {
                 let mut up = links.filter(|link| {
                     matches!(
                         link.relation,
-                        Relation::TaskIntent | Relation::IntentChildOf
+                        Relation::TaskIntent | Relation::TaskPartOf | Relation::IntentChildOf
                     )
                 });
                 up.next().map(|link| link.target)

@@ -110,6 +110,8 @@ relations! {
     TaskSupersedes = 27, "task.supersedes", Task -> Task, one, other;
     /// What was noticed that led to an intent.
     IntentObservation = 28, "intent.observation", Intent -> Observation, one, child;
+    /// The intent that a task belongs to which says none: that of a plan whose step it is.
+    TaskPartOf = 29, "task.part_of", Task -> Intent, one, child;
 }
 
 impl Relation {
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_relation_has_a_number_and_a_name_of_its_own() {
-        assert_eq!(Relation::ALL.len(), 28);
+        assert_eq!(Relation::ALL.len(), 29);
         for (number, relation) in (1..).zip(Relation::ALL) {
             assert_eq!(Relation::from_code(number), Some(*relation));
             let (source, _) = relation.name().split_once('.').unwrap();

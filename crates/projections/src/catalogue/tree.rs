@@ -83,6 +83,7 @@ fn branches(kind: Kind) -> &'static [Relation] {
         Kind::Intent => &[
             Relation::PlanIntent,
             Relation::TaskIntent,
+            Relation::TaskPartOf,
             Relation::IntentChildOf,
             Relation::IntentParent,
         ],

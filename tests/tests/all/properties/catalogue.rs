@@ -20,10 +20,11 @@ use super::history::{History, read_all};
 use super::{check, folds, histories};
 
 /// What no view of git-internal shows.
-const OF_DOCUMENT_004: [Relation; 3] = [
+const OF_DOCUMENT_004: [Relation; 4] = [
     Relation::IntentChildOf,
     Relation::IntentDependencies,
     Relation::TaskSupersedes,
+    Relation::TaskPartOf,
 ];
 
 /// Every row of the model that is current.

@@ -1,11 +1,12 @@
 //! Objects in states that no decider of ours would lead to, and what follows.
 
 use annals::{Annals, ExecuteError, Request};
-use annals_domain::intent::CancelIntent;
+use annals_domain::intent::{CancelIntent, CompleteIntent};
 use annals_domain::pipeline::{FrameKind, PushFrame};
-use annals_domain::run::{Decide, DecisionType, RecordUsage, StartValidation};
+use annals_domain::plan::{AddStep, CreatePlan, NewStep};
+use annals_domain::run::{CreateRun, Decide, DecisionType, RecordUsage, StartValidation};
 use annals_domain::snapshot::{AddItem, ContextItemKind, FinalizeSnapshot, NewItem};
-use annals_domain::{ActorRef, GitOid, IntentId, PipelineId, RunId, SnapshotId};
+use annals_domain::{ActorRef, GitOid, IntentId, PipelineId, PlanId, RunId, SnapshotId, TaskId};
 use annals_projections::{ContextPipelineView, IntentView, RunView};
 use futures::executor::block_on;
 use serde_json::{Value, json};
@@ -355,6 +356,82 @@ fn our_rules_apply_from_there_on() {
     let numbers: Vec<u64> = view.frames().map(|frame| frame.frame_id.0).collect();
     // 8 is new, since 7 was there; the checkpoint is protected, the rest goes.
     assert_eq!((numbers, view.next_frame_id.0), (vec![7], 9));
+}
+
+/// Plans and tasks that came are work on the intent that they came with, in whatever order,
+/// and its line of revisions goes on from its end alone.
+#[test]
+fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
+    let log = log();
+    let plan = |number, previous: Option<u128>, task: Option<u128>| {
+        let step =
+            json!({ "description": "d", "task": task.map(id), "statuses": statuses(&["pending"]) });
+        object(
+            "plan",
+            number,
+            json!({ "previous": previous.map(id), "steps": [step] }),
+        )
+    };
+    let intent = |number, plan, last: &[&str]| {
+        let body =
+            json!({ "prompt": "p", "content": "c", "plan": id(plan), "statuses": statuses(last) });
+        object("intent", number, body)
+    };
+    let task = |number, of: Option<u128>| {
+        let body = json!({ "title": "t", "status": "draft", "intent": of.map(id) });
+        object("task", number, body)
+    };
+    let objects = [
+        plan(12, Some(11), None),
+        intent(1, 12, &["draft", "active"]),
+        plan(11, None, Some(21)),
+        task(21, None),
+        task(22, Some(1)),
+        intent(2, 13, &["draft", "active", "cancelled"]),
+        plan(13, None, Some(23)),
+        task(23, None),
+    ];
+    import_text(&log, lines(&objects));
+    let refused = |command: annals_domain::Command| {
+        let name = command.name();
+        let refused = execute(&log, command).expect_err(name);
+        refused.to_string()
+    };
+    // Of the cancelled one nothing begins.
+    let run = CreateRun::new(TaskId(id(23)));
+    assert!(refused(run.into()).contains("cancelled"));
+    let step = AddStep {
+        plan: PlanId(id(13)),
+        index: None,
+        step: NewStep::new("more"),
+    };
+    assert!(refused(step.into()).contains("cancelled"));
+    // The active one is completed after its tasks.
+    let complete = CompleteIntent::new(IntentId(id(1)));
+    let said = refused(complete.clone().into());
+    for number in [21, 22] {
+        assert!(said.contains(&id(number).to_string()), "{number}: {said}");
+    }
+    // Its line goes on from the end, and not from what comes beside that.
+    let ours = PlanId(id(14));
+    let revise = |new: u128, previous: u128| CreatePlan {
+        id: Some(PlanId(id(new))),
+        previous: Some(PlanId(id(previous))),
+        ..CreatePlan::default()
+    };
+    assert!(refused(revise(14, 11).into()).contains(&id(12).to_string()));
+    execute(&log, revise(14, 12)).unwrap();
+    let view: IntentView = block_on(log.get(IntentId(id(1)))).unwrap();
+    assert_eq!(view.plan, Some(ours));
+    import_text(&log, lines(&[plan(15, Some(12), None)]));
+    let said = refused(revise(16, 15).into());
+    assert!(said.contains(&ours.to_string()), "{said}");
+    execute(&log, revise(16, 14)).unwrap();
+    let complete = CompleteIntent {
+        abandon_open: true,
+        ..complete
+    };
+    execute(&log, complete).unwrap();
 }
 
 /// Tokens that are used here count on top of those that came, and what comes after them is not written

@@ -3,6 +3,7 @@
 
 mod analyses;
 mod axis;
+mod belonging;
 mod parts;
 mod questions;
 mod ways_around;

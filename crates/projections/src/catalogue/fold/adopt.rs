@@ -164,10 +164,15 @@ impl Fold<'_> {
     pub(super) fn task_adopted(&mut self, event: &task::Adopted) {
         let task = self.own();
         if let Some(object) = &event.object {
+            // What an intent said of it holds where it says nothing itself.
+            let counting = self.counting_intent(task);
+            let told = counting.filter(|_| object.intent.is_none());
             let links = [
                 link(Relation::TaskParent, object.parent),
                 link(Relation::TaskIntent, object.intent),
+                link(Relation::TaskPartOf, told),
             ];
+            let says = object.intent.map(Uuid::from);
             let beginning = Beginning {
                 status: Some(object.status.into()),
                 sort: object.goal.as_ref().map(|goal| goal.to_string()),
@@ -176,9 +181,7 @@ impl Fold<'_> {
                     runs: 0,
                     dependencies: 0,
                     // One that is adopted rebuilt is a part of its intent still.
-                    is_counted: self.counting_intent(task).is_some_and(|intent| {
-                        object.intent.is_some_and(|adopted| adopted.0 == intent)
-                    }),
+                    is_counted: counting.is_some() && counting == says.or(told),
                     is_superseded: false,
                 },
             };

@@ -17,11 +17,14 @@ use crate::catalogue::facet::Facet;
 use crate::catalogue::inbox::{Waits, waits};
 use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::{Counts, IntentCounts, ObjectRow};
+use crate::catalogue::row::{Counts, IntentCounts, Link, ObjectRow};
 use crate::catalogue::status::Status;
 
 /// Intents above one another; deeper nobody splits.
 pub(in crate::catalogue) const MOST_ANCESTORS: usize = 1_000;
+
+/// How a task comes to be a part of an intent: it says so, or else the intent does.
+const OF_TASK: [Relation; 2] = [Relation::TaskIntent, Relation::TaskPartOf];
 
 /// Where an intent stands, as far as others depend on it.
 struct Place {
@@ -311,12 +314,37 @@ impl Fold<'_> {
         let Some(standing) = known.filter(|row| row.exists()).map(standing) else {
             return;
         };
+        let mut is_new = false;
         if let Some(row) = self.objects.get_mut(task.0)
             && let Counts::Task { is_counted, .. } = &mut row.counts
-            && !std::mem::replace(is_counted, true)
         {
+            is_new = !std::mem::replace(is_counted, true);
+        }
+        if is_new {
+            self.link_task(task);
             self.change_intent(|counts| counts.parts.add(standing));
         }
+    }
+
+    /// A task that says no intent is told of by the one of this stream.
+    fn link_task(&mut self, task: TaskId) {
+        let intent = self.own();
+        let Some(row) = self.objects.get_mut(task.0) else {
+            return;
+        };
+        if row
+            .links
+            .iter()
+            .any(|link| OF_TASK.contains(&link.relation))
+        {
+            return;
+        }
+        row.links.push(Link {
+            relation: Relation::TaskPartOf,
+            target: intent,
+        });
+        let key = keys::backward(intent, Relation::TaskPartOf, row.first, 0);
+        self.rows.put(&key, task.0.as_bytes());
     }
 
     /// Makes a change to the task of this stream, and what follows for its intent.
@@ -347,7 +375,7 @@ impl Fold<'_> {
             return None;
         };
         let links = &mut row.links.iter();
-        let link = links.find(|link| link.relation == Relation::TaskIntent);
+        let link = links.find(|link| OF_TASK.contains(&link.relation));
         link.map(|link| link.target)
     }
 

@@ -11,7 +11,7 @@ mod sessions;
 
 use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
 use annals_domain::pipeline::CreatePipeline;
-use annals_domain::plan::{CreatePlan, NewStep, SetStepStatus, StepStatus};
+use annals_domain::plan::{CreatePlan, NewStep, SetStepStatus, SpawnStepTask, StepStatus};
 use annals_domain::run::{
     ApplyPatchSet, CreateRun, Decide, DecisionType, RecordResultCommit, StartPatching,
     StartValidation,
@@ -223,6 +223,14 @@ impl Draw<'_> {
         let (Some(step), Ok(number)) = (steps.get(index), u32::try_from(index)) else {
             return self.plain_plan().into();
         };
+        // Its task is an intent's once an intent has the plan.
+        if step.task.is_none() && self.dice.once_in(3) {
+            return SpawnStepTask {
+                id: Some(self.fresh().into()),
+                ..SpawnStepTask::new(id.into(), number, self.words())
+            }
+            .into();
+        }
         let status = match step.status {
             "pending" => StepStatus::Progressing,
             _ => StepStatus::Completed,

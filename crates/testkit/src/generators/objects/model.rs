@@ -6,6 +6,7 @@
 mod context;
 mod intake;
 mod observation;
+mod open;
 mod run;
 mod session;
 mod state;
@@ -294,7 +295,10 @@ impl Model {
 
     fn select_plan(&mut self, c: &intent::SelectPlan) -> Judged {
         let plan = self.plans.get(&c.plan.0)?.clone();
-        demand(plan.intent.is_none_or(|intent| intent == c.intent.0))?;
+        demand(
+            self.owner(c.plan.0)
+                .is_none_or(|intent| intent == c.intent.0),
+        )?;
         let intent = self.intent(c.intent.0, &["active"])?;
         let (current, chosen) = (intent.plan, Some(c.plan.0));
         intent.plan = chosen;
@@ -302,7 +306,8 @@ impl Model {
         let latest = current.map(|plan| self.end_of_line(plan));
         demand(latest.is_none() || latest == chosen)?;
         self.plans.get_mut(&c.plan.0)?.intent = Some(c.intent.0);
-        Some(current != chosen)
+        let told = self.tell_of_steps(c.intent.0, chosen);
+        Some(current != chosen || told)
     }
 
     /// The last of the revisions of a plan, by what each says that it revises.
@@ -313,28 +318,6 @@ impl Model {
             last = *next;
         }
         last
-    }
-
-    /// Nothing of an intent is open when it is completed.
-    fn complete(&mut self, c: &intent::CompleteIntent) -> Judged {
-        let intent = self.intent(c.intent.0, &["active"])?;
-        demand(!intent.taken_in || intent.stage != "proposed")?;
-        intent.status = "completed";
-        let of_it = intent.tasks.clone();
-        for (id, task) in &mut self.tasks {
-            if of_it.contains(id) && matches!(task.status, "draft" | "running") {
-                demand(c.abandon_open)?;
-                task.status = "cancelled";
-            }
-        }
-        for run in self.runs.values_mut() {
-            let is_open = matches!(run.status, "created" | "patching" | "validating");
-            if of_it.contains(&run.task) && is_open {
-                demand(c.abandon_open)?;
-                run.status = "failed";
-            }
-        }
-        Some(true)
     }
 
     // Plans.
@@ -348,7 +331,8 @@ impl Model {
         self.place(Some(id), Kind::Plan)?;
         let mut intent = c.intent.map(|intent| intent.0);
         if let Some(previous) = c.previous {
-            let made_for = self.plans.get(&previous.0)?.intent;
+            self.plans.get(&previous.0)?;
+            let made_for = self.owner(previous.0);
             demand(made_for.is_none() || intent.is_none() || made_for == intent)?;
             intent = intent.or(made_for);
         }
@@ -391,6 +375,7 @@ impl Model {
         self.plans.insert(id, plan);
         if let Some(intent) = intent {
             self.intent(intent, &["active"])?.plan = Some(id);
+            self.tell_of_steps(intent, Some(id));
         }
         Some(true)
     }
@@ -435,16 +420,24 @@ impl Model {
 
     fn add_step(&mut self, c: &plan::AddStep) -> Judged {
         let plan = self.plans.get(&c.plan.0)?.clone();
-        self.open_for_work(plan.intent)?;
+        let owner = self.owner(c.plan.0);
+        self.open_for_work(owner)?;
         let (pipeline, next) = (plan.pipeline, plan.steps.len());
         demand(c.index.is_none_or(|index| index as usize == next))?;
         let step = self.new_step(pipeline, &c.step)?;
         self.used(pipeline, &c.step.iframes, &BTreeSet::new());
+        let task = step.task;
         self.plans.get_mut(&c.plan.0)?.steps.push(step);
+        if let (Some(intent), Some(task)) = (owner, task) {
+            self.tell_of(intent, task);
+        }
         Some(true)
     }
 
     fn set_step_status(&mut self, c: &plan::SetStepStatus) -> Judged {
+        if c.status.as_str() == "progressing" && self.plans.contains_key(&c.plan.0) {
+            self.open_for_work(self.owner(c.plan.0))?;
+        }
         let step = self.step(c.plan.0, c.step)?;
         let allowed = match c.status.as_str() {
             "progressing" | "skipped" => step.status == "pending",
@@ -472,7 +465,8 @@ impl Model {
     }
 
     fn spawn_step_task(&mut self, c: &plan::SpawnStepTask) -> Judged {
-        let planned_for = self.plans.get(&c.plan.0)?.intent;
+        self.plans.get(&c.plan.0)?;
+        let planned_for = self.owner(c.plan.0);
         self.open_for_work(planned_for)?;
         let is_for = |intent: IntentId| planned_for.is_none_or(|planned| planned == intent.0);
         demand(c.intent.is_none_or(is_for))?;
@@ -510,11 +504,17 @@ impl Model {
         let named = c.dependencies.iter().chain(&c.parent);
         demand(named.copied().all(|task| self.tasks.contains_key(&task.0)))?;
         self.open_for_work(c.intent.map(Uuid::from))?;
+        if let (None, Some(parent)) = (c.intent, c.parent) {
+            for intent in self.intents_of(parent.0) {
+                self.open_for_work(Some(intent))?;
+            }
+        }
         let mut needs = c.dependencies.iter().map(|task| self.newest(task.0));
         let lost = needs.any(|task| self.tasks[&task].status == "failed");
         let task = Task {
             status: if lost { "failed" } else { "draft" },
             intent: c.intent.map(Uuid::from),
+            parent: c.parent.map(Uuid::from),
             dependencies: c.dependencies.iter().map(|task| task.0).collect(),
             ..Task::default()
         };

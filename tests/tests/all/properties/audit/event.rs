@@ -1,7 +1,7 @@
 //! What an event may be, given everything as it stood before it.
 
 use annals::domain::run::DecisionType;
-use annals::domain::{AnyEvent, FrameId, PipelineId, RunId, TaskId};
+use annals::domain::{AnyEvent, FrameId, IntentId, PipelineId, RunId, TaskId};
 use annals::domain::{intent, observation, pipeline, plan, run, snapshot, task};
 use annals::projections::{
     ContextPipelineView, ContextSnapshotView, DecisionView, Entry, IntentView, ObservationView,
@@ -71,9 +71,16 @@ impl Audit {
                 assert!(matches!(intent.status().as_str(), "active" | "completed"));
             }
             intent::Event::Completed(_) => {
+                let id = IntentId(entry.stream.id);
+                let plans = self.all::<PlanView>().filter(|it| it.intent == Some(id));
+                for step in plans.flat_map(|plan| plan.steps.clone()) {
+                    assert_ne!(step.status().as_str(), "progressing");
+                }
                 let tasks = self.all::<TaskView>();
-                let own = tasks.filter(|it| it.intent.map(Uuid::from) == Some(entry.stream.id));
-                for task in own {
+                let own = tasks.filter(|it| {
+                    it.intent == Some(id) || self.is_step_of(TaskId(it.header.object_id), id)
+                });
+                for task in own.filter(|it| it.intent.is_none_or(|intent| intent == id)) {
                     assert!(!matches!(task.status.name(), "draft" | "running"));
                     let runs = self.all::<RunView>();
                     let own = runs.filter(|run| run.task.0 == task.header.object_id);
@@ -100,7 +107,10 @@ impl Audit {
             }
             intent::Event::TaskAdded(event) => {
                 let task: TaskView = self.the(event.task);
-                assert_eq!(task.intent.map(Uuid::from), Some(entry.stream.id));
+                match task.intent {
+                    Some(intent) => assert_eq!(intent.0, entry.stream.id),
+                    None => assert!(self.is_step_of(event.task, IntentId(entry.stream.id))),
+                }
             }
             intent::Event::RerunRequested(event) => {
                 for task in &event.superseded {
@@ -122,6 +132,20 @@ impl Audit {
             | intent::Event::Redacted(_)
             | intent::Event::Sealed(_) => {}
         }
+    }
+
+    /// Whether a task is a step of a plan of an intent, or of one that such a plan revises.
+    fn is_step_of(&self, task: TaskId, intent: IntentId) -> bool {
+        let plans: Vec<PlanView> = self.all().collect();
+        let mut plans_of = plans.iter().filter(|it| it.intent == Some(intent));
+        plans_of.any(|plan| {
+            let before = |plan: &&PlanView| {
+                let previous = plan.previous?;
+                plans.iter().find(|it| it.header.object_id == previous.0)
+            };
+            let mut line = std::iter::successors(Some(plan), before);
+            line.any(|plan| plan.steps.iter().any(|step| step.task == Some(task)))
+        })
     }
 
     fn check_plan(&self, entry: &Entry, event: &plan::Event) {
@@ -230,10 +254,9 @@ impl Audit {
             task::Event::Superseded(event) => {
                 let newer: TaskView = self.the(event.by);
                 let older: TaskView = self.the(entry.stream.id);
-                assert_eq!(
-                    (newer.intent, older.status.name()),
-                    (older.intent, "failed")
-                );
+                assert_eq!(older.status.name(), "failed");
+                // A step's task that says no intent was tried anew for the one that has its plan.
+                assert!(older.intent.is_none() || newer.intent == older.intent);
             }
             task::Event::ReviewRecorded(event) => {
                 let run: RunView = self.the(event.run.expect("a run that was reviewed"));

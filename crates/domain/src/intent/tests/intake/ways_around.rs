@@ -8,7 +8,7 @@ const PLAN: PlanId = PlanId(Uuid::from_u128(70));
 const SECOND: PlanId = PlanId(Uuid::from_u128(71));
 const THIRD: PlanId = PlanId(Uuid::from_u128(72));
 
-fn analyze() -> AnalyzeIntent {
+pub(super) fn analyze() -> AnalyzeIntent {
     AnalyzeIntent {
         intent: intent(1),
         content: "what it takes".into(),
@@ -35,7 +35,7 @@ fn planned() -> Given {
         .command(plan)
 }
 
-fn refused(given: &Given, command: impl Into<Command>) -> String {
+pub(super) fn refused(given: &Given, command: impl Into<Command>) -> String {
     given.decide(command).unwrap_err().to_string()
 }
 
@@ -132,25 +132,35 @@ fn a_risk_is_judged_lower_by_a_person_who_did_not_ask() {
     }
 }
 
+/// A plan as older versions drew it up: for no intent, whatever it revises.
+fn drafted(previous: Option<PlanId>) -> AnyEvent {
+    let drafted = crate::plan::Drafted {
+        previous,
+        intent: None,
+        pipeline: None,
+        fwindow: None,
+        steps: Vec::new(),
+    };
+    AnyEvent::Plan(drafted.into())
+}
+
 /// Older versions revised a plan of an intent without selecting the revision, and plans that were
 /// selected did not become the intent's.
 #[test]
 fn a_line_of_plans_of_an_older_log_goes_on_from_its_end() {
-    let plan = |id, previous| CreatePlan {
-        id: Some(id),
-        previous,
-        ..CreatePlan::default()
-    };
+    let revised = |by| AnyEvent::Plan(crate::plan::Revised { by }.into());
     let given = Given::new()
         .command(risky(1, Risk::Low))
         .command(analyze())
-        .command(plan(PLAN, None))
+        .event(PLAN.stream(), drafted(None))
         .event(
             intent(1).stream(),
             AnyEvent::Intent(PlanSelected { plan: PLAN }.into()),
         )
-        .command(plan(SECOND, Some(PLAN)))
-        .command(plan(THIRD, Some(SECOND)));
+        .event(SECOND.stream(), drafted(Some(PLAN)))
+        .event(PLAN.stream(), revised(SECOND))
+        .event(THIRD.stream(), drafted(Some(SECOND)))
+        .event(SECOND.stream(), revised(THIRD));
     let select = |plan| SelectPlan {
         intent: intent(1),
         plan,

@@ -422,6 +422,7 @@ impl Model {
             let again = Task {
                 status: "draft",
                 intent: Some(id),
+                parent: task.parent,
                 dependencies: task.dependencies.iter().map(newer).collect(),
                 ..Task::default()
             };
@@ -510,13 +511,11 @@ impl Model {
         }
     }
 
-    /// What waits for a failed task of its intent fails with it.
+    /// What waits for a failed task of its intents fails with it.
     pub(super) fn fail_dependents(&mut self, failed: Uuid) {
-        let Some(intent) = self.tasks.get(&failed).and_then(|task| task.intent) else {
-            return;
-        };
-        let tasks = self.intents[&intent].tasks.clone();
-        for id in tasks {
+        let intents = self.intents_of(failed);
+        let tasks = intents.iter().flat_map(|id| self.intents[id].tasks.clone());
+        for id in tasks.collect::<Vec<Uuid>>() {
             let task = &self.tasks[&id];
             let mut needs = task.dependencies.iter();
             let waits = needs.any(|other| *other == failed || self.newest(*other) == failed);

@@ -41,9 +41,8 @@ impl Model {
             let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
             demand(needs.all(|id| self.tasks[&id].status == "done"))?;
         }
-        let planned_for = c.plan.and_then(|plan| self.plans[&plan.0].intent);
-        let mut intents: Vec<Uuid> = task.intent.into_iter().chain(planned_for).collect();
-        intents.dedup();
+        let mut intents = self.intents_of(c.task.0);
+        intents.extend(c.plan.and_then(|plan| self.owner(plan.0)));
         for intent in intents.into_iter().filter(|_| reverts.is_none()) {
             self.run_begins(intent)?;
         }
@@ -174,12 +173,13 @@ impl Model {
         demand(matches!(patch_set.status, "proposed" | "applied"))?;
         patch_set.status = "applied";
         self.end_task(run, "done")?;
-        let intent = self.tasks.get(&run.task)?.intent;
-        let intent = intent.and_then(|intent| self.intents.get_mut(&intent));
-        if let (Some(intent), Some(commit)) = (intent, c.result_commit_sha)
-            && intent.status == "active"
-        {
-            intent.commit = Some(commit);
+        if let Some(commit) = c.result_commit_sha {
+            for intent in self.intents_of(run.task) {
+                let intent = self.intents.get_mut(&intent)?;
+                if intent.status == "active" {
+                    intent.commit = Some(commit);
+                }
+            }
         }
         Some(())
     }
@@ -199,11 +199,12 @@ impl Model {
             }
             None => {
                 run.result = Some(c.commit);
-                let intent = self.tasks.get(&run.task)?.intent;
-                if let Some(intent) = intent.and_then(|id| self.intents.get_mut(&id))
-                    && matches!(intent.status, "active" | "completed")
-                {
-                    intent.commit = Some(c.commit);
+                let task = run.task;
+                for intent in self.intents_of(task) {
+                    let intent = self.intents.get_mut(&intent)?;
+                    if matches!(intent.status, "active" | "completed") {
+                        intent.commit = Some(c.commit);
+                    }
                 }
                 Some(true)
             }

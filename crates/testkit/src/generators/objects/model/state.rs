@@ -74,6 +74,8 @@ pub struct Task {
     pub status: &'static str,
     /// Its intent.
     pub intent: Option<Uuid>,
+    /// The task that it is a part of.
+    pub parent: Option<Uuid>,
     /// Tasks that must be done first.
     pub dependencies: BTreeSet<Uuid>,
     /// The run that was created last.

@@ -1,0 +1,135 @@
+//! Which tasks are work on an intent, and which intents a task is work on.
+//!
+//! A task says its intent, or it is a part of a task that does, or the task of a
+//! step of a plan that an intent has. The last two hold without any word of the
+//! task itself: a plan may be selected after its steps became tasks, and imports
+//! bring tasks that no intent was told of.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::{State, TaskAdded};
+use crate::pieces::Pieces;
+use crate::plan::line;
+use crate::world::{Emitted, World};
+use crate::{DecideError, IntentId, Naming, PlanId, TaskId};
+
+/// The intents that a task is work on: its own, or else those of the plans that it
+/// is a step of, and of the task that it is a part of.
+pub(crate) fn intents_of_task(
+    world: &mut World,
+    task: TaskId,
+) -> Result<Vec<IntentId>, DecideError> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut next = Some(task);
+    while let Some(task) = next.filter(|task| seen.insert(*task)) {
+        let Some(state) = world.task_if_any(task)? else {
+            break;
+        };
+        if let Some(intent) = state.intent {
+            add(&mut found, [intent]);
+            break;
+        }
+        for plan in steps_of(world, task)? {
+            add(&mut found, line::intents_of(world, plan)?);
+        }
+        next = state.parent;
+    }
+    Ok(found)
+}
+
+fn add(found: &mut Vec<IntentId>, more: impl IntoIterator<Item = IntentId>) {
+    for intent in more {
+        if !found.contains(&intent) {
+            found.push(intent);
+        }
+    }
+}
+
+/// The plans of which a task is a step.
+fn steps_of(world: &mut World, task: TaskId) -> Result<Vec<PlanId>, DecideError> {
+    let mut plans = Vec::new();
+    for id in world.naming(Naming::StepTask, task.0)? {
+        let plan = PlanId(id);
+        let state = world.plan_if_any(plan)?;
+        if state.is_some_and(|state| line::tasks_in(&state).any(|it| it == task)) {
+            plans.push(plan);
+        }
+    }
+    Ok(plans)
+}
+
+/// All tasks that are work on an intent, those first that it was told of, and its
+/// plans.
+pub(super) fn tasks_of(
+    world: &mut World,
+    id: IntentId,
+    intent: &State,
+) -> Result<(Vec<TaskId>, Vec<PlanId>), DecideError> {
+    let plans = line::plans_of(world, id, intent)?;
+    let (mut tasks, mut seen) = (intent.tasks.clone(), HashSet::new());
+    tasks.retain(|task| seen.insert(*task));
+    let mut others = ids(world.naming(Naming::TaskIntent, id.0)?);
+    for plan in &plans {
+        let state = world.plan(*plan)?;
+        others.extend(line::tasks_in(&state));
+    }
+    let mut told = 0;
+    loop {
+        for task in others {
+            let state = world.task_if_any(task)?;
+            let is_work = state.is_some_and(|it| it.intent.is_none_or(|intent| intent == id));
+            if is_work && seen.insert(task) {
+                tasks.push(task);
+            }
+        }
+        // The parts of each, one after the other.
+        let Some(task) = tasks.get(told).copied() else {
+            return Ok((tasks, plans));
+        };
+        told += 1;
+        others = parts_of(world, task)?;
+    }
+}
+
+/// The tasks that are a part of one.
+fn parts_of(world: &mut World, task: TaskId) -> Result<Vec<TaskId>, DecideError> {
+    let mut parts = Vec::new();
+    for part in ids(world.naming(Naming::TaskParent, task.0)?) {
+        let state = world.task_if_any(part)?;
+        if state.is_some_and(|state| state.parent == Some(task)) {
+            parts.push(part);
+        }
+    }
+    Ok(parts)
+}
+
+fn ids(naming: Vec<uuid::Uuid>) -> Vec<TaskId> {
+    naming.into_iter().map(TaskId).collect()
+}
+
+/// That tasks belong to an intent: those that are no intent's and that it was not
+/// told of yet.
+pub(crate) fn added(
+    world: &mut World,
+    id: IntentId,
+    tasks: &[TaskId],
+) -> Result<Vec<Emitted>, DecideError> {
+    let Some(intent) = world.intent_if_any(id)? else {
+        return Ok(Vec::new());
+    };
+    let (mut seen, mut events) = (HashSet::new(), Vec::new());
+    for task in tasks {
+        let state = world.task_if_any(*task)?;
+        let is_free = state.is_some_and(|state| state.intent.is_none());
+        if is_free && !intent.tasks.contains(task) && seen.insert(*task) {
+            let added = TaskAdded { task: *task };
+            events.push(super::decide::emit(id, added, Pieces::new()));
+        }
+    }
+    Ok(events)
+}
+
+/// An intent, if it is there: what was adopted may name intents that nobody has.
+pub(crate) fn if_any(world: &mut World, id: IntentId) -> Result<Option<IntentId>, DecideError> {
+    Ok(world.intent_if_any(id)?.map(|_| id))
+}

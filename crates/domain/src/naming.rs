@@ -1,0 +1,105 @@
+//! Which objects name which: what the stream of the named one does not say.
+//!
+//! A plan knows the plan that it revises, and an adopted one is not told of its
+//! revisions; a task does not know the step that it became the task of. Decisions
+//! that need the way back ask the world for it, and then look at the objects that
+//! it leads to: these say whether it holds still, and the append is guarded on them.
+
+use uuid::Uuid;
+
+use crate::{AnyEvent, IntentId, PlanId, TaskId, intent, plan, run, task};
+
+/// A field by which objects name another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Naming {
+    /// The current plan of intents.
+    IntentPlan,
+    /// The intent of plans.
+    PlanIntent,
+    /// The plan that plans revise.
+    PlanPrevious,
+    /// The task of plans' steps.
+    StepTask,
+    /// The intent of tasks.
+    TaskIntent,
+    /// The task that tasks are a part of.
+    TaskParent,
+    /// The task that runs are attempts at.
+    RunTask,
+}
+
+/// What an event makes the object of its stream name.
+pub(crate) fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
+    match event {
+        AnyEvent::Intent(intent::Event::PlanSelected(event)) => {
+            vec![(Naming::IntentPlan, event.plan.0)]
+        }
+        AnyEvent::Intent(intent::Event::Adopted(event)) => plans(Naming::IntentPlan, event.plan),
+        AnyEvent::Plan(event) => named_by_plan(event),
+        AnyEvent::Task(task::Event::Created(event)) => of_task(event.intent, event.parent),
+        AnyEvent::Task(task::Event::Adopted(event)) => {
+            let object = event.object.iter();
+            object
+                .flat_map(|task| of_task(task.intent, task.parent))
+                .collect()
+        }
+        AnyEvent::Run(run::Event::Created(event)) => vec![(Naming::RunTask, event.task.0)],
+        AnyEvent::Run(run::Event::Adopted(event)) => {
+            let object = event.object.iter();
+            object.map(|run| (Naming::RunTask, run.task.0)).collect()
+        }
+        AnyEvent::Intent(_)
+        | AnyEvent::Task(_)
+        | AnyEvent::Run(_)
+        | AnyEvent::Snapshot(_)
+        | AnyEvent::Pipeline(_)
+        | AnyEvent::Alias(_)
+        | AnyEvent::Session(_)
+        | AnyEvent::Bucket(_)
+        | AnyEvent::Settings(_)
+        | AnyEvent::Observation(_) => Vec::new(),
+    }
+}
+
+fn named_by_plan(event: &plan::Event) -> Vec<(Naming, Uuid)> {
+    match event {
+        plan::Event::Drafted(event) => {
+            let mut named = plans(Naming::PlanPrevious, event.previous);
+            named.extend(event.intent.map(|intent| (Naming::PlanIntent, intent.0)));
+            named.extend(event.steps.iter().filter_map(|step| of_step(step.task)));
+            named
+        }
+        plan::Event::Adopted(event) => {
+            let previous = event.object.as_ref().and_then(|object| object.previous);
+            let mut named = plans(Naming::PlanPrevious, previous);
+            let steps = event.steps.iter();
+            named.extend(steps.filter_map(|adopted| of_step(adopted.step.task)));
+            named
+        }
+        plan::Event::Assigned(event) => vec![(Naming::PlanIntent, event.intent.0)],
+        plan::Event::StepAdded(event) => of_step(event.step.task).into_iter().collect(),
+        plan::Event::StepTaskSpawned(event) => of_step(Some(event.task)).into_iter().collect(),
+        plan::Event::StepStatusChanged(_)
+        | plan::Event::StepFramesLinked(_)
+        | plan::Event::StepOutputRecorded(_)
+        | plan::Event::Revised(_)
+        | plan::Event::Restored(_)
+        | plan::Event::MetadataSet(_)
+        | plan::Event::Redacted(_)
+        | plan::Event::Sealed(_) => Vec::new(),
+    }
+}
+
+fn plans(field: Naming, plan: Option<PlanId>) -> Vec<(Naming, Uuid)> {
+    plan.map(|plan| (field, plan.0)).into_iter().collect()
+}
+
+fn of_step(task: Option<TaskId>) -> Option<(Naming, Uuid)> {
+    task.map(|task| (Naming::StepTask, task.0))
+}
+
+fn of_task(intent: Option<IntentId>, parent: Option<TaskId>) -> Vec<(Naming, Uuid)> {
+    let intent = intent.map(|intent| (Naming::TaskIntent, intent.0));
+    let parent = parent.map(|parent| (Naming::TaskParent, parent.0));
+    intent.into_iter().chain(parent).collect()
+}

@@ -1,0 +1,124 @@
+//! The reference for what belongs to an intent, and for what of it is open.
+
+use std::collections::BTreeSet;
+
+use annals_domain::intent;
+use uuid::Uuid;
+
+use super::{Judged, Model, demand};
+
+impl Model {
+    /// The intent of a plan: its own, or else that of the plan that revises it.
+    pub(super) fn owner(&self, plan: Uuid) -> Option<Uuid> {
+        let revision = || self.plans.iter().find(|(_, it)| it.previous == Some(plan));
+        let own = self.plans.get(&plan)?.intent;
+        own.or_else(|| self.owner(*revision()?.0))
+    }
+
+    /// The intents that a task is work on: its own, or else those whose plans have it as
+    /// a step, and those of the task that it is a part of.
+    pub(super) fn intents_of(&self, task: Uuid) -> BTreeSet<Uuid> {
+        let found = &self.tasks[&task];
+        if let Some(intent) = found.intent {
+            return BTreeSet::from([intent]);
+        }
+        let has = |plan: &&Uuid| {
+            let mut steps = self.plans[*plan].steps.iter();
+            steps.any(|step| step.task == Some(task))
+        };
+        let plans = self.plans.keys().filter(has);
+        let mut intents: BTreeSet<Uuid> = plans.filter_map(|plan| self.owner(*plan)).collect();
+        if let Some(parent) = found.parent {
+            intents.extend(self.intents_of(parent));
+        }
+        intents
+    }
+
+    /// An intent learns of a task that says no intent; whether that was new to it.
+    pub(super) fn tell_of(&mut self, intent: Uuid, task: Uuid) -> bool {
+        let is_free = self.tasks.get(&task).is_some_and(|it| it.intent.is_none());
+        let Some(intent) = self.intents.get_mut(&intent).filter(|_| is_free) else {
+            return false;
+        };
+        let is_new = !intent.tasks.contains(&task);
+        if is_new {
+            intent.tasks.push(task);
+        }
+        is_new
+    }
+
+    /// The same of the tasks of a plan's steps, and of those of the plans before it.
+    pub(super) fn tell_of_steps(&mut self, intent: Uuid, plan: Option<Uuid>) -> bool {
+        let (mut next, mut told) = (plan, false);
+        while let Some(plan) = next.and_then(|id| self.plans.get(&id)).cloned() {
+            for task in plan.steps.iter().filter_map(|step| step.task) {
+                told |= self.tell_of(intent, task);
+            }
+            next = plan.previous;
+        }
+        told
+    }
+
+    /// Nothing of an intent is open when it is completed, or it ends with it; its parts
+    /// that are intents must have ended before.
+    pub(super) fn complete(&mut self, c: &intent::CompleteIntent) -> Judged {
+        let id = c.intent.0;
+        let intent = self.intent(id, &["active"])?.clone();
+        demand(!intent.taken_in || intent.stage != "proposed")?;
+        let waits = |child: &Uuid| {
+            let status = self.approval(*child);
+            matches!(status, "proposed" | "approved" | "executing")
+        };
+        demand(!intent.children.iter().any(waits))?;
+        let is_open = self.end_tasks(id) | self.end_steps(id) | !intent.unanswered.is_empty();
+        demand(c.abandon_open || !is_open)?;
+        let intent = self.intent(id, &["active"])?;
+        if !intent.unanswered.is_empty() && intent.stage == "executing" {
+            intent.stage = "approved";
+        }
+        intent.unanswered.clear();
+        intent.status = "completed";
+        Some(true)
+    }
+
+    /// Ends the open tasks of an intent and their runs; whether there were any.
+    fn end_tasks(&mut self, intent: Uuid) -> bool {
+        let tasks = self.tasks.keys().copied();
+        let of_it: BTreeSet<Uuid> = tasks
+            .filter(|task| self.intents_of(*task).contains(&intent))
+            .collect();
+        let mut any = false;
+        for (id, task) in &mut self.tasks {
+            if of_it.contains(id) && matches!(task.status, "draft" | "running") {
+                task.status = "cancelled";
+                any = true;
+            }
+        }
+        for run in self.runs.values_mut() {
+            let is_open = matches!(run.status, "created" | "patching" | "validating");
+            if of_it.contains(&run.task) && is_open {
+                run.status = "failed";
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Ends the steps of an intent's plans that go on; whether there were any.
+    fn end_steps(&mut self, intent: Uuid) -> bool {
+        let plans = self.plans.keys().copied();
+        let of_it: Vec<Uuid> = plans
+            .filter(|plan| self.owner(*plan) == Some(intent))
+            .collect();
+        let mut any = false;
+        for plan in of_it {
+            for step in &mut self.plans.entry(plan).or_default().steps {
+                if step.status == "progressing" {
+                    step.status = "failed";
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+}
