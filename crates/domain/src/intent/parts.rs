@@ -1,6 +1,7 @@
 //! What an intent is made of: how its tasks and children stand, and what the
 //! failure of one means for the others.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -104,11 +105,11 @@ pub(crate) fn fail_dependents(
     let (mut gone, mut lost, mut events) = (HashSet::new(), vec![failed], Vec::new());
     while let Some(cause) = lost.pop() {
         for intent in intents_of_task(world, cause)? {
-            if !drafts.contains_key(&intent) {
-                let waiting = waiting_in(world, intent)?;
-                drafts.insert(intent, waiting);
-            }
-            for (task, needs) in drafts.get(&intent).into_iter().flatten() {
+            let waiting = match drafts.entry(intent) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(waiting_in(world, intent)?),
+            };
+            for (task, needs) in waiting {
                 if needs.contains(&cause) && gone.insert(*task) {
                     events.push(without_running(*task));
                     lost.push(*task);
