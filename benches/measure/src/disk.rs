@@ -74,10 +74,9 @@ fn advise(_files: &[PathBuf]) -> io::Result<String> {
 /// When it cannot be looked at.
 #[cfg(target_os = "linux")]
 pub fn is_in_memory(folder: &Path) -> io::Result<bool> {
-    const TMPFS: i64 = 0x0102_1994;
-    const RAMFS: i64 = 0x8584_58F6;
-    let kind = i64::try_from(rustix::fs::statfs(folder)?.f_type).unwrap_or_default();
-    Ok([TMPFS, RAMFS].contains(&kind))
+    let kind = rustix::fs::statfs(folder)?.f_type;
+    // Those of tmpfs and ramfs; see statfs(2).
+    Ok([0x0102_1994, 0x8584_58F6].contains(&kind))
 }
 
 /// Whether a folder is kept in memory only; not known here.

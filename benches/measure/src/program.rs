@@ -77,8 +77,11 @@ impl Arguments {
     }
 }
 
+/// Opens a store by its name in a folder, which is there.
+pub type OpenByName = fn(&str, &Path) -> Result<Box<dyn Store>, StoreError>;
+
 /// The main function of a program whose stores `open` opens by name.
-pub fn run(open: fn(&str, &Path) -> Result<Box<dyn Store>, StoreError>) -> ExitCode {
+pub fn run(open: OpenByName) -> ExitCode {
     let arguments = Arguments::parse();
     match printed(&arguments, open) {
         Ok(()) => ExitCode::SUCCESS,
@@ -91,10 +94,7 @@ pub fn run(open: fn(&str, &Path) -> Result<Box<dyn Store>, StoreError>) -> ExitC
     }
 }
 
-fn printed(
-    arguments: &Arguments,
-    open: fn(&str, &Path) -> Result<Box<dyn Store>, StoreError>,
-) -> Result<(), Box<dyn std::error::Error>> {
+fn printed(arguments: &Arguments, open: OpenByName) -> Result<(), Box<dyn std::error::Error>> {
     let workload = arguments.workload()?;
     let open = |folder: &Path| open(&arguments.store, folder);
     let lines = measure(arguments.measurement, &open, &workload)?;
