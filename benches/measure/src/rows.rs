@@ -122,7 +122,8 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ),
     (
         "bytes",
-        "The lengths of all files after closing, divided by the events.",
+        "The lengths of all files after closing, divided by the events; what a store allocated \
+         beforehand counts, too.",
     ),
     (
         "grown",

@@ -18,7 +18,7 @@ pub struct Tephra {
 }
 
 pub fn open(folder: &Path) -> Result<Tephra, StoreError> {
-    let segments = SegmentSet::open(folder, SegmentConfig::new(SEGMENT_BYTES as _));
+    let segments = SegmentSet::open(folder, SegmentConfig::new(SEGMENT_BYTES));
     let segments = segments.map_err(StoreError::failed)?;
     let started = WriteCoordinator::start(segments, WriterConfig::default());
     let (coordinator, handle) = started.map_err(StoreError::failed)?;
