@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::measurement::Measurement;
 use crate::program::Arguments;
-use crate::results::{Line, Results, Sample, Settings};
+use crate::results::{Line, MARK, Results, Sample, Settings};
 use crate::stores::{Program, Role, STORES, StoreKind};
 use crate::workload::{Layout, UnknownName};
 
@@ -209,9 +209,13 @@ fn one(plan: &Plan, job: Job, folder: PathBuf) -> Result<Vec<Line>, String> {
         return Err(failed(output.status.to_string()));
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    let lines = text.lines().map(serde_json::from_str);
-    let lines: Result<Vec<Line>, _> = lines.collect();
-    lines.map_err(|error| failed(format!("its answer cannot be read: {error}")))
+    let lines = text.lines().filter_map(|line| line.strip_prefix(MARK));
+    let lines: Result<Vec<Line>, _> = lines.map(serde_json::from_str).collect();
+    let lines = lines.map_err(|error| failed(format!("its answer cannot be read: {error}")))?;
+    match lines.is_empty() {
+        true => Err(failed("it measured nothing".into())),
+        false => Ok(lines),
+    }
 }
 
 fn add(results: &mut Results, job: Job, lines: Vec<Line>) {

@@ -10,6 +10,7 @@ use clap::Parser;
 
 use crate::measure::measure;
 use crate::measurement::Measurement;
+use crate::results::MARK;
 use crate::store::{Store, StoreError};
 use crate::workload::{Layout, Workload};
 
@@ -100,7 +101,7 @@ fn printed(arguments: &Arguments, open: OpenByName) -> Result<(), Box<dyn std::e
     let lines = measure(arguments.measurement, &open, &workload)?;
     let mut out = std::io::stdout().lock();
     for line in lines {
-        writeln!(out, "{}", serde_json::to_string(&line)?)?;
+        writeln!(out, "{MARK}{}", serde_json::to_string(&line)?)?;
     }
     Ok(())
 }

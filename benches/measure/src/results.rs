@@ -98,6 +98,9 @@ impl Results {
     }
 }
 
+/// How a [`Line`] begins on the output of a store's program: libraries print there, too.
+pub const MARK: &str = "measured: ";
+
 /// A line of a store's program: a number, or how cold reads were made cold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -132,7 +132,8 @@ fn what_a_program_prints_is_kept_with_what_it_belongs_to() {
         serde_json::to_string(&Line::Figure(crate::results::Figure::new("rate", 7.0))).unwrap(),
         serde_json::to_string(&Line::Cold("dropped".into())).unwrap(),
     ];
-    let script = format!("#!/bin/sh\nprintf '%s\\n' '{}'\n", lines.join("' '"));
+    let lines = lines.map(|line| format!("{MARK}{line}")).join("' '");
+    let script = format!("#!/bin/sh\nprintf '%s\\n' 'a library says hello' '{lines}'\n");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let mut plan = plan(2, &[300], &["file", "append-1"]);
