@@ -27,9 +27,12 @@ ORDINARY ?= $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
 # How long each target of `make fuzz` takes, and which one, if not all
 FUZZ ?= 600s
 TARGET ?=
+# What `make compare` measures, and a build of our side to measure instead of the usual one
+COMPARE_FLAGS ?=
+OURS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 
-.PHONY: help setup build test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench fmt lint doc deny events
+.PHONY: help setup build test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -95,6 +98,10 @@ bench: setup ## benchmarks beside raw RocksDB, and their ratios
 	cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench '*' 2>&1 | tee "$$log"; \
 	printf '\nRatios:\n'; \
 	grep -E ' ratio +[0-9]' "$$log" || { echo 'the benches printed no ratio' >&2; exit 1; }
+
+# Has no `build` before it: scripts/compare.sh builds two programs alone.
+compare: setup ## our log beside other stores, COMPARE_FLAGS=--quick; writes docs/performance.md
+	@OURS='$(OURS)' CARGO_FLAGS='$(CARGO_FLAGS)' scripts/compare.sh $(COMPARE_FLAGS)
 
 fmt: ## formats the source
 	cargo fmt --all
