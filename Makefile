@@ -31,8 +31,9 @@ TARGET ?=
 COMPARE_FLAGS ?=
 OURS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
+release_target := $(cache)/target-release
 
-.PHONY: help setup build test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench compare fmt lint doc deny events
+.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -47,6 +48,13 @@ setup: ## checks what the build needs; installs it on Debian and Ubuntu
 # for the tests: the program, the tests and the benches share every dependency.
 build: setup ## builds the program
 	cargo build --workspace $(CARGO_FLAGS) --bin annals --bench '*'
+
+# A profile of its own, so RocksDB is compiled once more: in a folder of its own, beside the
+# one that all else shares and whatever that is. --workspace as everywhere.
+release: override CARGO_TARGET_DIR := $(release_target)
+release: setup ## builds the program for use, with link-time optimisation, and measures its start
+	cargo build --release --workspace $(CARGO_FLAGS) --bin annals
+	@scripts/release.sh '$(release_target)/release/annals'
 
 test: build ## every test: unit, integration and doctests
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)

@@ -4,7 +4,7 @@ set -euo pipefail
 shopt -s nullglob
 
 # The archive appears when RocksDB's own build has ended.
-built=("${CARGO_TARGET_DIR:?}"/debug/build/librocksdb-sys-*/out/librocksdb.a)
+built=("${CARGO_TARGET_DIR:?}"/{debug,release}/build/librocksdb-sys-*/out/librocksdb.a)
 ((${#built[@]} == 0)) || exit 0
 
 cat <<END
