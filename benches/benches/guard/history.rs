@@ -194,7 +194,7 @@ pub(crate) fn push() -> Command {
     let repo = json!({ "name": "app", "path": "/src/app" });
     submitted(
         500,
-        &json!({ "kind": "Push", "repo": repo, "branchName": "topic" }),
+        &json!({ "kind": "Push", "repo": repo, "branchName": "HEAD:topic" }),
     )
 }
 
