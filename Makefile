@@ -30,10 +30,16 @@ TARGET ?=
 # What `make compare` measures, and a build of our side to measure instead of the usual one
 COMPARE_FLAGS ?=
 OURS ?=
+# For `make bench-guard`: any value counts anew after an intended change; cases with a text
+# in their names alone; each so often; `--json`
+UPDATE ?=
+ONLY ?=
+RUNS ?=
+GUARD_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 release_target := $(cache)/target-release
 
-.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench compare fmt lint doc deny events
+.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench bench-guard compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -110,6 +116,12 @@ bench: setup ## benchmarks beside raw RocksDB, and their ratios
 # Has no `build` before it: scripts/compare.sh builds two programs alone.
 compare: setup ## our log beside other stores, COMPARE_FLAGS=--quick; writes docs/performance.md
 	@OURS='$(OURS)' CARGO_FLAGS='$(CARGO_FLAGS)' scripts/compare.sh $(COMPARE_FLAGS)
+
+# The one argument that cargo adds is `--bench`.
+bench-guard: setup ## counts the instructions of the hot paths and compares with benches/guard.json
+	@command -v valgrind >/dev/null || { echo 'bench-guard: NOT RUN: it needs valgrind' >&2; exit 1; }
+	@cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench guard -- count \
+	$(if $(UPDATE),--update) $(if $(ONLY),--only '$(ONLY)') $(if $(RUNS),--runs '$(RUNS)') $(GUARD_FLAGS)
 
 fmt: ## formats the source
 	cargo fmt --all

@@ -12,12 +12,13 @@ export CI=1
 export CARGO_TERM_COLOR=never
 
 test_log=$(mktemp)
+guard_log=$(mktemp)
 summary=()
 current=start
 trap 'finish $?' EXIT
 
 finish() {
-    rm -f "$test_log"
+    rm -f "$test_log" "$guard_log"
     if (($1 != 0)); then
         printf '\nci: FAILED in step "%s" (status %s, %s s after the start)\n' "$current" "$1" "$SECONDS" >&2
     fi
@@ -61,9 +62,20 @@ tests() {
     fi
 }
 
+# Counts depend on the compiler and the C library. With others than the baseline's nothing is
+# compared, which the results repeat.
+instruction_counts() {
+    if command -v valgrind >/dev/null; then
+        target bench-guard 2>&1 | tee "$guard_log"
+    else
+        echo "NOT RUN: valgrind is not installed, so no instructions were counted." | tee "$guard_log"
+    fi
+}
+
 results() {
     printf '\n=== all steps passed in %s s\n' "$SECONDS"
     printf '%s\n' "${summary[@]}"
+    grep -A 4 -E '^NOT (RUN|COMPARED)' "$guard_log" || true
     printf '\n'
     grep '^test result: ' "$test_log"
     awk '/^test result: ok/ { passed += $4; failed += $6 }
@@ -76,6 +88,7 @@ step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check
 step "clippy, warnings denied" target lint
 step "the README's test command: make test" tests
+step "instruction counts: make bench-guard" instruction_counts
 step "docs, warnings denied" target doc
 step "dependencies" target deny
 current="results"

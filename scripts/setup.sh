@@ -114,7 +114,14 @@ have_fusermount() { ! on_linux || command -v fusermount3 >/dev/null; }
 
 have_strace() { ! on_linux || command -v strace >/dev/null; }
 
+# What the guard counts with --------------------------------------------------
+
+# Wanted where it can be installed. Elsewhere all but `make bench-guard` works without it.
+have_valgrind() { ! on_debian || command -v valgrind >/dev/null; }
+
 # Installing -----------------------------------------------------------------
+
+on_debian() { command -v apt-get >/dev/null && [ -e /etc/debian_version ]; }
 
 # Fills the two lists: what is missing with its reason, and Debian's packages.
 find_missing() {
@@ -139,6 +146,10 @@ find_missing() {
     have_strace || {
         reasons+=("strace: the tests see with it what is synced, and kill programs within a system call")
         packages+=(strace)
+    }
+    have_valgrind || {
+        reasons+=("valgrind: counts the instructions of the hot paths, for make bench-guard")
+        packages+=(valgrind)
     }
 }
 
@@ -171,7 +182,7 @@ install_packages() {
 check_rust
 find_missing
 if ((${#reasons[@]} > 0)); then
-    if command -v apt-get >/dev/null && [ -e /etc/debian_version ]; then
+    if on_debian; then
         install_packages
         hash -r
         find_missing

@@ -1,9 +1,13 @@
 //! What the benchmarks share: payloads, logs with real syncs, and raw RocksDB
 //! beside them.
 //!
-//! Everything runs on the disk that holds the temporary directory
+//! [`guard`] counts instructions instead of measuring time.
+//!
+//! Everything else runs on the disk that holds the temporary directory
 //! (`ANNALS_BENCH_DIR` names another place). On tmpfs a sync costs nothing and
 //! the numbers mean nothing.
+
+pub mod guard;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
