@@ -98,7 +98,6 @@ fn folder() -> TempDir {
 
 /// An import into a log that had nothing: all entries, the report, and what was told on the way.
 fn import_from(
-    path: &Path,
     count_ahead: bool,
     read: impl FnOnce(Reader) -> reading::News<News, ClaudeImportError>,
 ) -> (Vec<Entry>, ImportReport, Vec<Progress>) {
@@ -139,9 +138,9 @@ fn import_from(
 fn two_threads_make_the_log_that_one_makes() {
     let folder = folder();
     let path = folder.path();
-    let one = import_from(path, false, |reader| read::here(path, &reader));
-    let counted = import_from(path, true, |reader| read::here(path, &reader));
-    let two = import_from(path, false, |reader| read::start(path, reader).unwrap());
+    let one = import_from(false, |reader| read::here(path, &reader));
+    let counted = import_from(true, |reader| read::here(path, &reader));
+    let two = import_from(false, |reader| read::start(path, reader).unwrap());
     for other in [&counted, &two] {
         assert_eq!(one.1, other.1, "the reports");
         assert_eq!(one.2, other.2, "what was told on the way");
