@@ -68,3 +68,21 @@ where
         })?;
     Ok(receiver)
 }
+
+/// The same on the thread that calls it: everything is read before anything is heard.
+#[cfg(test)]
+pub(crate) fn here<N, E>(
+    ready: usize,
+    end: N,
+    read: impl FnOnce(&mut Outlet<N, E>) -> Result<(), Stop<E>>,
+) -> News<N, E> {
+    let (sender, receiver) = mpsc::channel(ready);
+    let mut outlet = Outlet(sender);
+    let last = match read(&mut outlet) {
+        Ok(()) => Ok(end),
+        Err(Stop::Failed(error)) => Err(error),
+        Err(Stop::NobodyListens) => return receiver,
+    };
+    let _ = outlet.tell(last);
+    receiver
+}

@@ -101,6 +101,14 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
             i32::from(options.max_open_files)
         }
     });
+    if role == Role::Reader {
+        // For each column family RocksDB starts so many threads less one to open its tables, also where
+        // there are none, and once more for each flush that its list of files tells of: hundreds of
+        // threads for a look at a log.
+        db.set_max_file_opening_threads(1);
+        // These numbers are for choosing what to compact, which no reader does.
+        db.set_skip_stats_update_on_db_open(true);
+    }
     // There is one writer. Alone it may remember where it inserted last, which
     // makes ascending keys cheap.
     db.set_allow_concurrent_memtable_write(false);
@@ -252,5 +260,52 @@ impl<'a> Columns<'a> {
             models: get(MODELS)?,
             meta: get(META)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+
+    use super::*;
+
+    /// What RocksDB writes down of the options that a role has.
+    fn written(role: Role) -> String {
+        let home = tempfile::tempdir().unwrap();
+        let mut options = database_options(&Options::default(), role);
+        options.create_if_missing(true);
+        drop(DB::open(&options, home.path()).unwrap());
+        let files = fs::read_dir(home.path()).unwrap();
+        let mut files = files.map(|entry| entry.unwrap().path());
+        let is_options = |path: &std::path::PathBuf| path.to_string_lossy().contains("/OPTIONS-");
+        fs::read_to_string(files.find(is_options).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_reader_opens_tables_on_its_own_thread_and_is_as_strict_as_a_writer() {
+        let (reader, writer) = (written(Role::Reader), written(Role::Writer));
+        let cheap = [
+            "max_file_opening_threads=1",
+            "skip_stats_update_on_db_open=true",
+        ];
+        for option in cheap {
+            assert!(
+                reader.contains(&format!("{option}\n")),
+                "{option} in {reader}"
+            );
+        }
+        let strict = [
+            "paranoid_checks=true",
+            "wal_recovery_mode=kTolerateCorruptedTailRecords",
+        ];
+        for option in strict {
+            let option = format!("{option}\n");
+            assert!(
+                reader.contains(&option) && writer.contains(&option),
+                "{option}"
+            );
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Recording units: each once, after what it stands on.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 
 use annals::projections::{Relation, TaskView};
 use annals::{BatchOutcome, ExecuteError, Request, ViewError};
@@ -68,6 +69,8 @@ impl Importer<'_> {
 
     /// Takes note of a unit that the log has already: it says the same, or is named.
     async fn again(&mut self, unit: &Unit, batch: Batch) -> Done {
+        // Most likely the log has what comes next, too.
+        self.count_ahead.store(false, Ordering::Relaxed);
         if self.holds(&unit.claims(), batch).await? {
             self.report.already_there += unit.load.lines;
         } else {
@@ -256,6 +259,7 @@ impl Importer<'_> {
             name: session.to_owned(),
             requests,
             seen: None,
+            tokens: None,
             model: None,
             load,
             line,
@@ -293,6 +297,7 @@ impl Importer<'_> {
             name: session.to_owned(),
             requests,
             seen: None,
+            tokens: None,
             model: None,
             load,
             line,
@@ -319,6 +324,7 @@ impl Importer<'_> {
         } = unit;
         match self.append(key, requests, line).await? {
             Appended::Now(outcome) => {
+                self.count_ahead.store(true, Ordering::Relaxed);
                 self.tally(&outcome, load, line);
                 let mut outcomes = outcome.outcomes.iter();
                 let frame = outcomes.find_map(|outcome| outcome.frame_id);

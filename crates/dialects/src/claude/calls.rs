@@ -136,6 +136,7 @@ impl Importer<'_> {
             talk: spoken.talk,
             content,
             is_error: *is_error,
+            tokens: spoken.talk.tokens(index + 1),
             at: spoken.at,
             line: spoken.line,
             load: spoken.load.take(),

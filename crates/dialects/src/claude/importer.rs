@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use annals::Annals;
-use annals_event_log::IdSecret;
 use lru::LruCache;
 use uuid::Uuid;
 
@@ -13,15 +14,15 @@ use super::compare::Claim;
 use super::error::ClaudeImportError;
 use super::fields;
 use super::ids::ToolIds;
-use super::line::{self, Line, Summary, What};
+use super::line::{Line, Summary, What};
 use super::map;
+use super::read::ReadLine;
 use super::remark::{Remark, Remarks};
 use super::same::Said;
 use super::session::{Closed, Session};
 use super::unit::Load;
 use super::uses::LastResult;
 use super::{ClaudeOptions, ImportReport};
-use crate::lines;
 use crate::report::{Fields, Types};
 use crate::secrets::Hit;
 
@@ -38,9 +39,9 @@ const SUMMARIES: usize = 1_000;
 /// An import on its way.
 pub(super) struct Importer<'a> {
     pub(super) annals: &'a Annals,
-    /// What the names follow from of lines that have none.
-    secret: Option<IdSecret>,
     options: &'a ClaudeOptions,
+    /// Whether what is read now is worth counting, as what was recorded last was new.
+    pub(super) count_ahead: Arc<AtomicBool>,
     pub(super) report: ImportReport,
     pub(super) fields: Fields,
     pub(super) remarks: Remarks,
@@ -67,13 +68,13 @@ pub(super) struct Importer<'a> {
 impl<'a> Importer<'a> {
     pub(super) fn new(
         annals: &'a Annals,
-        secret: Option<IdSecret>,
         options: &'a ClaudeOptions,
+        count_ahead: Arc<AtomicBool>,
         source: String,
     ) -> Self {
         Importer {
             annals,
-            secret,
+            count_ahead,
             options,
             report: ImportReport {
                 source,
@@ -107,24 +108,17 @@ impl<'a> Importer<'a> {
     }
 
     /// Counts the secrets that a line had.
-    pub(super) fn redacted(&mut self, line: u64, hits: &[Hit]) {
+    fn redacted(&mut self, line: u64, hits: &[Hit]) {
         self.report.redacted.add_hits(&self.file, line, hits);
     }
 
-    pub(super) async fn line(&mut self, line: lines::Line) -> Done {
+    pub(super) async fn line(&mut self, line: ReadLine) -> Done {
+        self.redacted(line.number, &line.hits);
         self.report.records_read += 1;
-        let number = line.number;
-        let read = match line.bytes {
-            Err(error) => Err(error.to_string()),
-            Ok(bytes) => {
-                let read = line::parse(bytes, self.secret.as_ref());
-                read.map_err(|bad| bad.to_string())
-            }
-        };
-        match read {
-            Ok(line) => self.understood(line, number).await,
+        match line.read {
+            Ok(read) => self.understood(read, line.number).await,
             Err(reason) => {
-                self.report.add_broken(&self.file, number, reason);
+                self.report.add_broken(&self.file, line.number, reason);
                 Ok(())
             }
         }

@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::ids;
+use super::{ids, map, tool};
+use crate::tokens;
 
 /// Types of lines that hold nothing a log has a place for: titles, settings,
 /// backups of files, what the program shows while it works.
@@ -105,6 +106,9 @@ pub(super) struct Talk {
     /// The message's parts, in order.
     #[serde(skip)]
     pub(super) blocks: Vec<Block>,
+    /// The tokens of its frames, by their numbers, as far as they were counted ahead.
+    #[serde(skip)]
+    tokens: Vec<Option<u64>>,
 }
 
 impl Talk {
@@ -151,6 +155,41 @@ impl Talk {
         };
         let texts: Vec<String> = self.blocks.iter().filter_map(text).collect();
         texts.join("\n")
+    }
+
+    /// How many tokens a frame of it takes, if they were counted ahead. Frame 0 is of the line, and
+    /// those above are of the message's parts.
+    pub(super) fn tokens(&self, frame: usize) -> Option<u64> {
+        self.tokens.get(frame).copied().flatten()
+    }
+
+    /// The text of a frame that the model saw: a result whole, other texts as far as they are kept.
+    fn seen(&self, frame: usize) -> Option<String> {
+        let kept = |text: &str| Some(map::bounded(text).to_owned());
+        let is_user = self.kind.as_deref() == Some("user");
+        let Some(part) = frame.checked_sub(1) else {
+            return match self.kind.as_deref() {
+                Some("user") => kept(&self.texts()),
+                Some("system") => kept(&tool::text_of(self.content.as_deref())),
+                _ => None,
+            };
+        };
+        match &self.blocks.get(part)?.part {
+            Part::Thinking(text) => kept(text),
+            Part::Text(text) if !is_user => kept(text),
+            Part::ToolResult { content, .. } if is_user => tool::said(content.as_deref()),
+            _ => None,
+        }
+    }
+}
+
+impl Line {
+    /// Counts the tokens of its frames before it is known whether they are recorded.
+    pub(super) fn count_ahead(&mut self) {
+        if let What::User(talk) | What::Assistant(talk) | What::System(talk) = &mut self.what {
+            let count = |frame| Some(tokens::estimate(&talk.seen(frame)?));
+            talk.tokens = (0..=talk.blocks.len()).map(count).collect();
+        }
     }
 }
 

@@ -45,23 +45,28 @@ mod said;
 mod same;
 mod session;
 mod spoken;
+#[cfg(test)]
+mod tests;
 mod tool;
 mod unit;
 mod usage;
 mod uses;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use annals::Annals;
 use futures::StreamExt;
 
+use crate::reading;
 pub use crate::report::{ImportReport, Progress};
 use crate::secrets::Secrets;
 pub use error::ClaudeImportError;
 pub use ids::{ChainIds, ToolIds, intent as intent_id};
 
 use importer::Importer;
-use read::News;
+use read::{News, Reader};
 
 /// How to import recordings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,7 +84,8 @@ pub struct ClaudeOptions {
 /// below, in time order; what else is there is named in the report. `progress`
 /// is called after each line, in bytes.
 ///
-/// It reads on a thread of its own and needs no particular async runtime.
+/// It reads on a thread of its own, which takes secrets out of what comes next, parses it and counts
+/// its tokens while what came before is recorded; it needs no particular async runtime.
 /// Dropping the future stops it between two batches; what was imported stays,
 /// and the next import goes on from there. Lines that cannot be read are named
 /// in the report, and the others are read.
@@ -92,10 +98,29 @@ pub async fn import(
     options: &ClaudeOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ClaudeImportError> {
-    let mut news = read::start(path, &options.secrets)?;
-    let secret = annals.log().id_secret().await?;
+    let count_ahead = Arc::new(AtomicBool::new(false));
+    let reader = Reader {
+        secrets: options.secrets.clone(),
+        names: annals.log().id_secret().await?,
+        count_ahead: Arc::clone(&count_ahead),
+    };
+    let news = read::start(path, reader)?;
     let source = format!("claude {}", path.display());
-    let mut importer = Importer::new(annals, secret, options, source);
+    let importer = Importer::new(annals, options, count_ahead, source);
+    match record(importer, news, progress).await? {
+        Some(report) => Ok(report),
+        None => Err(ClaudeImportError::Interrupted {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+/// Records what is read, in the order in which it comes; nothing, if that ended too early.
+async fn record(
+    mut importer: Importer<'_>,
+    mut news: reading::News<News, ClaudeImportError>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<ImportReport>, ClaudeImportError> {
     let mut total = 0;
     while let Some(received) = news.next().await {
         match received? {
@@ -104,18 +129,18 @@ pub async fn import(
                 others.report(&mut importer.report);
             }
             News::File(file) => importer.begin_file(&file),
-            News::Line { line, hits, done } => {
-                importer.redacted(line.number, &hits);
-                importer.line(line).await?;
-                // A file may have grown since its length was asked for.
-                let total = total.max(done);
-                progress(Progress { done, total });
+            News::Lines(lines) => {
+                for line in lines {
+                    let done = line.done;
+                    importer.line(line).await?;
+                    // A file may have grown since its length was asked for.
+                    let total = total.max(done);
+                    progress(Progress { done, total });
+                }
             }
             News::FileEnd => importer.end_file().await?,
-            News::End => return importer.end().await,
+            News::End => return importer.end().await.map(Some),
         }
     }
-    Err(ClaudeImportError::Interrupted {
-        path: path.to_owned(),
-    })
+    Ok(None)
 }

@@ -109,6 +109,7 @@ impl Importer<'_> {
             name: line.to_owned(),
             requests,
             seen: None,
+            tokens: None,
             model: None,
             load,
             line: spoken.line,

@@ -29,6 +29,8 @@ pub(super) struct Answer<'a> {
     pub(super) talk: &'a Talk,
     pub(super) content: Option<&'a RawValue>,
     pub(super) is_error: bool,
+    /// The tokens of what the model saw, if they were counted ahead.
+    pub(super) tokens: Option<u64>,
     pub(super) at: Timestamp,
     pub(super) line: u64,
     pub(super) load: Load,
@@ -104,6 +106,7 @@ fn unit(
         name: waiting.id.clone(),
         requests: commands,
         seen,
+        tokens: answer.as_ref().and_then(|answer| answer.tokens),
         model: waiting.model.clone(),
         load,
         line,

@@ -30,6 +30,8 @@ pub(super) struct Unit {
     /// The text of its frame that the model saw. Its tokens are counted when
     /// the unit is recorded: most units of a second import never are.
     pub(super) seen: Option<String>,
+    /// How many they are, if they were counted ahead.
+    pub(super) tokens: Option<u64>,
     /// The model that it is due to.
     pub(super) model: Option<String>,
     pub(super) load: Load,
@@ -58,7 +60,8 @@ impl Unit {
         };
         for request in &mut self.requests {
             if let Command::PushFrame(push) = &mut request.command {
-                push.token_estimate = Some(tokens::estimate(&seen));
+                let tokens = self.tokens.unwrap_or_else(|| tokens::estimate(&seen));
+                push.token_estimate = Some(tokens);
                 let tokenizer = tokens::TOKENIZER;
                 let field = format!("frame.token_estimate ({tokenizer} over the text)");
                 self.load.fields.inferred(&field);

@@ -157,6 +157,7 @@ impl Importer<'_> {
             name: open.message.clone(),
             requests: vec![by.request(usage)],
             seen: None,
+            tokens: None,
             model: open.model,
             load,
             line: open.line,

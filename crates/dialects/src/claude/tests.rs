@@ -1,0 +1,185 @@
+//! Reading beside recording: it makes the same log as reading before it.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::Arc;
+
+use annals::projections::Entry;
+use annals_domain::Timestamp;
+use annals_event_log::memory::MemoryLog;
+use annals_event_log::{IdSecret, Position, Query};
+use futures::executor::block_on;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::*;
+
+/// A session with prompts, texts, calls, edits, secrets, lines without a name and lines that
+/// are none, of which some are longer than what is handed over at once.
+fn session(name: &str, lines: usize) -> String {
+    let mut text = json!({ "type": "summary", "summary": name, "leafUuid": "leaf" }).to_string();
+    text.push('\n');
+    for n in 0..lines {
+        let said = |kind: &str, content: Value| {
+            let message = json!({
+                "id": format!("{name}-m{}", n / 4), "role": kind, "model": "model-1",
+                "content": content, "usage": { "input_tokens": n, "output_tokens": 1 },
+            });
+            let second = format!(
+                "2026-01-02T{:02}:{:02}:{:02}Z",
+                n / 3600,
+                n / 60 % 60,
+                n % 60
+            );
+            json!({
+                "type": kind, "uuid": format!("{name}-{n}"), "sessionId": name,
+                "cwd": "/home/ada", "timestamp": second, "message": message,
+            })
+        };
+        let call = format!("{name}-t{}", n / 3);
+        let file =
+            json!({ "file_path": "/home/ada/a.rs", "old_string": "a\n", "new_string": "b\n" });
+        // Longer than what is kept of a text; of a result all is kept.
+        let long = if n < 4 { 600_000 } else { 0 };
+        let line = match n % 12 {
+            0 => said(
+                "user",
+                json!(format!(
+                    "Prompt {n}: use ghp_{}a1B2c3",
+                    "a1B2c3D4e5".repeat(3)
+                )),
+            ),
+            1 | 4 | 7 => said(
+                "assistant",
+                json!([{ "type": "tool_use", "id": call, "name": "Read", "input": file }]),
+            ),
+            10 => said(
+                "assistant",
+                json!([{ "type": "tool_use", "id": call, "name": "Edit", "input": file }]),
+            ),
+            2 | 5 | 8 | 11 => said(
+                "user",
+                json!([{ "type": "tool_result", "tool_use_id": call, "content": "x y ".repeat(long + n * 40 % 9_000) }]),
+            ),
+            3 => said(
+                "assistant",
+                json!([{ "type": "thinking", "thinking": "Hm?" }, { "type": "text", "text": "t ".repeat(long + n * 7_000 % 100_000) }]),
+            ),
+            6 => {
+                json!({ "type": "user", "sessionId": name, "message": { "content": format!("<command-name>{n}") } })
+            }
+            9 if n % 24 == 9 => {
+                json!({ "type": "system", "uuid": format!("{name}-{n}"), "sessionId": name, "content": format!("Said {n}") })
+            }
+            _ => json!({ "type": "novelty", "n": n }),
+        };
+        writeln!(text, "{line}").unwrap();
+        if n % 17 == 0 {
+            text.push_str("\n{ no json\n");
+        }
+    }
+    text
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, lines) in [("b", 700), ("a", 90), ("empty", 0)] {
+        let path = folder.path().join(format!("{name}.jsonl"));
+        fs::write(path, session(name, lines)).unwrap();
+    }
+    // Some of what the first one says, again, and some of it otherwise.
+    let again = session("b", 200).replace("Prompt 36", "Prompt 37");
+    fs::write(folder.path().join("c.jsonl"), again).unwrap();
+    folder
+}
+
+/// An import into a log that had nothing: all entries, the report, and what was told on the way.
+fn import_from(
+    count_ahead: bool,
+    read: impl FnOnce(Reader) -> reading::News<News, ClaudeImportError>,
+) -> (Vec<Entry>, ImportReport, Vec<Progress>) {
+    let names = IdSecret::from_bytes(&[1; 32]).unwrap();
+    let log = MemoryLog::with_id_secret(Uuid::from_u128(7), names.clone());
+    let annals = Annals::over(Arc::new(log));
+    let options = ClaudeOptions::default();
+    let count_ahead = Arc::new(AtomicBool::new(count_ahead));
+    let news = read(Reader {
+        secrets: options.secrets.clone(),
+        names: Some(names),
+        count_ahead: Arc::clone(&count_ahead),
+    });
+    let importer = Importer::new(&annals, &options, count_ahead, "claude".to_owned());
+    let mut told = Vec::new();
+    let mut progress = |progress| told.push(progress);
+    let report = block_on(record(importer, news, &mut progress))
+        .unwrap()
+        .unwrap();
+    let (mut entries, mut next) = (Vec::new(), Some(1));
+    while let Some(from) = next {
+        let page = block_on(annals.log().read(Query::all(Position(from)))).unwrap();
+        for record in &page.records {
+            // When the log took it no two imports share.
+            let recorded_at = Timestamp::EPOCH;
+            let entry = block_on(annals.entry(record)).unwrap();
+            entries.push(Entry {
+                recorded_at,
+                ..entry
+            });
+        }
+        next = page.next;
+    }
+    (entries, report, told)
+}
+
+#[test]
+fn two_threads_make_the_log_that_one_makes() {
+    let folder = folder();
+    let path = folder.path();
+    let one = import_from(false, |reader| read::here(path, &reader));
+    let counted = import_from(true, |reader| read::here(path, &reader));
+    let two = import_from(false, |reader| read::start(path, reader).unwrap());
+    for other in [&counted, &two] {
+        assert_eq!(one.1, other.1, "the reports");
+        assert_eq!(one.2, other.2, "what was told on the way");
+        assert_eq!(one.0.len(), other.0.len());
+        for (one, other) in one.0.iter().zip(&other.0) {
+            assert_eq!(one, other);
+        }
+    }
+    let report = &two.1;
+    assert!(
+        report.events_made > 1_000 && report.broken_count > 40,
+        "{report}"
+    );
+    assert!(report.already_there > 100, "{report}");
+    assert!(
+        !report.redacted.is_empty() && !report.unknown_types.is_empty(),
+        "{report}"
+    );
+}
+
+#[test]
+fn of_what_is_read_ahead_little_is_held() {
+    let folder = folder();
+    let reader = Reader {
+        secrets: Secrets::none(),
+        names: None,
+        count_ahead: Arc::default(),
+    };
+    let mut news = read::here(folder.path(), &reader);
+    let (mut parts, mut done) = (0, 0);
+    while let Some(received) = block_on(news.next()) {
+        if let News::Lines(lines) = received.unwrap() {
+            let Some(last) = lines.last() else { continue };
+            assert!(lines.len() <= 64);
+            // A part ends with the line that makes it as long as it may be.
+            let before_last = lines.iter().nth_back(1).map_or(done, |line| line.done);
+            assert!(before_last.saturating_sub(done) < 256 * 1024);
+            (parts, done) = (parts + 1, last.done);
+        }
+    }
+    assert!(parts > 20, "{parts}");
+}
