@@ -89,7 +89,7 @@ fn work(commands: &mut Vec<Command>, first: u128, call: u128) {
             "pipeline": of(PIPELINE), "kind": "tool_call", "summary": summary, "token_estimate": 120,
         })),
     ]);
-    if call % 4 == 0 {
+    if call.is_multiple_of(4) {
         commands.push(command(
             "record_usage",
             &json!({

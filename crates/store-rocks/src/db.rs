@@ -111,6 +111,17 @@ impl Db {
             .map_err(|error| self.read_error(&error))
     }
 
+    /// Several values by ascending keys, without copying them. It costs less than one after another.
+    pub(crate) fn get_sorted<K: AsRef<[u8]>>(
+        &self,
+        column: &ColumnFamily,
+        keys: &[K],
+    ) -> impl Iterator<Item = Result<Option<DBPinnableSlice<'_>>, ReadError>> {
+        let found = self.rocks.batched_multi_get_cf(column, keys, true);
+        let found = found.into_iter();
+        found.map(|value| value.map_err(|error| self.read_error(&error)))
+    }
+
     /// An iterator over the keys within `bounds`. Ask [`Db::check`] when it ends.
     pub(crate) fn iterate(
         &self,

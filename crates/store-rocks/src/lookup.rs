@@ -169,14 +169,26 @@ fn records_of(
     forward: bool,
 ) -> Result<Vec<Record>, ReadError> {
     let read = |runs: &[Run]| -> Result<Vec<Record>, ReadError> {
-        let mut chunks = Chunks::new(view);
         let mut records = Vec::new();
-        for run in runs {
-            let mut found = chunks.run(run, |chunk| run_records(chunk, index, run))?;
+        let mut take = |run: &Run, chunk: Option<&[u8]>| -> Result<(), ReadError> {
+            let mut found = run_records(chunk, index, run)?;
             if !forward {
                 found.reverse();
             }
             records.append(&mut found);
+            Ok(())
+        };
+        if forward && are_scattered(runs) {
+            let keys: Vec<_> = runs.iter().map(|run| keys::record(run.chunk)).collect();
+            let chunks = view.db.get_sorted(view.columns.records, &keys);
+            for (run, chunk) in runs.iter().zip(chunks) {
+                take(run, chunk?.as_deref())?;
+            }
+        } else {
+            let mut chunks = Chunks::new(view);
+            for run in runs {
+                chunks.run(run, |chunk| take(run, chunk))?;
+            }
         }
         Ok(records)
     };
@@ -186,6 +198,15 @@ fn records_of(
     let parts = runs.par_chunks(RUNS_OF_A_THREAD).map(read);
     let parts: Vec<Vec<Record>> = parts.collect::<Result<_, _>>()?;
     Ok(parts.into_iter().flatten().collect())
+}
+
+/// Whether no run's chunk is the one behind the chunk of the run before it.
+fn are_scattered(runs: &[Run]) -> bool {
+    let follows = |pair: &[Run]| match pair {
+        [run, next] => next.chunk == run.behind(),
+        _ => false,
+    };
+    !runs.windows(2).any(follows)
 }
 
 /// Chunks that are read one after another.
@@ -221,8 +242,7 @@ impl<'a> Chunks<'a> {
         take: impl FnOnce(Option<&[u8]>) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
         let follows = self.next == Some(run.chunk);
-        let behind = run.chunk.0 + u64::from(run.index) + u64::from(run.count);
-        self.next = Some(Position(behind));
+        self.next = Some(run.behind());
         let (db, key) = (self.view.db, keys::record(run.chunk));
         let records = self.view.columns.records;
         self.following = if follows {

@@ -32,6 +32,13 @@ pub(crate) struct Run {
     pub(crate) index: u32,
 }
 
+impl Run {
+    /// Where the next chunk begins, if the run ends its chunk.
+    pub(crate) fn behind(&self) -> Position {
+        Position(self.chunk.0 + u64::from(self.index) + u64::from(self.count))
+    }
+}
+
 pub(crate) const STREAM_RUN: usize = 16;
 pub(crate) const TYPE_RUN: usize = 8;
 const REQUESTED: usize = 65;

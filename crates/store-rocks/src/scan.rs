@@ -13,7 +13,7 @@ use crate::{chunk, keys};
 const PARALLEL_FROM: usize = 2_000;
 /// Chunks that are decoded at a time: about a thousand records, so that handing
 /// them to another thread costs little beside it.
-const CHUNKS_AT_A_TIME: usize = 8;
+const CHUNKS_AT_A_TIME: usize = 64;
 
 /// Consecutive records of a chunk.
 struct Span {
