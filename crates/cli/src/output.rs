@@ -284,6 +284,21 @@ pub(crate) fn short(id: Uuid) -> String {
     digits.get(24..).unwrap_or_default().to_owned()
 }
 
+/// What an object goes by in a command that is printed for somebody to run: its alias, if no shell
+/// and no parser of options takes that for anything but a word, or else its whole id, for the short one may
+/// be that of several objects.
+pub(crate) fn in_command(alias: Option<&str>, id: Uuid) -> String {
+    match alias.filter(|alias| is_plain_word(alias)) {
+        Some(alias) => alias.to_owned(),
+        None => id.to_string(),
+    }
+}
+
+fn is_plain_word(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    !text.is_empty() && !text.starts_with('-') && text.bytes().all(is_plain)
+}
+
 /// A time to the second.
 pub(crate) fn when(time: Timestamp) -> String {
     time.to_utc().format("%Y-%m-%d %H:%M:%SZ").to_string()
@@ -365,5 +380,21 @@ mod tests {
     #[test]
     fn short_ids_are_the_last_digits() {
         assert_eq!(short(Uuid::from_u128(0x1234_5678_9abc_def0)), "9abcdef0");
+    }
+
+    #[test]
+    fn a_command_has_a_plain_alias_or_the_whole_id() {
+        let id = Uuid::from_u128(0x1234_5678_9abc_def0);
+        for plain in ["auth", "fix-login_2.1", "A", "..", "2"] {
+            assert_eq!(in_command(Some(plain), id), plain);
+        }
+        let others = [
+            "a;b", "$(a)", "${IFS}", "a'b", "a\"b", "*", "#a", "a#", "-a", "--", "a|b", "a&b", "a>b", "~a",
+            "`a`", "!a", "{a,b}", "[a]", "a?", "a=b", "%a", "a:b", "\u{e9}", "",
+        ];
+        for other in others {
+            assert_eq!(in_command(Some(other), id), id.to_string(), "{other:?}");
+        }
+        assert_eq!(in_command(None, id), id.to_string());
     }
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::cli;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, Style, counted, short, when};
+use crate::output::{Output, Style, counted, in_command, short, when};
 
 pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
@@ -56,7 +56,8 @@ fn name(entry: &InboxEntry) -> String {
 
 /// The commands that take an intent out of the inbox, the likeliest first.
 fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
-    let name = name(entry);
+    let alias = entry.row.aliases.first().map(String::as_str);
+    let name = in_command(alias, entry.id());
     let reason = entry.reasons.first().copied();
     let answers = details.questions.iter();
     let answers =

@@ -12,7 +12,7 @@ use crate::cli::{self, Observe, Process};
 use crate::commands::{classify, intake};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, Style, short, when};
+use crate::output::{Output, Style, in_command, short, when};
 
 pub(crate) async fn observe(args: &Observe, context: &mut Context) -> Result<(), CliError> {
     let text = classify::text(&args.text, &context.output)?;
@@ -100,7 +100,8 @@ fn name(noticed: &Noticed) -> String {
 
 /// The commands that settle an open observation, the likeliest first.
 fn resolving(noticed: &Noticed) -> Vec<String> {
-    let name = name(noticed);
+    let alias = noticed.row.aliases.first().map(String::as_str);
+    let name = in_command(alias, noticed.row.id);
     match noticed.view.processed {
         Some(_) => Vec::new(),
         None => vec![
