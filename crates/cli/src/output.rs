@@ -389,8 +389,8 @@ mod tests {
             assert_eq!(in_command(Some(plain), id), plain);
         }
         let others = [
-            "a;b", "$(a)", "${IFS}", "a'b", "a\"b", "*", "#a", "a#", "-a", "--", "a|b", "a&b", "a>b", "~a",
-            "`a`", "!a", "{a,b}", "[a]", "a?", "a=b", "%a", "a:b", "\u{e9}", "",
+            "a;b", "$(a)", "${IFS}", "a'b", "a\"b", "*", "#a", "a#", "-a", "--", "a|b", "a&b",
+            "a>b", "~a", "`a`", "!a", "{a,b}", "[a]", "a?", "a=b", "%a", "a:b", "\u{e9}", "",
         ];
         for other in others {
             assert_eq!(in_command(Some(other), id), id.to_string(), "{other:?}");

@@ -122,7 +122,15 @@ pub(super) fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
 #[test]
 fn the_inbox_prints_commands_that_are_one_command_each_and_name_one_intent() {
     let place = Place::with_log();
-    let aliases = ["fix;id", "a$(id)", "it's", "-rf", "#top", "{a,b}", "plain-1.2"];
+    let aliases = [
+        "fix;id",
+        "a$(id)",
+        "it's",
+        "-rf",
+        "#top",
+        "{a,b}",
+        "plain-1.2",
+    ];
     for alias in aliases {
         let alias = format!("--alias={alias}");
         place
@@ -130,7 +138,10 @@ fn the_inbox_prints_commands_that_are_one_command_each_and_name_one_intent() {
             .ok();
     }
     // Their last eight digits are the same, so that these mean neither.
-    let twins = ["1111aaaa-0000-7000-8000-0000aaaaaaaa", "2222bbbb-0000-7000-8000-0000aaaaaaaa"];
+    let twins = [
+        "1111aaaa-0000-7000-8000-0000aaaaaaaa",
+        "2222bbbb-0000-7000-8000-0000aaaaaaaa",
+    ];
     for id in twins {
         let command = json!({
             "command": "submit_intent", "id": id, "prompt": "Do it", "source": "audit", "risk": "high",
