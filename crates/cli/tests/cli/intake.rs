@@ -118,6 +118,58 @@ pub(super) fn submit(place: &Place, alias: &str, more: &[&str], text: &str) {
     place.run(&args).ok();
 }
 
+/// Who runs what the inbox says runs that command, and it means the intent that it is printed for.
+#[test]
+fn the_inbox_prints_commands_that_are_one_command_each_and_name_one_intent() {
+    let place = Place::with_log();
+    let aliases = [
+        "fix;id",
+        "a$(id)",
+        "it's",
+        "-rf",
+        "#top",
+        "{a,b}",
+        "plain-1.2",
+    ];
+    for alias in aliases {
+        let alias = format!("--alias={alias}");
+        place
+            .run(&["submit", &alias, "--risk", "high", "Do it"])
+            .ok();
+    }
+    // Their last eight digits are the same, so that these mean neither.
+    let twins = [
+        "1111aaaa-0000-7000-8000-0000aaaaaaaa",
+        "2222bbbb-0000-7000-8000-0000aaaaaaaa",
+    ];
+    for id in twins {
+        let command = json!({
+            "command": "submit_intent", "id": id, "prompt": "Do it", "source": "audit", "risk": "high",
+            "actor": {"kind": "agent", "id": "bot"},
+        });
+        place.run_with(&["apply"], &command.to_string()).ok();
+    }
+    let waiting = place.run(&["inbox", "--json"]).ok().lines();
+    assert_eq!(waiting.len(), aliases.len() + twins.len());
+    let printed = place.run(&["inbox"]).ok().stdout;
+    for entry in &waiting {
+        let id = entry["id"].as_str().unwrap();
+        let name = match entry["alias"].as_str() {
+            Some(alias @ "plain-1.2") => alias,
+            _ => id,
+        };
+        let resolve = [
+            format!("annals approve {name}"),
+            format!("annals reject {name} --reason TEXT"),
+        ];
+        assert_eq!(entry["resolve"], json!(resolve));
+        for command in resolve {
+            assert!(printed.contains(&format!("  -> {command}\n")), "{printed}");
+        }
+        place.run(&["approve", name, "--actor", "human:eve"]).ok();
+    }
+}
+
 #[test]
 fn what_waits_is_in_the_inbox_the_oldest_first_with_what_resolves_it() {
     let place = Place::with_log();

@@ -4,7 +4,7 @@
 //! another policy. The order of its questions and its words are those of the
 //! contracts (docs/spec/contracts.md).
 
-use super::refspec::{Source, Target, is_branch, is_same, may_be, source, target};
+use super::refspec::{Source, Target, is_branch, is_pushed_as, may_be, source, target};
 use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
 };
@@ -53,6 +53,8 @@ pub enum Unsaid {
     Files,
     /// Whether what is pushed is what is checked out, which tests ran on.
     Source,
+    /// Which branch a push changes.
+    Destination,
 }
 
 impl Unsaid {
@@ -61,14 +63,14 @@ impl Unsaid {
         match self {
             Unsaid::Branch => "branch",
             Unsaid::Files => "files",
-            Unsaid::Source => "branchName",
+            Unsaid::Source | Unsaid::Destination => "branchName",
         }
     }
 
     /// The rule that the command may break.
     pub(super) fn rule(self) -> RejectionRule {
         match self {
-            Unsaid::Branch => RejectionRule::ProtectedBranch,
+            Unsaid::Branch | Unsaid::Destination => RejectionRule::ProtectedBranch,
             Unsaid::Files => RejectionRule::TooManyFiles,
             Unsaid::Source => RejectionRule::TestsRequired,
         }
@@ -89,6 +91,10 @@ impl Unsaid {
                 "the session's policy requires tests before a push, which ran on what is checked out, \
                  and this session created no branch in the repository, so that another one may be \
                  pushed: push what is checked out, as HEAD:BRANCH"
+            }
+            Unsaid::Destination => {
+                "the session's policy protects branches, and it is not known which branch this would \
+                 change: name it, as HEAD:BRANCH"
             }
         };
         Refusal::invalid(self.field(), reason)
@@ -259,7 +265,9 @@ fn untested(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> 
     };
     match current(session, facts, None) {
         Changed::Unsaid => Some(Violation::Unsaid(Unsaid::Source)),
-        Changed::Named(on) if pushed.is_some_and(|it| on.iter().all(|on| is_same(on, it))) => None,
+        Changed::Named(on) if pushed.is_some_and(|it| on.iter().all(|on| is_pushed_as(on, it))) => {
+            None
+        }
         _ => untested,
     }
 }
@@ -272,6 +280,9 @@ fn protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) ->
     }
     match branch(session, facts) {
         Changed::None => return None,
+        Changed::Unsaid if facts.kind == CommandKind::Push => {
+            return Some(Violation::Unsaid(Unsaid::Destination));
+        }
         Changed::Unsaid => return Some(Violation::Unsaid(Unsaid::Branch)),
         Changed::Named(names) if !names.iter().any(|name| is_protected(policy, name)) => {
             return None;
@@ -287,7 +298,7 @@ enum Changed<'a> {
     None,
     /// One that goes by one of these names.
     Named(Vec<&'a str>),
-    /// The branch that the repository is on, which is not known.
+    /// The branch that the repository is on, which is not known; or that of a push that names none.
     Unsaid,
     /// Its name is not understood.
     Unknown,
@@ -306,12 +317,9 @@ fn branch<'a>(session: &'a Session, facts: &'a CommandFacts) -> Changed<'a> {
         (CommandKind::Commit, said) => current(session, facts, said),
         (CommandKind::CreateBranch | CommandKind::Push, Some(text)) => match target(text) {
             Target::Ref(name) => Changed::Named(vec![name]),
-            Target::Head if facts.kind == CommandKind::Push => {
-                match current(session, facts, None) {
-                    // A push has no field to say it in but the branch's name.
-                    Changed::Unsaid => Changed::Unknown,
-                    known => known,
-                }
+            Target::Head if facts.kind == CommandKind::Push => current(session, facts, None),
+            Target::Unknown if facts.kind == CommandKind::Push && text.is_empty() => {
+                Changed::Unsaid
             }
             Target::Head | Target::Unknown => Changed::Unknown,
         },

@@ -73,9 +73,11 @@ pub(super) fn is_branch(name: &str) -> bool {
     is_ref_name(name) && !is_hash && (own.is_some() || !is_another())
 }
 
-/// Whether two names are of one branch for certain.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
-    full(one) == full(other)
+/// Whether a push of a name sends this branch, which is there. Where `topic` is, git takes `heads/topic`
+/// for it.
+pub(super) fn is_pushed_as(branch: &str, name: &str) -> bool {
+    let short = name.strip_prefix("heads/");
+    full(branch) == full(name) || short.is_some_and(|short| full(branch) == full(short))
 }
 
 /// The full name of a branch.

@@ -142,9 +142,9 @@ fn can_be_one_file(path: &str) -> bool {
 }
 
 /// How many files a commit changes, by the list of its caller and the paths that it includes; nothing,
-/// where the list is empty and what it includes is not.
+/// where the list is empty and what it includes is not: any path may be a folder or a pattern.
 fn count(files: &[String], included: &[String]) -> Option<u32> {
-    if files.is_empty() && !included.iter().all(|path| can_be_one_file(path)) {
+    if files.is_empty() && !included.is_empty() {
         return None;
     }
     let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
@@ -164,6 +164,15 @@ fn check_file(path: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("files", reason))
 }
 
+/// What only a push may say is no part of a branch's name.
+fn check_new_branch(name: &str) -> Result<(), Refusal> {
+    if !name.contains(':') && !name.starts_with('+') {
+        return Ok(());
+    }
+    let reason = format!("{name:?} is no name of a branch: one has no colon, and no plus in front");
+    Err(Refusal::invalid("branchName", reason))
+}
+
 impl AgentCommand {
     /// What the gate looks at.
     pub fn facts(&self) -> CommandFacts {
@@ -178,7 +187,8 @@ impl AgentCommand {
         facts
     }
 
-    /// Checks that only a commit says what only a commit has, and that its files are files.
+    /// Checks that only a commit says what only a commit has, that its files are files, and that a branch
+    /// that is created has a name.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].
@@ -187,6 +197,9 @@ impl AgentCommand {
             ("branch", self.branch.is_some()),
             ("files", self.files.is_some()),
         ];
+        if let CommandBody::CreateBranch(body) = &self.body {
+            check_new_branch(&body.branch_name)?;
+        }
         match said.into_iter().find(|(_, is_said)| *is_said) {
             Some((field, _)) if self.body.kind() != CommandKind::Commit => {
                 let reason = format!("it is said of a Commit, and this is a {}", self.body.kind());

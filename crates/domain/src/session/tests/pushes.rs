@@ -146,6 +146,8 @@ fn tests_count_for_the_branch_that_they_ran_on() {
             "topic",
             "+topic",
             "refs/heads/topic",
+            "heads/topic",
+            "+heads/topic:elsewhere",
             "topic:elsewhere",
             "HEAD",
             "HEAD:elsewhere",
@@ -156,6 +158,8 @@ fn tests_count_for_the_branch_that_they_ran_on() {
         }
         for pushed in [
             "x:topic",
+            "heads/x",
+            "refs/heads/heads/topic",
             "+x:topic",
             "x",
             "refs/tags/topic:topic",

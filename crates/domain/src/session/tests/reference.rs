@@ -575,7 +575,7 @@ impl Plain {
         match body {
             CommandBody::CreateBranch(body) => vec![short(&body.branch_name)],
             CommandBody::Push(body) => match body.branch_name.as_str() {
-                "HEAD" => vec![self.created("/app").unwrap_or(ANY)],
+                "HEAD" => vec![self.created("/app").unwrap_or(UNSAID)],
                 refspec => pushed(refspec).unwrap_or_else(|| vec![short(refspec)]),
             },
             CommandBody::Commit(body) => {

@@ -27,18 +27,13 @@ fn no_refspec_passes_a_protected_branch() {
         "heads/main",
         "work:heads/main",
         "refs/heads/*:refs/heads/*",
-        "HEAD",
-        "@",
         "-d",
         "work main",
-        "",
     ] {
         assert_eq!(stage.verdict(push(refspec)), PROTECTED, "{refspec}");
-        assert_eq!(
-            stage.verdict(create_branch(refspec)),
-            PROTECTED,
-            "{refspec}"
-        );
+    }
+    for name in ["--all", "heads/main", "HEAD", "@", "-d", "work main", ""] {
+        assert_eq!(stage.verdict(create_branch(name)), PROTECTED, "{name}");
     }
     for refspec in [
         "main:work",
@@ -99,6 +94,32 @@ fn a_commit_says_its_branch_where_branches_are_protected() {
 }
 
 #[test]
+fn a_push_says_its_branch_where_branches_are_protected() {
+    let stage = Stage::under(protects());
+    for text in ["HEAD", "@", "+HEAD", ""] {
+        stage.check_invalid(submit(1, push(text)), "branchName", "as HEAD:BRANCH");
+    }
+    assert_eq!(stage.verdict(push("HEAD:work")), "CommandAccepted");
+    let known = stage
+        .after(submit(2, create_branch("work")))
+        .after(succeeds(2));
+    assert_eq!(known.verdict(push("HEAD")), "CommandAccepted");
+    known.check_invalid(submit(1, push("")), "branchName", "as HEAD:BRANCH");
+}
+
+#[test]
+fn what_a_push_says_is_no_name_of_a_new_branch() {
+    for policy in [anything(), protects()] {
+        let stage = Stage::under(policy);
+        for name in ["HEAD:x", "+x", "x:", ":", "+"] {
+            let says = "no colon, and no plus in front";
+            stage.check_invalid(submit(1, create_branch(name)), "branchName", says);
+        }
+        assert_eq!(stage.verdict(create_branch("a+b")), "CommandAccepted");
+    }
+}
+
+#[test]
 fn a_commit_lists_its_files_where_they_are_limited() {
     let stage = Stage::under(PolicyProfile {
         max_files_per_commit: Some(2),
@@ -145,6 +166,10 @@ fn an_empty_list_of_files_does_not_stand_for_folders_or_patterns() {
         &["."][..],
         &["src/"],
         &["a", "*.rs"],
+        &["src"],
+        &["[ab]"],
+        &["-A"],
+        &["a", "b"],
         &["src/."],
         &[".."],
         &[":/"],
@@ -154,11 +179,9 @@ fn an_empty_list_of_files_does_not_stand_for_folders_or_patterns() {
         let listed = stage.clone().when(of(included, &["a"]));
         assert_eq!(listed.last().unwrap(), "1 accepted", "{included:?}");
     }
-    // A commit of nothing changes nothing, and what is included by name counts.
-    for included in [&[][..], &["a", "b"]] {
-        let said = stage.clone().when(of(included, &[]));
-        assert_eq!(said.last().unwrap(), "1 accepted", "{included:?}");
-    }
+    // A commit of nothing changes nothing.
+    let said = stage.clone().when(of(&[], &[]));
+    assert_eq!(said.last().unwrap(), "1 accepted");
     // Where files are not limited, nothing need be said.
     let said = Stage::under(anything()).when(of(&["."], &[]));
     assert_eq!(said.last().unwrap(), "1 accepted");
