@@ -223,6 +223,7 @@ impl Annals {
             Naming::TaskIntent => Relation::TaskIntent,
             Naming::TaskParent => Relation::TaskParent,
             Naming::RunTask => Relation::RunTask,
+            Naming::RunPlan => Relation::RunPlan,
         };
         self.naming(target, relation, usize::MAX).await
     }

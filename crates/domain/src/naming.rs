@@ -26,6 +26,8 @@ pub enum Naming {
     TaskParent,
     /// The task that runs are attempts at.
     RunTask,
+    /// The plan that runs carry out.
+    RunPlan,
 }
 
 /// What an event makes the object of its stream name.
@@ -43,10 +45,10 @@ pub(crate) fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
                 .flat_map(|task| of_task(task.intent, task.parent))
                 .collect()
         }
-        AnyEvent::Run(run::Event::Created(event)) => vec![(Naming::RunTask, event.task.0)],
+        AnyEvent::Run(run::Event::Created(event)) => of_run(event.task, event.plan),
         AnyEvent::Run(run::Event::Adopted(event)) => {
             let object = event.object.iter();
-            object.map(|run| (Naming::RunTask, run.task.0)).collect()
+            object.flat_map(|run| of_run(run.task, run.plan)).collect()
         }
         AnyEvent::Intent(_)
         | AnyEvent::Task(_)
@@ -102,4 +104,10 @@ fn of_task(intent: Option<IntentId>, parent: Option<TaskId>) -> Vec<(Naming, Uui
     let intent = intent.map(|intent| (Naming::TaskIntent, intent.0));
     let parent = parent.map(|parent| (Naming::TaskParent, parent.0));
     intent.into_iter().chain(parent).collect()
+}
+
+fn of_run(task: TaskId, plan: Option<PlanId>) -> Vec<(Naming, Uuid)> {
+    let mut named = plans(Naming::RunPlan, plan);
+    named.push((Naming::RunTask, task.0));
+    named
 }

@@ -7,7 +7,10 @@ mod lines;
 use uuid::Uuid;
 
 use super::*;
-use crate::intent::{ActivateIntent, AdoptedStatus, CancelIntent, IntentStatus};
+use crate::intent::{
+    ActivateIntent, AdoptedStatus, ApproveIntent, CancelIntent, IntentStatus, Risk, Source,
+    SubmitIntent,
+};
 use crate::pipeline::{AdoptedFrame, AdoptedPipeline, FrameKind, PushFrame};
 use crate::plan::{
     AdoptedPlan, AdoptedStep, AdoptedStepStatus, SetStepStatus, StepStatus, StoredStep,
@@ -334,5 +337,55 @@ fn no_number_of_an_adopted_frame_is_given_away_again() {
             panic!("a frame");
         };
         assert_eq!(pushed.frame_id, FrameId(expected), "{next} {frames:?}");
+    }
+}
+
+#[test]
+fn work_by_an_adopted_run_waits_for_the_approval_of_an_intent_of_ours() {
+    let (of, by) = (TaskId(Uuid::from_u128(2)), IntentId(Uuid::from_u128(3)));
+    let mut begun = run(RunStatus::Created);
+    if let AnyEvent::Run(run::Event::Adopted(adopted)) = &mut begun
+        && let Some(object) = &mut adopted.object
+    {
+        object.task = of;
+    }
+    let given = Given::new()
+        .command(SubmitIntent {
+            id: Some(by),
+            risk: Some(Risk::High),
+            ..SubmitIntent::new(Source::Audit, "another way to log in")
+        })
+        .command(CreateTask {
+            id: Some(of),
+            intent: Some(by),
+            ..CreateTask::new("work")
+        })
+        .event(stream(StreamKind::Run, 1), begun);
+    let run = RunId(OWN);
+    let work = |number: usize| -> crate::Command {
+        match number {
+            0 => run::StartPatching { run }.into(),
+            1 => run::ProposePatchSet::new(run, DiffFormat::Unified).into(),
+            _ => run::StartValidation { run }.into(),
+        }
+    };
+    let patching = || AnyEvent::Run(run::PatchingStarted {}.into());
+    let patched = given.clone().event(run.stream(), patching());
+    for (given, number) in [(&given, 0), (&patched, 1), (&patched, 2)] {
+        let says = given.decide(work(number)).unwrap_err().to_string();
+        assert!(says.contains("approve_intent"), "{says}");
+    }
+    // It may end, and begin once somebody approved it.
+    let fail = run::FailRun {
+        run,
+        error: "nobody asked".into(),
+    };
+    assert!(given.decide(fail).is_ok());
+    let mut given = given.command(ApproveIntent {
+        intent: by,
+        reason: None,
+    });
+    for number in 0..3 {
+        given.execute(work(number));
     }
 }

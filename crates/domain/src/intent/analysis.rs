@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::decide::emit;
-use super::intake::{
-    asked, decomposed, open_intent, propose, refuse_ancestors, require_ready, started,
-};
+use super::intake::{asked, decomposed, open_intent, propose, require_ready, started};
 use super::parts::in_order;
+use super::rings::refuse_rings;
 use super::{Analyzed, Risk, Source, Stage, SubmitIntent, WorkType};
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -429,7 +428,7 @@ fn waited_for(
             depends_on.push(other);
         }
     }
-    refuse_ancestors(world, parent, "child_intents.depends_on", &depends_on)?;
+    refuse_rings(world, parent, "child_intents.depends_on", &depends_on)?;
     Ok(depends_on)
 }
 

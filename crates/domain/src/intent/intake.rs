@@ -1,10 +1,10 @@
 //! What is accepted of an intent on its second axis, and what happens then.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::decide::emit;
 use super::parts::status_in;
+use super::rings::refuse_rings;
 use super::{
     Activated, AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver,
     ClarificationAnswered, ClarificationRequested, Classification, Classified, Decomposed,
@@ -54,7 +54,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     if let Some(parent) = command.child_of {
         let state = world.intent(parent)?;
         require_open(parent, &state, "submit_intent with it as child_of")?;
-        refuse_ancestors(world, parent, "depends_on", &command.depends_on)?;
+        refuse_rings(world, parent, "depends_on", &command.depends_on)?;
         if state.stage == Stage::Approved {
             events.push(started(parent));
         }
@@ -69,24 +69,6 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
         )?);
     }
     Ok(events)
-}
-
-/// An intent that waits for one that it is a part of would wait for ever.
-pub(super) fn refuse_ancestors(
-    world: &mut World,
-    parent: IntentId,
-    field: &'static str,
-    depends_on: &[IntentId],
-) -> Result<(), DecideError> {
-    let (mut next, mut seen) = (Some(parent), HashSet::new());
-    while let Some(id) = next.filter(|id| seen.insert(*id)) {
-        if depends_on.contains(&id) {
-            let reason = format!("it would be a part of {id}, which waits for its parts");
-            return Err(Refusal::invalid(field, reason).into());
-        }
-        next = world.intent_if_any(id)?.and_then(|state| state.child_of);
-    }
-    Ok(())
 }
 
 /// That an intent was split.
@@ -454,6 +436,18 @@ pub(super) fn require_let_go(
         return Err(refuse(id, "proposed", asked, allowed));
     }
     Ok(())
+}
+
+/// The same of an intent that nobody may have.
+pub(crate) fn require_let_go_if_any(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    match world.intent_if_any(id)? {
+        Some(state) => require_let_go(id, &state, asked),
+        None => Ok(()),
+    }
 }
 
 /// What beginning a run of a task means for its intent: that work began, if it

@@ -15,6 +15,7 @@ mod names;
 mod open_work;
 mod parts;
 pub(crate) mod rerun;
+mod rings;
 mod tasks;
 
 #[cfg(test)]

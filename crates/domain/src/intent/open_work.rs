@@ -1,7 +1,7 @@
 //! What of an intent is still open, and how it ends with the intent.
 
 use super::parts::status_in;
-use super::tasks::tasks_of;
+use super::tasks::{intents_of_task, tasks_of};
 use super::{ApprovalStatus, ClarificationAnswered, Standing, State};
 use crate::pieces::Pieces;
 use crate::plan::{self, StepStatus, StepStatusChanged};
@@ -33,27 +33,28 @@ pub(super) fn open_work(
     intent: &State,
 ) -> Result<OpenWork, DecideError> {
     let (of_it, plans) = tasks_of(world, id, intent)?;
-    let (mut tasks, mut runs) = (Vec::new(), Vec::new());
+    let mut open = OpenWork {
+        tasks: Vec::new(),
+        runs: Vec::new(),
+        steps: steps(world, &plans)?,
+        questions: intent.unanswered.iter().copied().collect(),
+        children: children(world, intent)?,
+    };
     for id in of_it {
         let Some(task) = world.task_if_any(id)? else {
             continue;
         };
-        if matches!(task.status, task::Status::Draft | task::Status::Running) {
-            tasks.push((id, task.status));
-        }
+        open.add_task(id, task.status);
         for run in runs_of(world, id, &task)? {
-            let found = world.run_if_any(run)?;
-            let open = found.filter(|it| it.is_unfinished());
-            runs.extend(open.map(|it| (run, it.status)));
+            if let Some(state) = world.run_if_any(run)? {
+                open.add_run(run, state.status);
+            }
         }
     }
-    Ok(OpenWork {
-        tasks,
-        runs,
-        steps: steps(world, &plans)?,
-        questions: intent.unanswered.iter().copied().collect(),
-        children: children(world, intent)?,
-    })
+    for plan in &plans {
+        open.add_runs_of_plan(world, *plan)?;
+    }
+    Ok(open)
 }
 
 /// The attempts at a task: those that it knows, and those that imports brought.
@@ -102,6 +103,40 @@ fn children(
 }
 
 impl OpenWork {
+    fn add_task(&mut self, id: TaskId, status: task::Status) {
+        let is_open = matches!(status, task::Status::Draft | task::Status::Running);
+        if is_open && !self.tasks.contains(&(id, status)) {
+            self.tasks.push((id, status));
+        }
+    }
+
+    fn add_run(&mut self, id: RunId, status: run::Status) {
+        if status.is_unfinished() && !self.runs.contains(&(id, status)) {
+            self.runs.push((id, status));
+        }
+    }
+
+    /// The runs that carry out a plan, whatever their tasks are. A task that is
+    /// nobody's goes with its run: that of another intent does not end with this one.
+    fn add_runs_of_plan(&mut self, world: &mut World, plan: PlanId) -> Result<(), DecideError> {
+        for run in world.naming(Naming::RunPlan, plan.0)? {
+            let run = RunId(run);
+            let state = world.run_if_any(run)?;
+            let open = state.filter(|it| it.plan == Some(plan) && it.is_unfinished());
+            let Some(state) = open else {
+                continue;
+            };
+            self.add_run(run, state.status);
+            if let Some(id) = state.task
+                && intents_of_task(world, id)?.is_empty()
+                && let Some(task) = world.task_if_any(id)?
+            {
+                self.add_task(id, task.status);
+            }
+        }
+        Ok(())
+    }
+
     fn is_empty(&self) -> bool {
         self.tasks.is_empty()
             && self.runs.is_empty()

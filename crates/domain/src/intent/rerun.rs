@@ -7,7 +7,8 @@ use uuid::Uuid;
 use super::decide::emit;
 use super::intake::{instructed, open_intent};
 use super::parts::{in_order, status_in};
-use super::{ApprovalStatus, RerunIntent, RerunRequested, Standing};
+use super::tasks::tasks_of;
+use super::{ApprovalStatus, RerunIntent, RerunRequested, Standing, State};
 use crate::pieces::Pieces;
 use crate::task::{self, CreateTask};
 use crate::world::{Decided, World};
@@ -15,7 +16,7 @@ use crate::{DecideError, IntentId, Kind, Meta, Refusal, TaskId};
 
 pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> Decided {
     let id = command.intent;
-    open_intent(world, id, "rerun_intent")?;
+    let state = open_intent(world, id, "rerun_intent")?;
     let status = status_in(world, id)?;
     if !matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
         return Err(Refusal::Transition {
@@ -27,7 +28,7 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         }
         .into());
     }
-    let failed = failed_tasks(world, id)?;
+    let failed = failed_tasks(world, id, &state)?;
     let of = |old: TaskId| TaskId(Uuid::new_v5(&meta.new_id, old.0.as_bytes()));
     let successors: BTreeMap<TaskId, TaskId> = failed.iter().map(|old| (*old, of(*old))).collect();
     let superseded = failed.clone();
@@ -66,14 +67,19 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
     Ok(events)
 }
 
-/// The tasks of an intent that failed and that no other one stands for, in the
-/// order in which they were added.
-fn failed_tasks(world: &mut World, id: IntentId) -> Result<Vec<TaskId>, DecideError> {
+/// The tasks of an intent that failed and that no other one stands for: those that
+/// it was told of, in the order in which they were added, and all else that is work
+/// on it. What is tried anew would wait for these for ever.
+fn failed_tasks(
+    world: &mut World,
+    id: IntentId,
+    intent: &State,
+) -> Result<Vec<TaskId>, DecideError> {
     let mut failed = Vec::new();
-    for task in &world.intent(id)?.tasks {
-        let state = world.task_if_any(*task)?;
+    for task in tasks_of(world, id, intent)?.0 {
+        let state = world.task_if_any(task)?;
         if state.and_then(|it| it.standing()) == Some(Standing::Failed) {
-            failed.push(*task);
+            failed.push(task);
         }
     }
     if failed.is_empty() {

@@ -336,7 +336,9 @@ pub(crate) fn set_step_status(world: &mut World, command: &SetStepStatus, _: &Me
     // What goes on already may end.
     if command.status == StepStatus::Progressing {
         let asked = "set_step_status progressing in a plan of it";
-        require_open_intents(world, command.plan, asked)?;
+        for intent in require_open_intents(world, command.plan, asked)? {
+            intent::intake::require_let_go_if_any(world, intent, asked)?;
+        }
     }
     if !current.may_become(command.status) {
         let (asked, allowed) = allowed_before(command.status);

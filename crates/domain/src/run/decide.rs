@@ -210,6 +210,18 @@ fn require_unfinished(
     Err(refuse(run, state.status, asked, "created, patching or validating").into())
 }
 
+/// Demands that no intent of the task of a run waits for an approval. One that was
+/// begun here asked that when it began, and one that an import brought never did.
+fn require_let_go(world: &mut World, run: &State, asked: &'static str) -> Result<(), DecideError> {
+    let Some(task) = run.task.filter(|_| run.is_adopted) else {
+        return Ok(());
+    };
+    for intent in intent::intents_of_task(world, task)? {
+        intent::intake::require_let_go_if_any(world, intent, asked)?;
+    }
+    Ok(())
+}
+
 pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &Meta) -> Decided {
     let state = require_unfinished(world, command.run, "attach_snapshot")?;
     if state.has_snapshot {
@@ -227,14 +239,18 @@ pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &M
 }
 
 pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Meta) -> Decided {
-    match world.run(command.run)?.status {
+    let state = world.run(command.run)?;
+    require_let_go(world, &state, "start_patching of a run of it")?;
+    match state.status {
         Status::Created => Ok(vec![emit(command.run, PatchingStarted {}, Pieces::new())]),
         status => Err(refuse(command.run, status, "start_patching", "created").into()),
     }
 }
 
 pub(crate) fn start_validation(world: &mut World, command: &StartValidation, _: &Meta) -> Decided {
-    match world.run(command.run)?.status {
+    let state = world.run(command.run)?;
+    require_let_go(world, &state, "start_validation of a run of it")?;
+    match state.status {
         Status::Patching => Ok(vec![emit(command.run, ValidationStarted {}, Pieces::new())]),
         status => Err(refuse(command.run, status, "start_validation", "patching").into()),
     }
@@ -318,6 +334,7 @@ pub(crate) fn propose_patch_set(
             return Err(refuse(command.run, status, asked, "patching or validating").into());
         }
     }
+    require_let_go(world, &state, "propose_patch_set of a run of it")?;
     let patch_set = fresh_id(world, command.id, meta)?;
     let mut pieces = Pieces::new();
     let event = PatchSetProposed {

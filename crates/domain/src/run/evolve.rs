@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{ApplyStatus, DecisionMade, DecisionType, Event};
-use crate::{DecisionId, GitOid, PatchSetId, ProvenanceId, TaskId};
+use crate::{DecisionId, GitOid, PatchSetId, PlanId, ProvenanceId, TaskId};
 
 /// Where a run is in its life (docs/spec/git-internal.md, Run status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,6 +38,14 @@ impl Status {
             Status::Failed => "failed",
         }
     }
+
+    /// Whether a run that has it goes on.
+    pub fn is_unfinished(self) -> bool {
+        matches!(
+            self,
+            Status::Created | Status::Patching | Status::Validating
+        )
+    }
 }
 
 /// What the decider knows of a run.
@@ -47,6 +55,10 @@ pub struct State {
     pub status: Status,
     /// The task that it is an attempt at; `None` only while absent.
     pub task: Option<TaskId>,
+    /// The plan that it carries out.
+    pub plan: Option<PlanId>,
+    /// Whether an import brought it, and no command of this log began it.
+    pub is_adopted: bool,
     /// The baseline commit.
     pub commit: Option<GitOid>,
     /// Whether it has a snapshot.
@@ -75,10 +87,7 @@ impl State {
 
     /// Whether it exists and has not ended.
     pub fn is_unfinished(&self) -> bool {
-        matches!(
-            self.status,
-            Status::Created | Status::Patching | Status::Validating
-        )
+        self.status.is_unfinished()
     }
 
     /// The run's tokens with so many more; `None` beyond 2^64 - 1, where no sum
@@ -95,14 +104,17 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Created(created) => {
             state.status = Status::Created;
             state.task = Some(created.task);
+            state.plan = created.plan;
             state.commit = created.commit;
             state.has_snapshot = created.snapshot.is_some();
             state.reverts = created.reverts;
         }
         Event::Adopted(event) => {
             if let Some(object) = &event.object {
+                state.is_adopted |= state.is_absent();
                 state.status = object.status.into();
                 state.task = Some(object.task);
+                state.plan = object.plan;
                 state.commit = object.commit;
                 state.has_snapshot = object.snapshot.is_some();
                 state.reverts = None;

@@ -125,7 +125,9 @@ impl Model {
             }
             Command::SelectPlan(c) => self.select_plan(c),
             Command::RecordCommit(c) => {
-                self.intent(c.intent.0, &["active"])?.commit = Some(c.commit);
+                let intent = self.intent(c.intent.0, &["active"])?;
+                demand(!intent.waits_for_approval())?;
+                intent.commit = Some(c.commit);
                 Some(true)
             }
             Command::CompleteIntent(c) => self.complete(c),
@@ -436,7 +438,10 @@ impl Model {
 
     fn set_step_status(&mut self, c: &plan::SetStepStatus) -> Judged {
         if c.status.as_str() == "progressing" && self.plans.contains_key(&c.plan.0) {
-            self.open_for_work(self.owner(c.plan.0))?;
+            let owner = self.owner(c.plan.0);
+            self.open_for_work(owner)?;
+            let owner = owner.and_then(|id| self.intents.get(&id));
+            demand(owner.is_none_or(|it| !it.waits_for_approval()))?;
         }
         let step = self.step(c.plan.0, c.step)?;
         let allowed = match c.status.as_str() {

@@ -276,3 +276,95 @@ fn an_intent_is_completed_after_the_intents_that_it_was_split_into() {
     let done = split(Risk::Low).command(CompleteIntent::new(intent(2)));
     assert!(done.decide(CompleteIntent::new(intent(1))).is_ok());
 }
+
+#[test]
+fn what_failed_of_the_parts_of_a_task_is_tried_anew_with_it() {
+    let depend = crate::task::AddDependency {
+        task: task(11),
+        dependency: task(12),
+    };
+    let mut given = Given::new()
+        .command(risky(1, Risk::Low))
+        .command(task_of(1, 11))
+        .command(part_of(11, 12))
+        .command(depend)
+        .command(fail_task(12));
+    assert_eq!(state(&given, 1).tasks, [task(11)], "it knows no part");
+    given.execute(rerun(1));
+    let again: Vec<u128> = state(&given, 1).tasks[1..]
+        .iter()
+        .map(|it| it.0.as_u128())
+        .collect();
+    assert_eq!(again.len(), 2);
+    // What waited for the part that failed does not wait for ever.
+    let ready = |number: &&u128| given.decide(CreateRun::new(task(**number))).is_ok();
+    let part = again.iter().copied().find(|it| ready(&it)).unwrap();
+    let whole = again.iter().copied().find(|it| *it != part).unwrap();
+    let says = refused(&given, CreateRun::new(task(whole)));
+    assert!(says.contains(&task(part).to_string()), "{says}");
+    finish_task(&mut given, part);
+    finish_task(&mut given, whole);
+    assert_eq!(status(&given, 1), ApprovalStatus::Done);
+}
+
+#[test]
+fn a_run_of_a_plan_is_open_work_of_its_intent_whatever_its_task_is() {
+    use crate::task::Status;
+    let task_state = |given: &Given, number| match given.loaded(task(number).stream()).state {
+        AnyState::Task(state) => state.status,
+        _ => panic!("no task"),
+    };
+    let run = |number, id| CreateRun {
+        id: Some(RunId(Uuid::from_u128(id))),
+        plan: Some(SECOND),
+        ..CreateRun::new(task(number))
+    };
+    let given = Given::new()
+        .command(risky(1, Risk::Low))
+        .command(CreatePlan {
+            id: Some(SECOND),
+            intent: Some(intent(1)),
+            steps: vec![NewStep::new("one")],
+            ..CreatePlan::default()
+        })
+        .command(risky(2, Risk::Low))
+        .command(free(11))
+        .command(task_of(2, 12))
+        .command(run(11, 51))
+        .command(run(12, 52));
+    let complete = CompleteIntent::new(intent(1));
+    let says = refused(&given, complete.clone());
+    for number in [51, 52] {
+        let named = format!("run {} is created", RunId(Uuid::from_u128(number)));
+        assert!(says.contains(&named), "{named}: {says}");
+    }
+    assert!(
+        says.contains(&format!("task {} is running", task(11))),
+        "{says}"
+    );
+    assert!(!says.contains(&task(12).to_string()), "{says}");
+    let mut ended = given.clone();
+    let emitted = ended.execute(CompleteIntent {
+        abandon_open: true,
+        ..complete.clone()
+    });
+    assert_eq!(
+        names(&emitted),
+        [
+            "run.failed",
+            "run.failed",
+            "task.cancelled",
+            "intent.completed"
+        ]
+    );
+    assert_eq!(task_state(&ended, 11), Status::Cancelled);
+    // It is another intent's, which goes on with it.
+    assert_eq!(task_state(&ended, 12), Status::Running);
+    // Once the runs ended, nothing is in the way.
+    let fail = |number| crate::run::FailRun {
+        run: RunId(Uuid::from_u128(number)),
+        error: "it broke".into(),
+    };
+    let given = given.command(fail(51)).command(fail(52));
+    assert!(given.decide(complete).is_ok());
+}

@@ -393,6 +393,61 @@ fn an_intent_cannot_wait_for_what_it_is_a_part_of() {
 }
 
 #[test]
+fn intents_cannot_wait_for_each_other_through_parts_and_dependencies() {
+    let after = |number, others: &[u128]| SubmitIntent {
+        depends_on: others.iter().copied().map(intent).collect(),
+        ..risky(number, Risk::Low)
+    };
+    let part = |number, of, others: &[u128]| SubmitIntent {
+        child_of: Some(intent(of)),
+        ..after(number, others)
+    };
+    // 4 waits for 3, which waits for 2, which waits for its part 5, which waits for 1.
+    let given = Given::new()
+        .command(risky(1, Risk::Low))
+        .command(risky(2, Risk::Low))
+        .command(part(5, 2, &[1]))
+        .command(after(3, &[2]))
+        .command(after(4, &[3]));
+    let ring = [1, 9, 4, 3, 2, 5, 1];
+    let names = ring.map(|number| match number {
+        9 => "this one".to_owned(),
+        number => intent(number).to_string(),
+    });
+    let says = given.decide(part(9, 1, &[4])).unwrap_err().to_string();
+    assert!(says.contains(&names.join(" -> ")), "{says}");
+    assert!(says.contains("wait for each other"), "{says}");
+    // Whoever waits without being waited for closes no ring.
+    for fine in [part(9, 4, &[1]), part(9, 2, &[1]), after(9, &[1, 4])] {
+        assert!(given.decide(fine).is_ok());
+    }
+    // Nor does what waits for nothing any more.
+    let settled = given.command(reject(3));
+    assert!(settled.decide(part(9, 1, &[4])).is_ok());
+}
+
+#[test]
+fn an_analysis_closes_no_ring_of_waiting() {
+    let after = SubmitIntent {
+        depends_on: vec![intent(1)],
+        ..risky(2, Risk::Low)
+    };
+    let given = Given::new().command(risky(1, Risk::Low)).command(after);
+    let split = |others: &[u128]| RecordAnalysis {
+        child_intents: vec![ChildIntent {
+            depends_on: others.iter().map(|it| intent(*it).to_string()).collect(),
+            ..ChildIntent::new("a part")
+        }],
+        ..RecordAnalysis::new(intent(1))
+    };
+    let says = given.decide(split(&[2])).unwrap_err().to_string();
+    let ring = format!("{0} -> this one -> {1} -> {0}", intent(1), intent(2));
+    assert!(says.contains(&ring), "{says}");
+    let given = given.command(risky(3, Risk::Low));
+    assert!(given.decide(split(&[3])).is_ok());
+}
+
+#[test]
 fn an_open_question_stops_no_run_of_what_is_executing() {
     let given = executing()
         .command(task_of(1, 11))

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::intent::{ActivateIntent, AnalyzeIntent, SelectPlan};
-use crate::plan::{NewStep, SpawnStepTask};
+use crate::plan::{NewStep, SetStepStatus, SpawnStepTask, StepStatus};
 
 const PLAN: PlanId = PlanId(Uuid::from_u128(70));
 const SECOND: PlanId = PlanId(Uuid::from_u128(71));
@@ -186,4 +186,30 @@ fn a_line_of_plans_of_an_older_log_goes_on_from_its_end() {
         panic!("no plan");
     };
     assert_eq!(drafted.previous, Some(THIRD));
+}
+
+#[test]
+fn no_step_begins_and_no_commit_is_recorded_before_the_approval() {
+    let set = |status| SetStepStatus {
+        plan: PLAN,
+        step: 0,
+        status,
+        reason: None,
+    };
+    let commit: Command = RecordCommit {
+        intent: intent(1),
+        commit: "a".repeat(40).parse().unwrap(),
+    }
+    .into();
+    let given = planned();
+    for work in [set(StepStatus::Progressing).into(), commit.clone()] {
+        let says = refused(&given, work);
+        assert!(says.contains("approve_intent"), "{says}");
+    }
+    // What is not to be done is planning.
+    assert!(given.decide(set(StepStatus::Skipped)).is_ok());
+    let given = given.by(ActorRef::human("ada")).command(approve(1));
+    for work in [set(StepStatus::Progressing).into(), commit] {
+        assert!(given.decide(work).is_ok());
+    }
 }

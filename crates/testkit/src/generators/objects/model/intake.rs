@@ -198,6 +198,8 @@ impl Model {
                 demand(!c.depends_on.contains(&id.into()))?;
                 above = self.intents[&id].child_of;
             }
+            let waits = c.depends_on.iter().map(|it| it.0).collect();
+            demand(!self.intents_wait_for(waits, parent.0))?;
             let parent = self.open_intent(parent.0)?;
             if parent.stage == "approved" {
                 parent.stage = "executing";
@@ -276,6 +278,20 @@ impl Model {
         )
     }
 
+    /// Whether some of these intents waits for one: for what it depends on and was split
+    /// into, and so on. What is over waits for nothing.
+    fn intents_wait_for(&self, mut from: Vec<Uuid>, one: Uuid) -> bool {
+        let mut seen = BTreeSet::new();
+        while let Some(id) = from.pop() {
+            let known = self.intents.get(&id).filter(|_| seen.insert(id));
+            let is_open = |it: &&Intent| matches!(it.status, "draft" | "active");
+            if let Some(intent) = known.filter(is_open) {
+                from.extend(intent.depends_on.iter().chain(&intent.children));
+            }
+        }
+        seen.contains(&one)
+    }
+
     fn ask(&mut self, id: Uuid, questions: &[String]) -> Judged {
         demand((1..=100).contains(&questions.len()))?;
         questions.iter().try_for_each(|question| text(question))?;
@@ -347,6 +363,7 @@ impl Model {
             let waits: Option<BTreeSet<Uuid>> = child.depends_on.iter().map(of).collect();
             let waits = waits?;
             demand(above.iter().all(|above| !waits.contains(above)))?;
+            demand(!self.intents_wait_for(waits.iter().copied().collect(), parent))?;
             needs.insert(*id, waits);
         }
         // What cannot be done last can never be done.
@@ -409,8 +426,9 @@ impl Model {
             let task = &self.tasks[id];
             task.status == "failed" && !task.superseded
         };
-        let tasks = self.intents[&id].tasks.iter().copied();
-        let failed: Vec<Uuid> = tasks.filter(failed).collect();
+        let tasks = self.tasks.keys().copied();
+        let of_it = tasks.filter(|task| self.intents_of(*task).contains(&id));
+        let failed: Vec<Uuid> = of_it.filter(failed).collect();
         demand(!failed.is_empty())?;
         let successors: BTreeMap<Uuid, Uuid> =
             failed.iter().map(|old| (*old, self.own_id())).collect();

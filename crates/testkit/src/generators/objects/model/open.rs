@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use annals_domain::intent;
 use uuid::Uuid;
 
-use super::{Judged, Model, demand};
+use super::{Judged, Model, Run, demand};
 
 impl Model {
     /// The intent of a plan: its own, or else that of the plan that revises it.
@@ -64,13 +64,15 @@ impl Model {
     pub(super) fn complete(&mut self, c: &intent::CompleteIntent) -> Judged {
         let id = c.intent.0;
         let intent = self.intent(id, &["active"])?.clone();
-        demand(!intent.taken_in || intent.stage != "proposed")?;
+        demand(!intent.waits_for_approval())?;
         let waits = |child: &Uuid| {
             let status = self.approval(*child);
             matches!(status, "proposed" | "approved" | "executing")
         };
         demand(!intent.children.iter().any(waits))?;
-        let is_open = self.end_tasks(id) | self.end_steps(id) | !intent.unanswered.is_empty();
+        let of_plans = self.end_runs_of_plans(id);
+        let is_open =
+            of_plans | self.end_tasks(id) | self.end_steps(id) | !intent.unanswered.is_empty();
         demand(c.abandon_open || !is_open)?;
         let intent = self.intent(id, &["active"])?;
         if !intent.unanswered.is_empty() && intent.stage == "executing" {
@@ -102,6 +104,27 @@ impl Model {
             }
         }
         any
+    }
+
+    /// Ends the open runs that carry out plans of an intent, and the open tasks of these
+    /// that are nobody's; whether there were any.
+    fn end_runs_of_plans(&mut self, intent: Uuid) -> bool {
+        let of_it = |run: &Run| run.plan.and_then(|plan| self.owner(plan)) == Some(intent);
+        let is_open = |run: &Run| matches!(run.status, "created" | "patching" | "validating");
+        let runs = self.runs.iter();
+        let ended: Vec<(Uuid, Uuid)> = runs
+            .filter(|(_, run)| is_open(run) && of_it(run))
+            .map(|(id, run)| (*id, run.task))
+            .collect();
+        for (run, task) in &ended {
+            self.runs.entry(*run).or_default().status = "failed";
+            let is_free = self.intents_of(*task).is_empty();
+            let task = self.tasks.entry(*task).or_default();
+            if is_free && matches!(task.status, "draft" | "running") {
+                task.status = "cancelled";
+            }
+        }
+        !ended.is_empty()
     }
 
     /// Ends the steps of an intent's plans that go on; whether there were any.

@@ -56,6 +56,7 @@ impl Model {
         let run = Run {
             status: "created",
             task: c.task.0,
+            plan: c.plan.map(Uuid::from),
             has_snapshot: c.snapshot.is_some(),
             reverts,
             ..Run::default()

@@ -39,6 +39,13 @@ pub struct Intent {
     pub children: Vec<Uuid>,
 }
 
+impl Intent {
+    /// Whether no work on it may begin.
+    pub(super) fn waits_for_approval(&self) -> bool {
+        self.taken_in && self.stage == "proposed"
+    }
+}
+
 /// A step of a plan.
 #[derive(Debug, Clone)]
 pub struct Step {
@@ -95,6 +102,8 @@ pub struct Run {
     pub status: &'static str,
     /// Its task.
     pub task: Uuid,
+    /// The plan that it carries out.
+    pub plan: Option<Uuid>,
     /// Whether it has a snapshot.
     pub has_snapshot: bool,
     /// The patch set that it reverts.
