@@ -147,7 +147,7 @@ fn the_inbox_prints_commands_that_are_one_command_each_and_name_one_intent() {
             "command": "submit_intent", "id": id, "prompt": "Do it", "source": "audit", "risk": "high",
             "actor": {"kind": "agent", "id": "bot"},
         });
-        place.run_with(&["apply"], &command.to_string()).ok();
+        place.run_with(&["apply"], command.to_string()).ok();
     }
     let waiting = place.run(&["inbox", "--json"]).ok().lines();
     assert_eq!(waiting.len(), aliases.len() + twins.len());

@@ -22,6 +22,7 @@ use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
 use annals::{Annals, ExecuteError, LoadError};
 use chrono::Utc;
 
+use self::hold_back::Trusted;
 use super::catch_up;
 use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
 use super::facts::Taking;
@@ -108,7 +109,10 @@ pub async fn import(
     let held = match options.author.kind {
         // Who lets an import read what they or others approved has looked at it.
         ActorKind::Human => HashMap::new(),
-        _ => import.hold_back(&mut source, &settings).await?,
+        _ => {
+            let trusted = Trusted::Nobody;
+            import.hold_back(&mut source, &settings, trusted).await?
+        }
     };
     source.let_go(&settings);
     import.intents(&source).await?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use annals::Annals;
 use annals::domain::{ActorKind, ActorRef, IntentId};
 
-use super::hold_back::waits_for_a_person;
+use super::hold_back::{Trusted, waits_for_a_person};
 use super::{IMPORTER, Import, Shown};
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
@@ -257,7 +257,8 @@ async fn take(
         total: source.len(),
     };
     let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
-    let held = import.hold_back(&mut source, &settings).await?;
+    let trusted = Trusted::Persons;
+    let held = import.hold_back(&mut source, &settings, trusted).await?;
     source.let_go(&settings);
     import.intents(&source).await?;
     import.families().await?;

@@ -20,13 +20,24 @@ pub(super) fn waits_for_a_person(said: IntentStatus) -> String {
     )
 }
 
+/// Whose files are taken at their word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trusted {
+    /// Those that say that a person wrote them.
+    Persons,
+    /// Nobody's: who reads the folder is no person, and may have written any of them.
+    Nobody,
+}
+
 impl Import<'_> {
-    /// Takes for proposed what agents' files say was let go, where neither its risk nor the log lets it
-    /// go on: whatever an agent writes, it approves nothing. The answer is what they said.
+    /// Takes for proposed what files say was let go that are not trusted, where neither an agent's low
+    /// risk nor the log lets it go on: whatever an agent writes, it approves nothing. The answer is
+    /// what they said.
     pub(super) async fn hold_back(
         &self,
         source: &mut Source,
         settings: &State,
+        trusted: Trusted,
     ) -> Result<HashMap<String, IntentStatus>, ForgeFolderError> {
         let mut held = HashMap::new();
         for file in &mut source.intents {
@@ -42,7 +53,8 @@ impl Import<'_> {
             let is_settled = known
                 .as_ref()
                 .is_some_and(|known| known.status != ApprovalStatus::Proposed);
-            if of == IntentSource::Human || is_settled {
+            let is_persons = of == IntentSource::Human;
+            if is_persons && trusted == Trusted::Persons || is_settled {
                 continue;
             }
             let before = known.and_then(|known| known.risk);
@@ -56,7 +68,8 @@ impl Import<'_> {
                 IntentStatus::Proposed | IntentStatus::Rejected | IntentStatus::Cancelled
             );
             let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
-            if says_so && !file.intent.risk.is_some_and(is_low) {
+            // A low risk lets an agent's own work go on, and not what a person asked for.
+            if says_so && (is_persons || !file.intent.risk.is_some_and(is_low)) {
                 file.intent.status = IntentStatus::Proposed;
                 held.insert(file.file.name.clone(), said);
             }

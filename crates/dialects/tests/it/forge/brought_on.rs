@@ -449,14 +449,21 @@ fn an_import_that_an_agent_runs_approves_no_intent_of_an_agent() {
             assert_eq!(status(&annals, "own"), "proposed");
             assert_eq!(status(&annals, "done"), "proposed");
             assert_eq!(status(&annals, "low"), "approved");
-            assert_eq!(status(&annals, "a-person"), "approved");
+            assert_eq!(status(&annals, "a-person"), "proposed");
             let said = violations(&report);
-            assert_eq!(said.len(), 2, "{said:?}");
+            assert_eq!(said.len(), 3, "{said:?}");
             let why = "does not approve it: it waits for a person";
             assert!(said.iter().all(|it| it.ends_with(why)), "{said:?}");
         }
-        // Nor by a risk that it says later.
+        // Nor by a risk that it says later, of a person's intent by another source, either.
         forge.put("intents/own.yaml", audit("risk: low\nstatus: approved\n"));
+        for more in ["source: human\n", "source: audit\n"] {
+            let text = format!("title: t\nbody: b\nrisk: low\nstatus: approved\n{more}");
+            forge.put("intents/a-person.yaml", text);
+            forge.import_by(author.clone(), &annals);
+            assert_eq!(status(&annals, "a-person"), "proposed", "{more}");
+        }
+        forge.put("intents/a-person.yaml", file("status: approved\n"));
         forge.import_by(author, &annals);
         assert_eq!(status(&annals, "own"), "proposed");
         forge.put("intents/own.yaml", audit("risk: high\nstatus: approved\n"));
