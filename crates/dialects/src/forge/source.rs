@@ -24,6 +24,8 @@ pub(super) struct IntentFile {
     /// Whether its file says that it is proposed and it goes on all the same: an agent
     /// declared a risk that waits for no person. Its status here is approved then.
     pub(super) goes_on: bool,
+    /// Whether it is a person's by what the log has of it, whatever its file says by now.
+    pub(super) is_persons: bool,
     /// The lines of what it names.
     pub(super) parent_line: u64,
     pub(super) depends_on_line: u64,
@@ -169,6 +171,7 @@ impl Source {
                     file,
                     intent,
                     goes_on: false,
+                    is_persons: false,
                     parent_line,
                     depends_on_line,
                 }),
@@ -182,7 +185,7 @@ impl Source {
     pub(super) fn let_go(&mut self, settings: &settings::State) {
         for file in &mut self.intents {
             let intent = &mut file.intent;
-            let is_an_agents = intent.source != IntentSource::Human;
+            let is_an_agents = intent.source != IntentSource::Human && !file.is_persons;
             let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
             let is_proposed = intent.status == IntentStatus::Proposed;
             if is_an_agents && is_proposed && intent.risk.is_some_and(is_low) {

@@ -54,6 +54,7 @@ impl Import<'_> {
                 .as_ref()
                 .is_some_and(|known| known.status != ApprovalStatus::Proposed);
             let is_persons = of == IntentSource::Human;
+            file.is_persons = is_persons;
             if is_persons && trusted == Trusted::Persons || is_settled {
                 continue;
             }
