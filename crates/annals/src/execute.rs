@@ -370,7 +370,11 @@ impl Annals {
                         events.push(decided);
                         break;
                     }
-                    Err(DecideError::Needs(need)) => self.supply(&mut world, need, batch).await?,
+                    Err(DecideError::Needs(needs)) => {
+                        for need in needs {
+                            self.supply(&mut world, need, batch).await?;
+                        }
+                    }
                     Err(DecideError::Refused(refusal)) => {
                         self.settle(world, epoch).await?;
                         let command = request.command.name();
@@ -387,6 +391,17 @@ impl Annals {
         Ok(DecidedBatch { world, events })
     }
 
+    async fn loaded(&self, stream: StreamRef, batch: &Batch) -> Result<Loaded, ExecuteError> {
+        if batch.is_new(stream.id) {
+            return Ok(Loaded {
+                version: 0,
+                state: AnyState::new(stream.kind),
+            });
+        }
+        let take = batch.lanes.contains(&stream.id);
+        Ok(self.states.load(self.log.as_ref(), stream, take).await?)
+    }
+
     async fn supply(
         &self,
         world: &mut World,
@@ -395,16 +410,7 @@ impl Annals {
     ) -> Result<(), ExecuteError> {
         match need {
             Need::State(stream) => {
-                let loaded = if batch.is_new(stream.id) {
-                    Loaded {
-                        version: 0,
-                        state: AnyState::new(stream.kind),
-                    }
-                } else {
-                    let take = batch.lanes.contains(&stream.id);
-                    self.states.load(self.log.as_ref(), stream, take).await?
-                };
-                world.insert_state(stream, loaded);
+                world.insert_state(stream, self.loaded(stream, batch).await?);
             }
             Need::Place(id) => {
                 world.insert_place(id, self.place(id).await?);

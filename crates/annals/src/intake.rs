@@ -180,33 +180,35 @@ impl Annals {
             match decide(&mut world) {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(DecideError::Refused(_)) => return Ok(None),
-                Err(DecideError::Needs(Need::State(stream))) => {
-                    let loaded = self.state_at(stream, at).await?;
-                    world.insert_state(stream, loaded);
-                }
-                Err(DecideError::Needs(Need::Place(id))) => {
-                    world.insert_place(id, self.place(id).await?);
-                }
-                Err(DecideError::Needs(Need::Naming { field, target })) => {
-                    let naming = self.all_naming(field, target).await?;
-                    world.insert_naming(field, target, naming);
-                }
-                Err(DecideError::Needs(Need::AliasStream(alias))) => {
-                    let stream = self.alias_stream(&alias).await?;
-                    world.insert_alias_stream(alias, stream);
-                }
-                Err(DecideError::Needs(Need::BucketStream(name))) => {
-                    let stream = self.bucket_stream(&name).await?;
-                    world.insert_bucket_stream(name, stream);
-                }
-                Err(DecideError::Needs(Need::Window { stream, .. })) => {
-                    world.insert_window(stream, None);
-                }
-                Err(DecideError::Needs(Need::TaskText { stream, .. })) => {
-                    world.insert_task_text(stream, TaskText::default());
+                Err(DecideError::Needs(needs)) => {
+                    for need in needs {
+                        self.supply_at(&mut world, need, at).await?;
+                    }
                 }
             }
         }
+    }
+
+    async fn supply_at(&self, world: &mut World, need: Need, at: At) -> Result<(), LoadError> {
+        match need {
+            Need::State(stream) => world.insert_state(stream, self.state_at(stream, at).await?),
+            Need::Place(id) => world.insert_place(id, self.place(id).await?),
+            Need::Naming { field, target } => {
+                let naming = self.all_naming(field, target).await?;
+                world.insert_naming(field, target, naming);
+            }
+            Need::AliasStream(alias) => {
+                let stream = self.alias_stream(&alias).await?;
+                world.insert_alias_stream(alias, stream);
+            }
+            Need::BucketStream(name) => {
+                let stream = self.bucket_stream(&name).await?;
+                world.insert_bucket_stream(name, stream);
+            }
+            Need::Window { stream, .. } => world.insert_window(stream, None),
+            Need::TaskText { stream, .. } => world.insert_task_text(stream, TaskText::default()),
+        }
+        Ok(())
     }
 
     /// What an aggregate's decider knew of it at a moment.

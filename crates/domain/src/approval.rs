@@ -19,6 +19,19 @@ pub(crate) fn by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refusal> {
     Err(Refusal::invalid("actor", reason))
 }
 
+/// Demands that who approves an intent is not who asked for it, unless the log's settings allow it. Who
+/// asked for one that an import brought nobody knows: an agent that imports its own file may be the one.
+pub(crate) fn of_an_intent(
+    asked_by: Option<&By>,
+    actor: &ActorRef,
+    own_requests: bool,
+) -> Result<(), Refusal> {
+    if asked_by.is_none() && !own_requests {
+        by_a_person("an intent that an import brought", actor)?;
+    }
+    by_another(asked_by, actor, own_requests)
+}
+
 /// Demands that who approves is none of those who asked, unless the log's settings allow it.
 pub(crate) fn by_another<'b>(
     asked: impl IntoIterator<Item = &'b By>,

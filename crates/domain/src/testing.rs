@@ -13,6 +13,7 @@
     reason = "this is test code that other crates' tests call; what must be accepted panics"
 )]
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use uuid::Uuid;
@@ -172,6 +173,19 @@ impl Given {
         self.look(&mut World::new(), question)
     }
 
+    /// In how many rounds what a question needs is loaded. Each round begins the decision anew.
+    pub fn rounds<T>(
+        &self,
+        question: impl Fn(&mut World) -> Result<T, DecideError>,
+    ) -> Result<usize, Refusal> {
+        let rounds = Cell::new(0);
+        self.ask(|world| {
+            rounds.set(rounds.get() + 1);
+            question(world)
+        })?;
+        Ok(rounds.get())
+    }
+
     fn look<T>(
         &self,
         world: &mut World,
@@ -182,7 +196,11 @@ impl Given {
             match question(world) {
                 Ok(answer) => return Ok(answer),
                 Err(DecideError::Refused(refusal)) => return Err(refusal),
-                Err(DecideError::Needs(need)) => self.load(world, need),
+                Err(DecideError::Needs(needs)) => {
+                    for need in needs {
+                        self.load(world, need);
+                    }
+                }
             }
         }
         panic!("the same things are asked for over and over");

@@ -6,7 +6,7 @@
 //! anew, which is harmless since a decision has no effects. The world notes
 //! what was looked at, so that the append can be guarded on all of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -81,9 +81,10 @@ pub enum Need {
 /// Why there is no decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecideError {
-    /// Something is not loaded yet.
+    /// These things, at least one, are not loaded yet. A decision begins anew once they are, so that
+    /// it names all that it can name at once.
     #[error("not loaded yet: {0:?}")]
-    Needs(Need),
+    Needs(Vec<Need>),
     /// The command is refused.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -167,6 +168,14 @@ fn if_any<T>(found: Result<T, DecideError>) -> Result<Option<T>, DecideError> {
     match found {
         Err(DecideError::Refused(Refusal::NotFound { .. })) => Ok(None),
         found => found.map(Some),
+    }
+}
+
+/// All that is missing, if anything is.
+fn all_of(missing: Vec<Need>) -> Result<(), DecideError> {
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(DecideError::Needs(missing)),
     }
 }
 
@@ -313,9 +322,43 @@ impl World {
         })
     }
 
+    /// Asks for the states of all these aggregates that are not loaded yet, at once.
+    pub(crate) fn load_all(
+        &self,
+        streams: impl IntoIterator<Item = StreamRef>,
+    ) -> Result<(), DecideError> {
+        let missing = streams.into_iter();
+        let missing: BTreeSet<StreamRef> =
+            missing.filter(|it| !self.states.contains_key(it)).collect();
+        all_of(missing.into_iter().map(Need::State).collect())
+    }
+
+    /// Asks what these tasks say, as far as that is not loaded yet, at once. They exist.
+    pub(crate) fn load_texts(&self, tasks: &[TaskId]) -> Result<(), DecideError> {
+        let missing = tasks.iter().map(|task| task.stream());
+        let missing = missing.filter(|stream| !self.task_texts.contains_key(stream));
+        let need = |stream| {
+            let version = self.states.get(&stream)?.loaded.version;
+            Some(Need::TaskText { stream, version })
+        };
+        all_of(missing.filter_map(need).collect())
+    }
+
+    /// Asks who names each of these in a field, as far as that is not loaded yet, at once.
+    pub(crate) fn load_naming(
+        &self,
+        field: Naming,
+        targets: impl IntoIterator<Item = Uuid>,
+    ) -> Result<(), DecideError> {
+        let is_missing = |target: &Uuid| !self.naming.contains_key(&(field, *target));
+        let missing: BTreeSet<Uuid> = targets.into_iter().filter(is_missing).collect();
+        let need = |target| Need::Naming { field, target };
+        all_of(missing.into_iter().map(need).collect())
+    }
+
     fn depend(&mut self, stream: StreamRef, dependence: Dependence) -> Result<&Held, DecideError> {
         let Some(held) = self.states.get(&stream) else {
-            return Err(DecideError::Needs(Need::State(stream)));
+            return Err(DecideError::Needs(vec![Need::State(stream)]));
         };
         let noted = self.dependences.entry(stream).or_insert(dependence);
         *noted = (*noted).max(dependence);
@@ -370,7 +413,7 @@ impl World {
         }
         let version = self.existing(stream, Dependence::State)?.loaded.version;
         match self.windows.get(&stream) {
-            None => Err(DecideError::Needs(Need::Window { stream, version })),
+            None => Err(DecideError::Needs(vec![Need::Window { stream, version }])),
             Some(window) => Ok(window.as_ref().map_or(0, |window| window.len() as u64)),
         }
     }
@@ -383,7 +426,7 @@ impl World {
         let stream = id.stream();
         let version = self.existing(stream, Dependence::State)?.loaded.version;
         let text = self.task_texts.get(&stream).cloned();
-        text.ok_or(DecideError::Needs(Need::TaskText { stream, version }))
+        text.ok_or(DecideError::Needs(vec![Need::TaskText { stream, version }]))
     }
 
     /// The state of a task, or `None` where there is no such task: what was
@@ -399,7 +442,9 @@ impl World {
     /// [`DecideError::Needs`] one of them.
     pub fn alias(&mut self, alias: &str) -> Result<(StreamRef, Arc<alias::State>), DecideError> {
         let Some(stream) = self.alias_streams.get(alias).copied() else {
-            return Err(DecideError::Needs(Need::AliasStream(alias.to_owned())));
+            return Err(DecideError::Needs(vec![Need::AliasStream(
+                alias.to_owned(),
+            )]));
         };
         match &self.depend(stream, Dependence::State)?.loaded.state {
             AnyState::Alias(state) => Ok((stream, Arc::clone(state))),
@@ -413,7 +458,7 @@ impl World {
     /// [`DecideError::Needs`] it.
     pub fn bucket_stream(&self, name: &str) -> Result<StreamRef, DecideError> {
         let stream = self.bucket_streams.get(name).copied();
-        stream.ok_or_else(|| DecideError::Needs(Need::BucketStream(name.to_owned())))
+        stream.ok_or_else(|| DecideError::Needs(vec![Need::BucketStream(name.to_owned())]))
     }
 
     /// What is in a bucket that sessions share, whether anything was ever taken
@@ -503,7 +548,7 @@ impl World {
     /// need not be asked for: they are new.
     pub fn unused(&mut self, id: Uuid) -> Result<(), DecideError> {
         match self.places.get(&id) {
-            None => Err(DecideError::Needs(Need::Place(id))),
+            None => Err(DecideError::Needs(vec![Need::Place(id)])),
             Some(None) => Ok(()),
             Some(Some((kind, _))) => Err(Refusal::Exists { kind: *kind, id }.into()),
         }
@@ -517,7 +562,7 @@ impl World {
     /// [`DecideError::Needs`] them.
     pub fn naming(&mut self, field: Naming, target: Uuid) -> Result<Vec<Uuid>, DecideError> {
         let Some(known) = self.naming.get(&(field, target)) else {
-            return Err(DecideError::Needs(Need::Naming { field, target }));
+            return Err(DecideError::Needs(vec![Need::Naming { field, target }]));
         };
         let decided = self.named.get(&(field, target)).into_iter().flatten();
         let mut seen = HashSet::new();
@@ -528,7 +573,7 @@ impl World {
     /// Where an object is, whatever its kind.
     pub fn locate(&mut self, id: Uuid) -> Result<(Kind, StreamRef), DecideError> {
         match self.places.get(&id) {
-            None => Err(DecideError::Needs(Need::Place(id))),
+            None => Err(DecideError::Needs(vec![Need::Place(id)])),
             Some(None) => Err(Refusal::Unknown { id }.into()),
             Some(Some(place)) => Ok(*place),
         }
@@ -537,7 +582,7 @@ impl World {
     /// Where an object of this kind is.
     pub fn locate_kind(&mut self, id: Uuid, kind: Kind) -> Result<StreamRef, DecideError> {
         match self.places.get(&id) {
-            None => Err(DecideError::Needs(Need::Place(id))),
+            None => Err(DecideError::Needs(vec![Need::Place(id)])),
             Some(Some((found, stream))) if *found == kind => Ok(*stream),
             Some(_) => Err(Refusal::NotFound { kind, id }.into()),
         }

@@ -757,10 +757,26 @@ fn what_is_damaged_is_not_kept() {
         .join(&kept.page[2..]);
     fs::remove_file(&path).unwrap();
     fs::copy(other, &path).unwrap();
+    let others = [false, true, true, true];
     for how in ["refs", "orphan", "keep-pack"] {
         let args = ["retain", "--repo", "repo", "--as", how];
         kept.place.run(&args).fails(1, &[&kept.file, "damaged"]);
+        // The others are kept, and a second run says the same of the one that is not.
+        kept.place.run(&args).fails(1, &[&kept.file, "damaged"]);
     }
+    // A custom gc reads nothing, unless it is to protect.
+    let protect = ["retain", "--repo", "repo", "--as", "custom-gc", "--protect"];
+    kept.place.run(&protect).ok();
+    // One whose file is no object at all.
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, "no object").unwrap();
+    for how in ["refs", "orphan", "keep-pack", "custom-gc"] {
+        let args = ["retain", "--repo", "repo", "--as", how];
+        kept.place.run(&args).fails(1, &[&kept.file, "damaged"]);
+    }
+    fs::remove_file(&path).unwrap();
+    kept.gc();
+    assert_eq!(kept.there(), others);
 }
 
 /// What git put into a cruft pack has its age from there.

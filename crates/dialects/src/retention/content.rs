@@ -1,5 +1,6 @@
 //! An object's content, read once and from its beginning: piece by piece, where it is large.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -25,6 +26,21 @@ pub(crate) enum Unreadable {
     Damaged,
     /// It has so many bytes, and is stored as a change of another one.
     TooLarge(u64),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreadable::Damaged => {
+                f.write_str("the repository's object is damaged; look with `git fsck`")
+            }
+            Unreadable::TooLarge(size) => write!(
+                f,
+                "it has {size} bytes and is stored as a change of another object, of which 256 MiB are read \
+                 at most; store it by itself with `git -c core.bigFileThreshold=64m repack -a -d -f`"
+            ),
+        }
+    }
 }
 
 impl Unreadable {

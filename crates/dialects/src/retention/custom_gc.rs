@@ -19,7 +19,7 @@ pub(super) fn mark(
         return Ok(Done::default());
     }
     let loose = repository.loose();
-    let mut new = Vec::new();
+    let mut missing = Vec::new();
     for held in held {
         let path = loose.object_path(&held.id);
         if loose.contains(&held.id) {
@@ -27,12 +27,14 @@ pub(super) fn mark(
             touched.map_err(|error| repository.io_error(&path, &error))?;
             continue;
         }
-        repository.write_loose(held.id)?;
-        new.push(held.id);
+        missing.push(held.id);
     }
+    let (new, unread) = repository.readable(missing);
+    new.iter().try_for_each(|id| repository.write_loose(*id))?;
     repository.sync_objects(&new)?;
     Ok(Done {
         changed: new.len(),
-        holder: None,
+        unread,
+        ..Done::default()
     })
 }

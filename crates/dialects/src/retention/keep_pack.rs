@@ -39,9 +39,15 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
     let is_kept = |id: &ObjectId| kept.iter().any(|kept| kept.ids.contains(id));
     let new = held.iter().map(|held| held.id).filter(|id| !is_kept(id));
     let new: BTreeSet<ObjectId> = new.collect();
-    let holder = write(repository, &new)?;
+    // Read before: of a pack that cannot be made, nothing says which of its objects is damaged.
+    let (new, unread) = repository.readable(new);
     let changed = new.len();
-    Ok(Done { changed, holder })
+    let holder = write(repository, &new.into_iter().collect())?;
+    Ok(Done {
+        changed,
+        holder,
+        unread,
+    })
 }
 
 pub(super) fn release(
@@ -65,7 +71,11 @@ pub(super) fn release(
         let removed = fs::remove_file(&kept.keep);
         removed.map_err(|error| repository.io_error(&kept.keep, &error))?;
     }
-    Ok(Done { changed, holder })
+    Ok(Done {
+        changed,
+        holder,
+        ..Done::default()
+    })
 }
 
 fn folder(repository: &Repository) -> PathBuf {

@@ -35,7 +35,7 @@ use uuid::Uuid;
 pub use blobs::{NamedBlob, Place};
 pub use error::RetentionError;
 
-use repository::Repository;
+use repository::{Held, Repository, Unread};
 
 /// How blobs are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -102,7 +102,7 @@ pub struct RetentionReport {
     /// Blobs that are not kept, since their content was removed from the log. What keeps them from
     /// before is let go by a release.
     pub removed: Vec<GitOid>,
-    /// Blobs that neither the repository nor the log has.
+    /// Blobs that neither the repository nor the log has, or that cannot be read.
     pub missing: Vec<MissingBlob>,
     /// What holds them now: a commit, or a pack; where it changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ fn hex_ids<S: Serializer>(ids: &[ObjectId], serializer: S) -> Result<S::Ok, S::E
     serializer.collect_seq(ids.iter().map(ToString::to_string))
 }
 
-/// A blob that is nowhere.
+/// A blob that is nowhere, or that cannot be read.
 #[derive(Debug, Clone, Serialize)]
 pub struct MissingBlob {
     /// Its id.
@@ -132,13 +132,15 @@ pub struct MissingBlob {
 struct Done {
     changed: usize,
     holder: Option<String>,
+    /// What cannot be read, and is not kept.
+    unread: Vec<Unread>,
 }
 
 /// Keeps the blobs that objects of the log name, or lets them go.
 ///
 /// # Errors
-/// [`RetentionError`]. Blobs that are nowhere are no error but in the report, and the others are
-/// kept.
+/// [`RetentionError`]. Blobs that are nowhere or cannot be read are no error but in the report, and the
+/// others are kept.
 pub async fn retain(
     annals: &Annals,
     request: RetentionRequest,
@@ -201,16 +203,29 @@ fn work(
     if let Some(scope) = scope {
         meant.iter_mut().for_each(|blob| blob.limit_to(scope));
     }
-    let held = repository.hold(log, meant, &mut report)?;
+    let mut held = repository.hold(log, meant, &mut report)?;
     let done = match request.strategy {
         Strategy::Refs => refs::retain(&repository, &held)?,
         Strategy::Orphan => orphan::retain(&repository, &held)?,
         Strategy::KeepPack => keep_pack::retain(&repository, &held)?,
-        Strategy::CustomGc => {
-            report.ids = held.iter().map(|held| held.id).collect();
-            custom_gc::mark(&repository, &held, request.protect)?
-        }
+        Strategy::CustomGc => custom_gc::mark(&repository, &held, request.protect)?,
     };
+    for Unread { id, reason } in done.unread {
+        let is_it = |held: &mut Held| held.id == id;
+        let unread = held.extract_if(.., is_it).next();
+        let named_by = unread.and_then(|held| held.places.into_iter().next());
+        let named = named_by.zip(GitOid::from_bytes(id.as_slice()));
+        report
+            .missing
+            .extend(named.map(|(named_by, blob)| MissingBlob {
+                blob,
+                named_by,
+                reason: reason.to_string(),
+            }));
+    }
+    if request.strategy == Strategy::CustomGc {
+        report.ids = held.iter().map(|held| held.id).collect();
+    }
     repository.check_all_there(held.iter().map(|held| held.id))?;
     report.changed = done.changed;
     report.unchanged = held.len() - done.changed.min(held.len());

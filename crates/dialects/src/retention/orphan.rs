@@ -34,17 +34,22 @@ type Files = BTreeMap<Vec<String>, ObjectId>;
 pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
     let (old, mut files) = there(repository)?;
     let before: HashSet<ObjectId> = files.values().copied().collect();
-    for held in held {
+    let ids = held.iter().map(|held| held.id);
+    let (new, unread) = repository.readable(ids.filter(|id| !before.contains(id)));
+    let bad: HashSet<ObjectId> = unread.iter().map(|unread| unread.id).collect();
+    for held in held.iter().filter(|held| !bad.contains(&held.id)) {
         for place in &held.places {
             insert(&mut files, path(place), held.id);
         }
     }
-    let ids = held.iter().map(|held| held.id);
-    let new: Vec<ObjectId> = ids.filter(|id| !before.contains(id)).collect();
     let changed = new.len();
     repository.freshen(new)?;
     let holder = write(repository, old, &files)?;
-    Ok(Done { changed, holder })
+    Ok(Done {
+        changed,
+        holder,
+        unread,
+    })
 }
 
 pub(super) fn release(
@@ -57,7 +62,11 @@ pub(super) fn release(
     let after: HashSet<ObjectId> = files.values().copied().collect();
     let changed = before.difference(&after).count();
     let holder = write(repository, old, &files)?;
-    Ok(Done { changed, holder })
+    Ok(Done {
+        changed,
+        holder,
+        ..Done::default()
+    })
 }
 
 /// Puts a blob where it stands, in place of what stood there by the same number: a label may have
@@ -186,6 +195,9 @@ fn write(
     let commit = repository.git.write_object(&commit);
     let commit = commit.map_err(|error| repository.error(error))?.detach();
     // Trees that are there already were let go once.
+    trees
+        .iter()
+        .try_for_each(|id| repository.check_content(*id))?;
     repository.freshen(trees.iter().copied())?;
     trees.push(commit);
     repository.sync_objects(&trees)?;

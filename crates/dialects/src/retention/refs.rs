@@ -30,15 +30,18 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
         return Ok(Done::default());
     }
     let mut packed = Locked::take(repository)?;
-    let new = look(packed.under(ABOVE))?;
+    let (new, unread) = repository.readable(look(packed.under(ABOVE))?);
     repository.freshen(new.iter().copied())?;
     for id in &new {
         packed.add(&name(*id), *id);
     }
-    packed.write()?;
+    if !new.is_empty() {
+        packed.write()?;
+    }
     Ok(Done {
         changed: new.len(),
-        holder: None,
+        unread,
+        ..Done::default()
     })
 }
 
@@ -62,7 +65,7 @@ pub(super) fn release(
     packed.write()?;
     Ok(Done {
         changed,
-        holder: None,
+        ..Done::default()
     })
 }
 

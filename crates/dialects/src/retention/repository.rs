@@ -36,6 +36,15 @@ pub(super) struct Held {
     pub(super) places: Vec<Place>,
 }
 
+/// A blob that is in the repository and cannot be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unread {
+    /// Its id there.
+    pub(super) id: ObjectId,
+    /// Why.
+    pub(super) reason: Unreadable,
+}
+
 /// A repository that may be written to.
 pub(super) struct Repository {
     pub(super) git: gix::Repository,
@@ -279,14 +288,12 @@ impl Repository {
     ) -> Result<Result<ObjectId, String>, RetentionError> {
         let own = self.own(named.blob);
         if let Some(id) = own
-            && let Some(header) = self
-                .git
-                .try_find_header(id)
-                .map_err(|error| self.error(error))?
+            && let Some(header) = self.git.try_find_header(id).transpose()
         {
-            return Ok(match header.kind() {
-                gix::objs::Kind::Blob => Ok(id),
-                other => Err(format!("it is a {other} in the repository, and not a blob")),
+            return Ok(match header.map(|header| header.kind()) {
+                Ok(gix::objs::Kind::Blob) => Ok(id),
+                Ok(other) => Err(format!("it is a {other} in the repository, and not a blob")),
+                Err(_) => Err(Unreadable::Damaged.to_string()),
             });
         }
         let Some(content) = content(log, named)? else {
@@ -365,12 +372,32 @@ impl Repository {
     }
 
     /// Demands that an object is what its id says.
-    fn check_content(&self, id: ObjectId) -> Result<(), RetentionError> {
-        let found = self.opened(id)?.read_through(id.kind(), |_| Ok(()));
-        match found {
+    pub(super) fn check_content(&self, id: ObjectId) -> Result<(), RetentionError> {
+        self.read_whole(id).map_err(|error| error.of(self, id))
+    }
+
+    fn read_whole(&self, id: ObjectId) -> Result<(), Unreadable> {
+        let opened = self.find(id)?.ok_or(Unreadable::Damaged)?;
+        match opened.read_through(id.kind(), |_| Ok(())) {
             Ok(Some(found)) if found == id => Ok(()),
-            _ => Err(Unreadable::Damaged.of(self, id)),
+            _ => Err(Unreadable::Damaged),
         }
+    }
+
+    /// Reads objects, so that nothing damaged is taken for kept: the answer is which can be read, and why
+    /// the others cannot.
+    pub(super) fn readable(
+        &self,
+        ids: impl IntoIterator<Item = ObjectId>,
+    ) -> (Vec<ObjectId>, Vec<Unread>) {
+        let (mut whole, mut unread) = (Vec::new(), Vec::new());
+        for id in ids {
+            match self.read_whole(id) {
+                Ok(()) => whole.push(id),
+                Err(reason) => unread.push(Unread { id, reason }),
+            }
+        }
+        (whole, unread)
     }
 
     /// Gives an object a file of its own.
@@ -387,8 +414,8 @@ impl Repository {
     }
 
     /// Makes objects look as new as if they were just written, as git does with those that it finds:
-    /// a gc that has listed the refs already leaves what is new. Each is read before, so that nothing
-    /// damaged is taken for kept.
+    /// a gc that has listed the refs already leaves what is new. Whoever calls this has read them, so
+    /// that nothing damaged is taken for kept.
     pub(super) fn freshen(
         &self,
         ids: impl IntoIterator<Item = ObjectId>,
@@ -407,7 +434,6 @@ impl Repository {
         };
         let mut packed = Vec::new();
         for id in ids {
-            self.check_content(id)?;
             if !touch(&loose.object_path(&id))? {
                 packed.push(id);
             }

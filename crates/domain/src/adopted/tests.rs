@@ -389,3 +389,88 @@ fn work_by_an_adopted_run_waits_for_the_approval_of_an_intent_of_ours() {
         given.execute(work(number));
     }
 }
+
+#[test]
+fn an_adopted_run_that_validates_changes_nothing_before_the_approval() {
+    let (of, by) = (TaskId(Uuid::from_u128(2)), IntentId(Uuid::from_u128(3)));
+    let mut validating = run(RunStatus::Validating);
+    if let AnyEvent::Run(run::Event::Adopted(adopted)) = &mut validating
+        && let Some(object) = &mut adopted.object
+    {
+        object.task = of;
+    }
+    let given = Given::new()
+        .command(SubmitIntent {
+            id: Some(by),
+            risk: Some(Risk::High),
+            ..SubmitIntent::new(Source::Audit, "another way to log in")
+        })
+        .command(CreateTask {
+            id: Some(of),
+            intent: Some(by),
+            ..CreateTask::new("work")
+        })
+        .event(of.stream(), AnyEvent::Task(task::Started {}.into()))
+        .event(stream(StreamKind::Run, 1), validating)
+        .event(stream(StreamKind::Run, 1), patch_set(ApplyStatus::Proposed));
+    let chosen = PatchSetId(Uuid::from_u128(11));
+    let apply = ApplyPatchSet { patch_set: chosen };
+    let decide = Decide {
+        chosen_patchset_id: Some(chosen),
+        ..Decide::new(RunId(OWN), DecisionType::Commit)
+    };
+    let commands: [crate::Command; 2] = [apply.into(), decide.into()];
+    for command in commands.clone() {
+        let says = given.decide(command).unwrap_err().to_string();
+        assert!(says.contains("approve_intent"), "{says}");
+    }
+    // To give it up is no work.
+    let abandon = Decide::new(RunId(OWN), DecisionType::Abandon);
+    assert!(given.decide(abandon).is_ok());
+    let mut given = given.command(ApproveIntent {
+        intent: by,
+        reason: None,
+    });
+    for command in commands {
+        given.execute(command);
+    }
+}
+
+#[test]
+fn a_person_approves_an_intent_of_which_nobody_knows_who_asked() {
+    let own = stream(StreamKind::Intent, 1);
+    let classified = intent::Classified {
+        work_type: None,
+        type_basis: None,
+        type_word: None,
+        flow: vec![],
+        risk: Some(Risk::Low),
+        risk_basis: Some(intent::RiskBasis::Declared),
+        risk_word: None,
+        reason: None,
+    };
+    let given = intent(&[], false).event(own, AnyEvent::Intent(classified.into()));
+    let approve = ApproveIntent {
+        intent: IntentId(OWN),
+        reason: None,
+    };
+    let mut by_an_agent = given
+        .clone()
+        .by(crate::ActorRef::new(ActorKind::Agent, "importer"));
+    let says = by_an_agent.decide(approve.clone()).unwrap_err().to_string();
+    assert!(says.contains("approved by a person"), "{says}");
+    assert!(
+        given
+            .by(crate::ActorRef::new(ActorKind::Human, "p"))
+            .decide(approve.clone())
+            .is_ok()
+    );
+    by_an_agent = by_an_agent
+        .by(crate::ActorRef::new(ActorKind::Human, "p"))
+        .command(crate::settings::SetSetting {
+            setting: crate::settings::Setting::OwnRequests,
+            value: "true".into(),
+        });
+    let by_an_agent = by_an_agent.by(crate::ActorRef::new(ActorKind::Agent, "importer"));
+    assert!(by_an_agent.decide(approve).is_ok());
+}

@@ -293,8 +293,8 @@ fn check_lower(
     let what = format!("a lower risk of an intent of {before} risk");
     approval::by_a_person(&what, &meta.actor)?;
     let own_requests = world.settings()?.own_requests;
-    Ok(approval::by_another(
-        &state.asked_by,
+    Ok(approval::of_an_intent(
+        state.asked_by.as_ref(),
         &meta.actor,
         own_requests,
     )?)
@@ -344,7 +344,7 @@ pub(crate) fn approve(world: &mut World, command: &ApproveIntent, meta: &Meta) -
         let risk = state.risk.map_or("unknown", Risk::as_str);
         approval::by_a_person(&format!("an intent of {risk} risk"), &meta.actor)?;
     }
-    approval::by_another(&state.asked_by, &meta.actor, own_requests)?;
+    approval::of_an_intent(state.asked_by.as_ref(), &meta.actor, own_requests)?;
     let reason = command.reason.as_deref();
     Ok(approved(id, state.life, Approver::Actor, reason))
 }

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use super::tasks::intents_of_task;
+use super::tasks::{intents_of_task, tasks_of};
 use super::{ApprovalStatus, Life, PartsTally, Stage, State};
 use crate::pieces::Pieces;
 use crate::task;
@@ -75,6 +75,7 @@ fn tally(
         let status = known.get(child).copied();
         parts.add(status.unwrap_or(ApprovalStatus::Executing).standing());
     }
+    world.load_all(state.tasks.iter().map(|task| task.stream()))?;
     for task in &state.tasks {
         if let Some(task) = world.task_if_any(*task)? {
             parts.add(task.standing());
@@ -101,7 +102,7 @@ pub(crate) fn fail_dependents(
     world: &mut World,
     failed: TaskId,
 ) -> Result<Vec<Emitted>, DecideError> {
-    let mut drafts: HashMap<IntentId, Vec<(TaskId, Vec<TaskId>)>> = HashMap::new();
+    let mut drafts: HashMap<IntentId, HashMap<TaskId, Vec<TaskId>>> = HashMap::new();
     let (mut gone, mut lost, mut events) = (HashSet::new(), vec![failed], Vec::new());
     while let Some(cause) = lost.pop() {
         for intent in intents_of_task(world, cause)? {
@@ -109,8 +110,8 @@ pub(crate) fn fail_dependents(
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => place.insert(waiting_in(world, intent)?),
             };
-            for (task, needs) in waiting {
-                if needs.contains(&cause) && gone.insert(*task) {
+            for task in waiting.get(&cause).into_iter().flatten() {
+                if gone.insert(*task) {
                     events.push(without_running(*task));
                     lost.push(*task);
                 }
@@ -120,18 +121,31 @@ pub(crate) fn fail_dependents(
     Ok(events)
 }
 
-/// The tasks of an intent that were not begun, and what each waits for.
-fn waiting_in(world: &mut World, id: IntentId) -> Result<Vec<(TaskId, Vec<TaskId>)>, DecideError> {
+/// What the tasks of an intent that were not begun wait for, and which of them wait for it.
+fn waiting_in(
+    world: &mut World,
+    id: IntentId,
+) -> Result<HashMap<TaskId, Vec<TaskId>>, DecideError> {
     let Some(intent) = world.intent_if_any(id)? else {
-        return Ok(Vec::new());
+        return Ok(HashMap::new());
     };
-    let mut waiting = Vec::new();
-    for task in &intent.tasks {
-        match world.task_if_any(*task)? {
-            Some(state) if state.status == task::Status::Draft => {
-                waiting.push((*task, needs(world, &state)?));
-            }
-            _ => {}
+    let (tasks, _) = tasks_of(world, id, &intent)?;
+    world.load_all(tasks.iter().map(|task| task.stream()))?;
+    let mut drafts = Vec::new();
+    for task in tasks {
+        let state = world.task_if_any(task)?;
+        drafts.extend(
+            state
+                .filter(|it| it.status == task::Status::Draft)
+                .map(|it| (task, it)),
+        );
+    }
+    let needed = drafts.iter().flat_map(|(_, state)| &state.dependencies);
+    world.load_all(needed.map(|task| task.stream()))?;
+    let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+    for (task, state) in drafts {
+        for need in needs(world, &state)? {
+            waiting.entry(need).or_default().push(task);
         }
     }
     Ok(waiting)
@@ -148,30 +162,48 @@ fn needs(world: &mut World, state: &task::State) -> Result<Vec<TaskId>, DecideEr
 
 /// Things that need each other, so that each stands behind what it needs, and
 /// otherwise as they stood. What needs itself, which nobody lets happen, comes last.
+///
+/// It is the order of someone who goes over the list again and again and takes each
+/// time what needs nothing that is left: a thing is taken with what it needs, or in the
+/// next turn where that stands behind it.
 pub(super) fn in_order<T, K: Copy + Eq + Hash>(
     things: Vec<T>,
     key: impl Fn(&T) -> K,
     needs: impl Fn(&T) -> Vec<K>,
 ) -> Vec<T> {
-    let mut left: HashSet<K> = things.iter().map(&key).collect();
-    let (mut waiting, mut ordered) = (things, Vec::new());
-    loop {
-        let before = ordered.len();
-        let mut still = Vec::new();
-        for thing in waiting {
-            if needs(&thing).iter().any(|need| left.contains(need)) {
-                still.push(thing);
-            } else {
-                left.remove(&key(&thing));
-                ordered.push(thing);
+    let places: HashMap<K, usize> = things.iter().map(&key).zip(0..).collect();
+    let (mut needed_by, mut left) = (vec![Vec::new(); things.len()], vec![0; things.len()]);
+    for (place, (thing, left)) in things.iter().zip(&mut left).enumerate() {
+        for need in needs(thing) {
+            if let Some(others) = places.get(&need).and_then(|at| needed_by.get_mut(*at)) {
+                others.push(place);
+                *left += 1;
             }
         }
-        if ordered.len() == before {
-            ordered.extend(still);
-            return ordered;
-        }
-        waiting = still;
     }
+    let free = left.iter().enumerate().filter(|(_, left)| **left == 0);
+    let mut free: Vec<usize> = free.map(|(place, _)| place).collect();
+    let mut turns = vec![0; things.len()];
+    while let Some(place) = free.pop() {
+        let turn = turns.get(place).copied().unwrap_or_default();
+        for other in needed_by.get(place).into_iter().flatten().copied() {
+            let (Some(left), Some(others)) = (left.get_mut(other), turns.get_mut(other)) else {
+                continue;
+            };
+            *others = (*others).max(turn + usize::from(place > other));
+            *left -= 1;
+            if *left == 0 {
+                free.push(other);
+            }
+        }
+    }
+    let turn = |place: usize| match left.get(place) {
+        Some(0) => turns.get(place).copied().unwrap_or_default(),
+        _ => usize::MAX,
+    };
+    let mut ordered: Vec<(usize, T)> = (0..).map(turn).zip(things).collect();
+    ordered.sort_by_key(|(turn, _)| *turn);
+    ordered.into_iter().map(|(_, thing)| thing).collect()
 }
 
 /// A task fails because of what it depends on.
@@ -182,4 +214,49 @@ pub(crate) fn without_running(task: TaskId) -> Emitted {
         reason: Some(pieces.text(DEPENDENCY_FAILED)),
     };
     task::decide::emit(task, failed, pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::in_order;
+
+    /// The order by its own words: turn after turn, what needs nothing that is left.
+    fn turn_by_turn(mut waiting: Vec<(usize, Vec<usize>)>) -> Vec<usize> {
+        let mut ordered = Vec::new();
+        loop {
+            let (before, mut place) = (ordered.len(), 0);
+            while let Some((thing, needs)) = waiting.get(place) {
+                if waiting.iter().any(|(other, _)| needs.contains(other)) {
+                    place += 1;
+                } else {
+                    ordered.push(*thing);
+                    waiting.remove(place);
+                }
+            }
+            if ordered.len() == before {
+                ordered.extend(waiting.into_iter().map(|(thing, _)| thing));
+                return ordered;
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_needed_stands_before_what_needs_it(needs in vec(vec(0..9_usize, 0..3), 1..8)) {
+            let things: Vec<(usize, Vec<usize>)> = (0..).zip(needs).collect();
+            let ordered = in_order(things.clone(), |it| it.0, |it| it.1.clone());
+            let ordered: Vec<usize> = ordered.into_iter().map(|it| it.0).collect();
+            prop_assert_eq!(ordered, turn_by_turn(things));
+        }
+    }
+
+    #[test]
+    fn a_long_line_takes_no_square_of_its_length() {
+        let line: Vec<usize> = (0..200_000).collect();
+        let ordered = in_order(line, |it| *it, |it| vec![it + 1]);
+        assert!(ordered.into_iter().eq((0..200_000).rev()));
+    }
 }

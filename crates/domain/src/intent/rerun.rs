@@ -41,6 +41,8 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         let needs = world.task(*failed)?.dependencies.clone();
         again.push((*failed, needs));
     }
+    world.load_all(failed.iter().map(|old| of(*old).stream()))?;
+    world.load_texts(&failed)?;
     for (failed, _) in in_order(again, |(id, _)| *id, |(_, needs)| needs.clone()) {
         let failed = &failed;
         let (old, new) = (world.task(*failed)?, of(*failed));

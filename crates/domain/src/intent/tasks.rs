@@ -75,6 +75,7 @@ pub(super) fn tasks_of(
     }
     let mut told = 0;
     loop {
+        world.load_all(others.iter().map(|task| task.stream()))?;
         for task in others {
             let state = world.task_if_any(task)?;
             let is_work = state.is_some_and(|it| it.intent.is_none_or(|intent| intent == id));
@@ -86,6 +87,8 @@ pub(super) fn tasks_of(
         let Some(task) = tasks.get(told).copied() else {
             return Ok((tasks, plans));
         };
+        let untold = tasks.iter().skip(told).map(|task| task.0);
+        world.load_naming(Naming::TaskParent, untold)?;
         told += 1;
         others = parts_of(world, task)?;
     }
@@ -93,8 +96,9 @@ pub(super) fn tasks_of(
 
 /// The tasks that are a part of one.
 fn parts_of(world: &mut World, task: TaskId) -> Result<Vec<TaskId>, DecideError> {
-    let mut parts = Vec::new();
-    for part in ids(world.naming(Naming::TaskParent, task.0)?) {
+    let (mut parts, named) = (Vec::new(), ids(world.naming(Naming::TaskParent, task.0)?));
+    world.load_all(named.iter().map(|part| part.stream()))?;
+    for part in named {
         let state = world.task_if_any(part)?;
         if state.is_some_and(|state| state.parent == Some(task)) {
             parts.push(part);

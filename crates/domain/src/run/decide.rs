@@ -21,7 +21,7 @@ use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{
-    AnyEvent, ArtifactRef, DecideError, IntentId, Kind, Meta, PatchSetId, Refusal, RunId,
+    AnyEvent, ArtifactRef, DecideError, IntentId, Kind, Meta, PatchSetId, PlanId, Refusal, RunId,
     StoredArtifact, StoredEnvironment, StreamKind, TaskId, intent, plan, snapshot, task,
 };
 
@@ -94,13 +94,14 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     if status == task::Status::Draft {
         task::decide::require_dependencies(world, command.task, &of)?;
     }
+    if let Some(plan) = command.plan {
+        world.require(StreamKind::Plan, plan)?;
+    }
     let mut begun = Vec::new();
     if command.reverts.is_none() {
-        for intent in intents_of(world, command)? {
+        for intent in intents_of(world, command.task, command.plan)? {
             begun.extend(intent::intake::run_begins(world, intent)?);
         }
-    } else if let Some(plan) = command.plan {
-        world.require(StreamKind::Plan, plan)?;
     }
     let finalized = match command.snapshot {
         Some(id) => snapshot::decide::finalize_for_run(world, id)?,
@@ -138,9 +139,16 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
 }
 
 /// The intents that a run is work on: those of its task, and of its plan.
-fn intents_of(world: &mut World, command: &CreateRun) -> Result<Vec<IntentId>, DecideError> {
-    let mut intents = intent::intents_of_task(world, command.task)?;
-    if let Some(plan) = command.plan {
+pub(super) fn intents_of(
+    world: &mut World,
+    task: TaskId,
+    plan: Option<PlanId>,
+) -> Result<Vec<IntentId>, DecideError> {
+    let mut intents = intent::intents_of_task(world, task)?;
+    // An adopted run may name a plan that nobody has.
+    if let Some(plan) = plan
+        && world.plan_if_any(plan)?.is_some()
+    {
         for intent in plan::line::intents_of(world, plan)? {
             if !intents.contains(&intent) {
                 intents.push(intent);
@@ -210,13 +218,17 @@ fn require_unfinished(
     Err(refuse(run, state.status, asked, "created, patching or validating").into())
 }
 
-/// Demands that no intent of the task of a run waits for an approval. One that was
+/// Demands that no intent that a run is work on waits for an approval. A run that was
 /// begun here asked that when it began, and one that an import brought never did.
-fn require_let_go(world: &mut World, run: &State, asked: &'static str) -> Result<(), DecideError> {
-    let Some(task) = run.task.filter(|_| run.is_adopted) else {
+pub(super) fn require_let_go(
+    world: &mut World,
+    run: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    let Some(task) = run.task.filter(|_| run.is_adopted && run.reverts.is_none()) else {
         return Ok(());
     };
-    for intent in intent::intents_of_task(world, task)? {
+    for intent in intents_of(world, task, run.plan)? {
         intent::intake::require_let_go_if_any(world, intent, asked)?;
     }
     Ok(())
@@ -377,6 +389,7 @@ pub(crate) fn apply_patch_set(world: &mut World, command: &ApplyPatchSet, _: &Me
     if state.status != Status::Validating {
         return Err(refuse(run, state.status, "apply_patch_set", "validating").into());
     }
+    require_let_go(world, &state, "apply_patch_set of a run of it")?;
     let asked = "apply_patch_set";
     require_patch_set(
         &state,

@@ -14,7 +14,9 @@
 //! the run alone. A Failed run may have a decision too, but for Commit and
 //! Rollback, and stays Failed. No decision of a run that reverts changes the task.
 
-use super::decide::{emit, fresh_id, owning_run, refuse, require_patch_set};
+use super::decide::{
+    emit, fresh_id, intents_of, owning_run, refuse, require_let_go, require_patch_set,
+};
 use super::{
     ApplyStatus, Decide, DecisionMade, DecisionType, EndedAfterIntent, PatchSetApplied,
     PatchSetRejected, PatchSetReverted, RecordResultCommit, ResultCommitRecorded, State, Status,
@@ -39,7 +41,10 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
     }
     check_fields(command, &state)?;
     let consequences = match &command.decision_type {
-        DecisionType::Commit => commit(world, command, &state)?,
+        DecisionType::Commit => {
+            require_let_go(world, &state, "decide commit of a run of it")?;
+            commit(world, command, &state)?
+        }
         DecisionType::Retry => {
             require_running_task(world, &state, &command.decision_type)?;
             reject_open(run, &state)
@@ -80,7 +85,7 @@ pub(super) fn ended_after_intent(
     run: RunId,
     state: &State,
 ) -> Result<Option<Emitted>, DecideError> {
-    for id in intents_of(world, state)? {
+    for id in work_on(world, state)? {
         let status = match world.intent_if_any(id)?.map(|intent| intent.life) {
             Some(intent::Life::Completed) => intent::IntentStatus::Completed,
             Some(intent::Life::Cancelled) => intent::IntentStatus::Cancelled,
@@ -92,15 +97,15 @@ pub(super) fn ended_after_intent(
     Ok(None)
 }
 
-/// The intents of a run's task.
-fn intents_of(world: &mut World, state: &State) -> Result<Vec<IntentId>, DecideError> {
+/// The intents that a run is work on.
+fn work_on(world: &mut World, state: &State) -> Result<Vec<IntentId>, DecideError> {
     match state.task {
-        Some(task) => intent::intents_of_task(world, task),
+        Some(task) => intents_of(world, task, state.plan),
         None => Ok(Vec::new()),
     }
 }
 
-/// The intents of a run's task that take its commit, while they are in such a life.
+/// The intents that a run is work on which take its commit, while they are in such a life.
 fn committed(
     world: &mut World,
     state: &State,
@@ -108,7 +113,7 @@ fn committed(
     takes: fn(intent::Life) -> bool,
 ) -> Result<Vec<Emitted>, DecideError> {
     let mut events = Vec::new();
-    for id in intents_of(world, state)? {
+    for id in work_on(world, state)? {
         if world.intent_if_any(id)?.is_some_and(|it| takes(it.life)) {
             let recorded = intent::CommitRecorded { commit };
             events.push(intent::decide::emit(id, recorded, Pieces::new()));

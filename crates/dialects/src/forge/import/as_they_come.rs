@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use annals::Annals;
 use annals::domain::{ActorKind, ActorRef, IntentId};
 
-use super::hold_back::{Trusted, waits_for_a_person};
+use super::hold_back::Trusted;
 use super::{IMPORTER, Import, Shown};
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
@@ -59,6 +59,8 @@ pub enum IntentBecame {
         intent: IntentId,
         /// How many events it took.
         events: u64,
+        /// What its file says that does not count.
+        remarks: Vec<String>,
     },
     /// The log has all that it says.
     Known {
@@ -92,8 +94,11 @@ impl fmt::Display for IntentBecame {
                 write!(f, "it is recorded as the intent {intent}")?;
                 remarks.iter().try_for_each(|it| write!(f, "; {it}"))
             }
-            IntentBecame::BroughtOn { intent, .. } => {
-                write!(f, "the intent {intent} goes on as it says")
+            IntentBecame::BroughtOn {
+                intent, remarks, ..
+            } => {
+                write!(f, "the intent {intent} goes on as it says")?;
+                remarks.iter().try_for_each(|it| write!(f, "; {it}"))
             }
             IntentBecame::Known { intent } => write!(f, "the intent {intent} has all that it says"),
             IntentBecame::Left { reason } | IntentBecame::Broken { reason, .. } => {
@@ -262,13 +267,13 @@ async fn take(
     source.let_go(&settings);
     import.intents(&source).await?;
     import.families().await?;
-    let became = names.into_iter().map(|(path, name)| {
-        let mut became = import.of_file(&path, &name);
-        if let (Some(status), IntentBecame::Recorded { remarks, .. }) =
-            (held.get(&name), &mut became)
-        {
-            remarks.push(waits_for_a_person(*status));
+    for file in &source.intents {
+        if let Some(id) = import.known.get(&file.file.name).map(|known| known.id) {
+            import.name_held(file, id, &held);
         }
+    }
+    let became = names.into_iter().map(|(path, name)| {
+        let became = import.of_file(&path, &name);
         (path, became)
     });
     taken.files.extend(became.collect::<Vec<_>>());
@@ -288,21 +293,21 @@ impl Import<'_> {
         }
         let intent = self.known.get(name).map(|known| known.id);
         let intent = intent.unwrap_or_else(|| self.ids.intent(name));
+        let of_file = self.report.violations.iter().filter(|it| it.file == file);
+        let remarks: Vec<String> = of_file.flat_map(|it| it.violations.clone()).collect();
         match self.became.get(name) {
             Some(recorded) if recorded.is_new => IntentBecame::Recorded {
                 intent,
                 events: recorded.events,
-                remarks: self
-                    .report
-                    .violations
-                    .iter()
-                    .filter(|it| it.file == file)
-                    .flat_map(|it| it.violations.clone())
-                    .collect(),
+                remarks,
             },
             Some(recorded) => IntentBecame::BroughtOn {
                 intent,
                 events: recorded.events,
+                remarks,
+            },
+            None if !remarks.is_empty() => IntentBecame::Left {
+                reason: remarks.join("; "),
             },
             None => match self.report.passed_over.iter().find(|it| it.file == file) {
                 Some(left) => IntentBecame::Left {

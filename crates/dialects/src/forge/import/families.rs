@@ -6,14 +6,13 @@ use annals::At;
 use annals::domain::{IntentId, Kind};
 use annals::projections::Relation;
 
-use super::hold_back::waits_for_a_person;
+use super::hold_back::HeldBack;
 use super::{Import, NOT_OF_FOLDER};
 use crate::forge::facts;
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::logged;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::source::IntentFile;
-use crate::forge::words::IntentStatus;
 
 /// Children that are named in one event; each takes room in it.
 const CHILDREN: usize = 500;
@@ -77,11 +76,25 @@ impl Import<'_> {
         Ok(())
     }
 
+    /// Names what a file says that does not count. The answer is whether its status does not.
+    pub(super) fn name_held(
+        &mut self,
+        file: &IntentFile,
+        id: IntentId,
+        held: &HashMap<String, HeldBack>,
+    ) -> bool {
+        let held = held.get(&file.file.name).copied().unwrap_or_default();
+        for remark in held.remarks() {
+            self.against(file.file.path(), 1, id, remark);
+        }
+        held.status.is_some()
+    }
+
     /// Names intents whose status is not what their files say: it is computed, or it was held back.
     pub(super) async fn statuses(
         &mut self,
         files: &[IntentFile],
-        held: &HashMap<String, IntentStatus>,
+        held: &HashMap<String, HeldBack>,
     ) -> Result<(), ForgeFolderError> {
         for file in files {
             let name = &file.file.name;
@@ -91,8 +104,7 @@ impl Import<'_> {
             if self.left.contains(name) {
                 continue;
             }
-            if let Some(said) = held.get(name) {
-                self.against(file.file.path(), 1, id, waits_for_a_person(*said));
+            if self.name_held(file, id, held) {
                 continue;
             }
             let computed = self.annals.approval_status(id, At::Now).await?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use annals::At;
 use annals::domain::Kind;
-use annals::domain::intent::{ApprovalStatus, RiskBasis, Source as IntentSource};
+use annals::domain::intent::{ApprovalStatus, Risk, RiskBasis, Source as IntentSource};
 use annals::domain::settings::State;
 
 use super::Import;
@@ -12,12 +12,34 @@ use crate::forge::folder::ForgeFolderError;
 use crate::forge::source::Source;
 use crate::forge::words::IntentStatus;
 
-/// Why an intent whose file says that it was let go is proposed all the same.
-pub(super) fn waits_for_a_person(said: IntentStatus) -> String {
-    format!(
-        "its file says {}, and an agent's own word does not approve it: it waits for a person",
-        said.as_str()
-    )
+/// What a file says that does not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct HeldBack {
+    /// That the intent was let go.
+    pub(super) status: Option<IntentStatus>,
+    /// That its risk is lower, or not known, and the one that counts.
+    risk: Option<(Option<Risk>, Risk)>,
+}
+
+impl HeldBack {
+    /// In words, why the intent is not as its file says.
+    pub(super) fn remarks(self) -> impl Iterator<Item = String> {
+        let status = self.status.map(|said| {
+            format!(
+                "its file says {}, and an agent's own word does not approve it: it waits for a person",
+                said.as_str()
+            )
+        });
+        let risk = self.risk.map(|(said, counts)| {
+            let said = said.map_or("no risk", Risk::as_str);
+            let counts = counts.as_str();
+            format!(
+                "its file says {said}, and the log has the risk {counts}, which counts: a lower one is judged by \
+                 a person who did not ask for it"
+            )
+        });
+        status.into_iter().chain(risk)
+    }
 }
 
 /// Whose files are taken at their word.
@@ -32,13 +54,13 @@ pub(super) enum Trusted {
 impl Import<'_> {
     /// Takes for proposed what files say was let go that are not trusted, where neither an agent's low
     /// risk nor the log lets it go on: whatever an agent writes, it approves nothing. The answer is
-    /// what they said.
+    /// what they said, by the files' names.
     pub(super) async fn hold_back(
         &self,
         source: &mut Source,
         settings: &State,
         trusted: Trusted,
-    ) -> Result<HashMap<String, IntentStatus>, ForgeFolderError> {
+    ) -> Result<HashMap<String, HeldBack>, ForgeFolderError> {
         let mut held = HashMap::new();
         for file in &mut source.intents {
             let id = self.id_of(&file.file.name).await?;
@@ -60,8 +82,10 @@ impl Import<'_> {
             }
             let before = known.and_then(|known| known.risk);
             let is_lower = |before| file.intent.risk.is_none_or(|risk| risk < before);
-            if before.is_some_and(is_lower) {
-                file.intent.risk = before;
+            let mut back = HeldBack::default();
+            if let Some(before) = before.filter(|before| is_lower(*before)) {
+                back.risk = Some((file.intent.risk, before));
+                file.intent.risk = Some(before);
             }
             let said = file.intent.status;
             let says_so = !matches!(
@@ -72,7 +96,10 @@ impl Import<'_> {
             // A low risk lets an agent's own work go on, and not what a person asked for.
             if says_so && (is_persons || !file.intent.risk.is_some_and(is_low)) {
                 file.intent.status = IntentStatus::Proposed;
-                held.insert(file.file.name.clone(), said);
+                back.status = Some(said);
+            }
+            if back != HeldBack::default() {
+                held.insert(file.file.name.clone(), back);
             }
         }
         Ok(held)

@@ -464,8 +464,10 @@ fn an_import_that_an_agent_runs_approves_no_intent_of_an_agent() {
             assert_eq!(status(&annals, "a-person"), "proposed", "{more}");
         }
         forge.put("intents/a-person.yaml", file("status: approved\n"));
-        forge.import_by(author, &annals);
+        let said = violations(&forge.import_by(author, &annals));
         assert_eq!(status(&annals, "own"), "proposed");
+        let risk = "its file says low, and the log has the risk high, which counts";
+        assert!(said.iter().any(|it| it.contains(risk)), "{said:?}");
         forge.put("intents/own.yaml", audit("risk: high\nstatus: approved\n"));
         // A person who imports the folder lets it go.
         forge.import(&annals);

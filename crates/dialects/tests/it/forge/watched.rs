@@ -254,6 +254,26 @@ fn one_bad_intent_does_not_hold_the_others_and_each_is_taken_once() {
 }
 
 #[test]
+fn what_a_file_says_that_does_not_count_is_said_whenever_it_is_taken() {
+    let audit = |more: &str| format!("title: t\nbody: b\nsource: audit\n{more}");
+    let forge = Forge::of(&[("intents/a.yaml", &audit("risk: high\nstatus: approved\n"))]);
+    let annals = log();
+    let approval = "an agent's own word does not approve it";
+    let became = |forge: &Forge| take_all(forge, &annals)[0].1.clone();
+    let first = became(&forge);
+    assert!(matches!(first, IntentBecame::Recorded { .. }), "{first:?}");
+    assert!(first.to_string().contains(approval), "{first}");
+    let again = became(&forge);
+    assert!(matches!(again, IntentBecame::Left { .. }), "{again:?}");
+    assert!(again.to_string().contains(approval), "{again}");
+    forge.put("intents/a.yaml", audit("risk: low\ntype: fix\n"));
+    let on = became(&forge);
+    assert!(matches!(on, IntentBecame::BroughtOn { .. }), "{on:?}");
+    let risk = "its file says low, and the log has the risk high, which counts";
+    assert!(on.to_string().contains(risk), "{on}");
+}
+
+#[test]
 fn what_an_export_wrote_is_no_news() {
     let forge = Forge::of(&[("intents/a.yaml", INTENT)]);
     let annals = log();

@@ -85,6 +85,35 @@ fn revision(previous: Option<PlanId>, intent: Option<IntentId>) -> CreatePlan {
 }
 
 #[test]
+fn the_commit_of_a_run_goes_to_the_intent_of_its_plan() {
+    let free = TaskId(Uuid::from_u128(51));
+    let run = RunId(Uuid::from_u128(52));
+    let patch_set = PatchSetId(Uuid::from_u128(53));
+    let mut given = line(IntentStatus::Active, SECOND).command(CreateTask {
+        id: Some(free),
+        ..CreateTask::new("of no intent")
+    });
+    given.execute(CreateRun {
+        id: Some(run),
+        plan: Some(FIRST),
+        ..CreateRun::new(free)
+    });
+    given.execute(run::StartPatching { run });
+    given.execute(run::ProposePatchSet {
+        id: Some(patch_set),
+        ..run::ProposePatchSet::new(run, DiffFormat::Unified)
+    });
+    given.execute(run::StartValidation { run });
+    let events = given.execute(Decide {
+        chosen_patchset_id: Some(patch_set),
+        result_commit_sha: Some("0123456789abcdef0123456789abcdef01234567".parse().unwrap()),
+        ..Decide::new(run, DecisionType::Commit)
+    });
+    let of_intent = events.iter().filter(|it| it.stream == INTENT.stream());
+    assert_eq!(of_intent.count(), 1, "{events:?}");
+}
+
+#[test]
 fn no_work_begins_on_an_adopted_plan_of_an_intent_that_is_over() {
     for (has, over, word) in [
         (FIRST, IntentStatus::Cancelled, "is cancelled"),

@@ -130,6 +130,47 @@ fn a_failed_dependency_fails_the_task_without_running() {
 }
 
 #[test]
+fn a_part_that_waits_fails_though_it_says_no_intent_itself() {
+    let mut given = with_tasks(&[(11, &[]), (12, &[])]);
+    given.execute(CreateTask {
+        intent: None,
+        parent: Some(task(12)),
+        ..waiting(21, &[11])
+    });
+    given.execute(CreateTask {
+        intent: None,
+        parent: Some(task(21)),
+        ..waiting(22, &[21])
+    });
+    assert_eq!(lost(&given.execute(fail_task(11))), [21, 22]);
+    assert_eq!(statuses(&given, &[12, 22]), ["draft", "failed"]);
+}
+
+/// A decision begins anew with each round: to load one state a round takes a time that grows with the
+/// square of an intent's tasks.
+#[test]
+fn however_many_tasks_an_intent_has_they_are_loaded_in_a_few_rounds() {
+    let mut given = executing();
+    given.execute(waiting(1_000, &[]));
+    for number in 1_001..1_300 {
+        given.execute(waiting(number, &[number - 1]));
+    }
+    let status = given.rounds(|world| status_in(world, INTENT));
+    let meta = given.meta();
+    let all_fail = Command::from(fail_task(1_000));
+    let failed = given.rounds(|world| all_fail.decide(world, &meta));
+    let rerun = Command::from(RerunIntent {
+        intent: INTENT,
+        instruction: None,
+    });
+    let mut over = given.clone();
+    assert_eq!(over.execute(fail_task(1_000)).len(), 300);
+    let rerun = over.rounds(|world| rerun.decide(world, &meta));
+    let rounds = [status, failed, rerun].map(Result::unwrap);
+    assert!(rounds.iter().all(|rounds| *rounds < 12), "{rounds:?}");
+}
+
+#[test]
 fn a_dependency_fails_through_several_levels_and_each_task_once() {
     let mut given = with_tasks(&[
         (11, &[]),
