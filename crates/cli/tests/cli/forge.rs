@@ -285,7 +285,13 @@ fn intents_of_agents_are_taken_as_they_come() {
         "intents/own.yaml",
         intent("risk: high\nstatus: executing\n"),
     );
-    std::thread::sleep(Duration::from_millis(1_200));
+    // Each time it is said what of a file does not count.
+    let said = |watching: &mut Watching, what: &str| {
+        let next = watching.next();
+        assert_eq!(next["outcome"], "left", "{next}");
+        assert!(next.to_string().contains(what), "{next}");
+    };
+    said(&mut watching, "its file says executing");
     let status = || {
         let shown = place.run(&["show", "own", "--as", "forge", "--json"]).ok();
         shown.json()["status"].clone()
@@ -293,7 +299,10 @@ fn intents_of_agents_are_taken_as_they_come() {
     assert_eq!(status(), "proposed");
     for later in ["risk: low\n", "risk: low\nstatus: approved\n"] {
         put(&place, "intents/own.yaml", intent(later));
-        std::thread::sleep(Duration::from_millis(1_200));
+        said(
+            &mut watching,
+            "its file says low, and the log has the risk high",
+        );
         assert_eq!(status(), "proposed", "{later}");
     }
     let human = "title: t\nbody: b\nsource: human\nrisk: high\nstatus: approved\n";

@@ -533,8 +533,9 @@ impl Model {
     /// What waits for a failed task of its intents fails with it.
     pub(super) fn fail_dependents(&mut self, failed: Uuid) {
         let intents = self.intents_of(failed);
-        let tasks = intents.iter().flat_map(|id| self.intents[id].tasks.clone());
-        for id in tasks.collect::<Vec<Uuid>>() {
+        let is_of_them = |task: &Uuid| !self.intents_of(*task).is_disjoint(&intents);
+        let tasks: Vec<Uuid> = self.tasks.keys().copied().filter(is_of_them).collect();
+        for id in tasks {
             let task = &self.tasks[&id];
             let mut needs = task.dependencies.iter();
             let waits = needs.any(|other| *other == failed || self.newest(*other) == failed);

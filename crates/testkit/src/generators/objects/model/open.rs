@@ -34,6 +34,13 @@ impl Model {
         intents
     }
 
+    /// The intents that a run is work on: those of its task, and that of its plan.
+    pub(super) fn works_on(&self, task: Uuid, plan: Option<Uuid>) -> BTreeSet<Uuid> {
+        let mut intents = self.intents_of(task);
+        intents.extend(plan.and_then(|plan| self.owner(plan)));
+        intents
+    }
+
     /// An intent learns of a task that says no intent; whether that was new to it.
     pub(super) fn tell_of(&mut self, intent: Uuid, task: Uuid) -> bool {
         let is_free = self.tasks.get(&task).is_some_and(|it| it.intent.is_none());

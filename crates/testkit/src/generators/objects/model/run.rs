@@ -41,8 +41,7 @@ impl Model {
             let mut needs = task.dependencies.iter().map(|id| self.newest(*id));
             demand(needs.all(|id| self.tasks[&id].status == "done"))?;
         }
-        let mut intents = self.intents_of(c.task.0);
-        intents.extend(c.plan.and_then(|plan| self.owner(plan.0)));
+        let intents = self.works_on(c.task.0, c.plan.map(Uuid::from));
         for intent in intents.into_iter().filter(|_| reverts.is_none()) {
             self.run_begins(intent)?;
         }
@@ -175,7 +174,7 @@ impl Model {
         patch_set.status = "applied";
         self.end_task(run, "done")?;
         if let Some(commit) = c.result_commit_sha {
-            for intent in self.intents_of(run.task) {
+            for intent in self.works_on(run.task, run.plan) {
                 let intent = self.intents.get_mut(&intent)?;
                 if intent.status == "active" {
                     intent.commit = Some(commit);
@@ -200,8 +199,8 @@ impl Model {
             }
             None => {
                 run.result = Some(c.commit);
-                let task = run.task;
-                for intent in self.intents_of(task) {
+                let (task, plan) = (run.task, run.plan);
+                for intent in self.works_on(task, plan) {
                     let intent = self.intents.get_mut(&intent)?;
                     if matches!(intent.status, "active" | "completed") {
                         intent.commit = Some(c.commit);
