@@ -515,6 +515,14 @@ impl World {
         self.existing(stream, Dependence::State).map(|_| ())
     }
 
+    /// Whether a plan exists, whatever its state.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] it.
+    pub fn has_plan(&mut self, id: PlanId) -> Result<bool, DecideError> {
+        Ok(if_any(self.touch(id.stream()))?.is_some())
+    }
+
     /// Demands that an aggregate exists, whatever its state.
     pub fn touch(&mut self, stream: StreamRef) -> Result<(), DecideError> {
         self.existing(stream, Dependence::Exists).map(|_| ())

@@ -210,6 +210,9 @@ fn work(
         Strategy::KeepPack => keep_pack::retain(&repository, &held)?,
         Strategy::CustomGc => custom_gc::mark(&repository, &held, request.protect)?,
     };
+    if request.strategy == Strategy::CustomGc {
+        report.ids = held.iter().map(|held| held.id).collect();
+    }
     for Unread { id, reason } in done.unread {
         let is_it = |held: &mut Held| held.id == id;
         let unread = held.extract_if(.., is_it).next();
@@ -222,9 +225,6 @@ fn work(
                 named_by,
                 reason: reason.to_string(),
             }));
-    }
-    if request.strategy == Strategy::CustomGc {
-        report.ids = held.iter().map(|held| held.id).collect();
     }
     repository.check_all_there(held.iter().map(|held| held.id))?;
     report.changed = done.changed;

@@ -293,7 +293,9 @@ impl Repository {
             return Ok(match header.map(|header| header.kind()) {
                 Ok(gix::objs::Kind::Blob) => Ok(id),
                 Ok(other) => Err(format!("it is a {other} in the repository, and not a blob")),
-                Err(_) => Err(Unreadable::Damaged.to_string()),
+                // A mark pass lists what it cannot read: what it left out a gc would remove.
+                Err(_) if report.strategy == Strategy::CustomGc => Ok(id),
+                Err(error) => Err(format!("{}: {error}", Unreadable::Damaged)),
             });
         }
         let Some(content) = content(log, named)? else {

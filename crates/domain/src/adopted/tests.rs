@@ -22,8 +22,8 @@ use crate::run::{
 use crate::task::{AddDependency, AdoptedTask, CreateTask, FailTask, TaskStatus};
 use crate::testing::{Given, json, stream};
 use crate::{
-    ActorKind, Dependence, FrameId, IntentId, PatchSetId, PipelineId, PlanId, Refusal, RunId,
-    StreamKind, TaskId,
+    ActorKind, DecisionId, Dependence, FrameId, IntentId, PatchSetId, PipelineId, PlanId, Refusal,
+    RunId, StreamKind, TaskId,
 };
 
 const OWN: Uuid = Uuid::from_u128(1);
@@ -434,6 +434,55 @@ fn an_adopted_run_that_validates_changes_nothing_before_the_approval() {
     for command in commands {
         given.execute(command);
     }
+}
+
+#[test]
+fn no_commit_of_an_adopted_decision_is_recorded_before_the_approval() {
+    let (of, by) = (TaskId(Uuid::from_u128(2)), IntentId(Uuid::from_u128(3)));
+    let mut completed = run(RunStatus::Completed);
+    if let AnyEvent::Run(run::Event::Adopted(adopted)) = &mut completed
+        && let Some(object) = &mut adopted.object
+    {
+        object.task = of;
+    }
+    let decision = DecisionId(Uuid::from_u128(12));
+    let made = run::DecisionMade {
+        decision,
+        decision_type: DecisionType::Commit,
+        chosen_patch_set: None,
+        result_commit: None,
+        checkpoint_id: None,
+        rationale: None,
+    };
+    let decided = run::DecisionAdopted {
+        header: header(),
+        decision: made,
+    };
+    let own = stream(StreamKind::Run, 1);
+    let given = Given::new()
+        .command(SubmitIntent {
+            id: Some(by),
+            risk: Some(Risk::High),
+            ..SubmitIntent::new(Source::Audit, "another way to log in")
+        })
+        .command(CreateTask {
+            id: Some(of),
+            intent: Some(by),
+            ..CreateTask::new("work")
+        })
+        .event(own, completed)
+        .event(own, AnyEvent::Run(decided.into()));
+    let record = run::RecordResultCommit {
+        decision,
+        commit: "0123456789abcdef0123456789abcdef01234567".parse().unwrap(),
+    };
+    let says = given.decide(record.clone()).unwrap_err().to_string();
+    assert!(says.contains("approve_intent"), "{says}");
+    let mut given = given.command(ApproveIntent {
+        intent: by,
+        reason: None,
+    });
+    assert_eq!(given.execute(record).len(), 2);
 }
 
 #[test]

@@ -293,8 +293,8 @@ fn check_lower(
     let what = format!("a lower risk of an intent of {before} risk");
     approval::by_a_person(&what, &meta.actor)?;
     let own_requests = world.settings()?.own_requests;
-    Ok(approval::of_an_intent(
-        state.asked_by.as_ref(),
+    Ok(approval::by_another(
+        &state.asked_by,
         &meta.actor,
         own_requests,
     )?)

@@ -10,7 +10,7 @@ use super::{ApprovalStatus, Life, PartsTally, Stage, State};
 use crate::pieces::Pieces;
 use crate::task;
 use crate::world::{Emitted, World};
-use crate::{DecideError, IntentId, TaskId};
+use crate::{DecideError, IntentId, Naming, TaskId};
 
 /// Why a task fails without running (docs/spec/forge.md, dependencies).
 pub(crate) const DEPENDENCY_FAILED: &str = "dependency failed";
@@ -140,6 +140,9 @@ fn waiting_in(
                 .map(|it| (task, it)),
         );
     }
+    // Of those that say no intent, which one they are work on is asked if they fail.
+    let no_intents = drafts.iter().filter(|(_, state)| state.intent.is_none());
+    world.load_naming(Naming::StepTask, no_intents.map(|(task, _)| task.0))?;
     let needed = drafts.iter().flat_map(|(_, state)| &state.dependencies);
     world.load_all(needed.map(|task| task.stream()))?;
     let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();

@@ -83,22 +83,27 @@ pub(super) fn tasks_of(
                 tasks.push(task);
             }
         }
-        // The parts of each, one after the other.
-        let Some(task) = tasks.get(told).copied() else {
+        // The parts of each that is new, one after the other.
+        let new = tasks.get(told..).unwrap_or_default();
+        if new.is_empty() {
             return Ok((tasks, plans));
-        };
-        let untold = tasks.iter().skip(told).map(|task| task.0);
-        world.load_naming(Naming::TaskParent, untold)?;
-        told += 1;
-        others = parts_of(world, task)?;
+        }
+        others = parts_of(world, new)?;
+        told = tasks.len();
     }
 }
 
-/// The tasks that are a part of one.
-fn parts_of(world: &mut World, task: TaskId) -> Result<Vec<TaskId>, DecideError> {
-    let (mut parts, named) = (Vec::new(), ids(world.naming(Naming::TaskParent, task.0)?));
-    world.load_all(named.iter().map(|part| part.stream()))?;
-    for part in named {
+/// The tasks that are a part of one of these.
+fn parts_of(world: &mut World, tasks: &[TaskId]) -> Result<Vec<TaskId>, DecideError> {
+    world.load_naming(Naming::TaskParent, tasks.iter().map(|task| task.0))?;
+    let mut named = Vec::new();
+    for task in tasks {
+        let parts = ids(world.naming(Naming::TaskParent, task.0)?);
+        named.extend(parts.into_iter().map(|part| (*task, part)));
+    }
+    world.load_all(named.iter().map(|(_, part)| part.stream()))?;
+    let mut parts = Vec::new();
+    for (task, part) in named {
         let state = world.task_if_any(part)?;
         if state.is_some_and(|state| state.parent == Some(task)) {
             parts.push(part);

@@ -147,7 +147,7 @@ pub(super) fn intents_of(
     let mut intents = intent::intents_of_task(world, task)?;
     // An adopted run may name a plan that nobody has.
     if let Some(plan) = plan
-        && world.plan_if_any(plan)?.is_some()
+        && world.has_plan(plan)?
     {
         for intent in plan::line::intents_of(world, plan)? {
             if !intents.contains(&intent) {

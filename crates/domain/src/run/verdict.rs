@@ -144,6 +144,7 @@ pub(crate) fn record_result_commit(
         }
         None => {}
     }
+    require_let_go(world, &state, "record_result_commit of a run of it")?;
     let recorded = ResultCommitRecorded { decision, commit };
     let mut events = vec![emit(run, recorded, Pieces::new())];
     let takes = |life| matches!(life, intent::Life::Active | intent::Life::Completed);

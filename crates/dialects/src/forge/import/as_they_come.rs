@@ -306,15 +306,17 @@ impl Import<'_> {
                 events: recorded.events,
                 remarks,
             },
-            None if !remarks.is_empty() => IntentBecame::Left {
-                reason: remarks.join("; "),
-            },
-            None => match self.report.passed_over.iter().find(|it| it.file == file) {
-                Some(left) => IntentBecame::Left {
-                    reason: left.reason.clone(),
-                },
-                None => IntentBecame::Known { intent },
-            },
+            None => {
+                let left = self.report.passed_over.iter().find(|it| it.file == file);
+                let reasons = left.map(|left| left.reason.clone()).into_iter();
+                let reasons: Vec<String> = reasons.chain(remarks).collect();
+                match reasons.is_empty() {
+                    true => IntentBecame::Known { intent },
+                    false => IntentBecame::Left {
+                        reason: reasons.join("; "),
+                    },
+                }
+            }
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::forge::words::IntentStatus;
 pub(super) struct HeldBack {
     /// That the intent was let go.
     pub(super) status: Option<IntentStatus>,
-    /// That its risk is lower, or not known, and the one that counts.
-    risk: Option<(Option<Risk>, Risk)>,
+    /// That its risk is lower, and the one that counts.
+    risk: Option<(Risk, Risk)>,
 }
 
 impl HeldBack {
@@ -31,8 +31,7 @@ impl HeldBack {
             )
         });
         let risk = self.risk.map(|(said, counts)| {
-            let said = said.map_or("no risk", Risk::as_str);
-            let counts = counts.as_str();
+            let (said, counts) = (said.as_str(), counts.as_str());
             format!(
                 "its file says {said}, and the log has the risk {counts}, which counts: a lower one is judged by \
                  a person who did not ask for it"
@@ -84,7 +83,8 @@ impl Import<'_> {
             let is_lower = |before| file.intent.risk.is_none_or(|risk| risk < before);
             let mut back = HeldBack::default();
             if let Some(before) = before.filter(|before| is_lower(*before)) {
-                back.risk = Some((file.intent.risk, before));
+                // One that says no risk says nothing else.
+                back.risk = file.intent.risk.map(|said| (said, before));
                 file.intent.risk = Some(before);
             }
             let said = file.intent.status;

@@ -271,6 +271,21 @@ fn what_a_file_says_that_does_not_count_is_said_whenever_it_is_taken() {
     assert!(matches!(on, IntentBecame::BroughtOn { .. }), "{on:?}");
     let risk = "its file says low, and the log has the risk high, which counts";
     assert!(on.to_string().contains(risk), "{on}");
+    // What says no risk says nothing else.
+    forge.put("intents/a.yaml", audit("type: fix\n"));
+    let silent = became(&forge);
+    assert!(matches!(silent, IntentBecame::Known { .. }), "{silent:?}");
+    // And why it is left in the first place is said first.
+    forge.put(
+        "intents/a.yaml",
+        audit("risk: low\ntype: fix\n").replace("title: t", "title: u"),
+    );
+    let left = became(&forge).to_string();
+    assert!(
+        left.starts_with("it is in the log already, where title"),
+        "{left}"
+    );
+    assert!(left.contains(risk), "{left}");
 }
 
 #[test]

@@ -155,6 +155,14 @@ fn however_many_tasks_an_intent_has_they_are_loaded_in_a_few_rounds() {
     for number in 1_001..1_300 {
         given.execute(waiting(number, &[number - 1]));
     }
+    // Parts of them that say no intent, each waiting for another's part.
+    for number in 1_000..1_300 {
+        given.execute(CreateTask {
+            intent: None,
+            parent: Some(task(number)),
+            ..waiting(number + 1_000, &[number])
+        });
+    }
     let status = given.rounds(|world| status_in(world, INTENT));
     let meta = given.meta();
     let all_fail = Command::from(fail_task(1_000));
@@ -164,7 +172,7 @@ fn however_many_tasks_an_intent_has_they_are_loaded_in_a_few_rounds() {
         instruction: None,
     });
     let mut over = given.clone();
-    assert_eq!(over.execute(fail_task(1_000)).len(), 300);
+    assert_eq!(over.execute(fail_task(1_000)).len(), 600);
     let rerun = over.rounds(|world| rerun.decide(world, &meta));
     let rounds = [status, failed, rerun].map(Result::unwrap);
     assert!(rounds.iter().all(|rounds| *rounds < 12), "{rounds:?}");
