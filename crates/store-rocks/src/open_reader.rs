@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use annals_event_log::{Position, Watermark};
@@ -92,7 +93,7 @@ fn settled<T>(
         if !passing || still >= STILL_ATTEMPTS || Instant::now() > deadline {
             return Err(error);
         }
-        std::thread::sleep(BETWEEN_ATTEMPTS);
+        thread::sleep(BETWEEN_ATTEMPTS);
     }
 }
 
@@ -126,16 +127,23 @@ pub(crate) fn open_secondary(
     check_columns(path, options)?;
     let scratch = scratch()?;
     let held = folder.held();
-    check_tables(path, &held, scratch.path(), options)?;
     let db_options = columns::database_options(options, Role::Reader);
-    let descriptors = columns::descriptors(options);
-    let rocks = DB::open_cf_descriptors_as_secondary(
-        &db_options,
-        held.as_path(),
-        scratch.path(),
-        descriptors,
-    )
-    .map_err(|error| OpenError::rocks(path, error))?;
+    // Beside each other: most of a command's start is to open the tables.
+    let (checked, rocks) = thread::scope(|scope| {
+        let check = scope.spawn(|| check_tables(path, &held, scratch.path(), options));
+        let descriptors = columns::descriptors(options);
+        let rocks = DB::open_cf_descriptors_as_secondary(
+            &db_options,
+            held.as_path(),
+            scratch.path(),
+            descriptors,
+        );
+        (check.join(), rocks)
+    });
+    // A thread ends without an answer in a panic alone, which RocksDB does not cause.
+    let lost = |_| OpenError::io(path, std::io::Error::other("a thread was lost"));
+    checked.map_err(lost)??;
+    let rocks = rocks.map_err(|error| OpenError::rocks(path, error))?;
     let db = Db {
         rocks,
         durability: None,

@@ -65,14 +65,19 @@ impl Filling {
         true
     }
 
+    /// Where the next page begins, once there was no more room.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.next
+    }
+
+    /// Ends the page: the next one begins at `key`.
+    pub(crate) fn end_at(&mut self, key: u64) {
+        self.next = Some(key);
+    }
+
     /// How many records still fit, by their number.
     pub(crate) fn room(&self) -> usize {
         self.limit.saturating_sub(self.records)
-    }
-
-    /// How many records were taken in.
-    pub(crate) fn records(&self) -> usize {
-        self.records
     }
 
     /// The page with the records that were taken in.

@@ -1,19 +1,21 @@
 //! Reading the whole log: chunk after chunk, each copied once and shared by its
-//! records. On a large page the records are decoded beside the reading.
+//! records. Several threads read a large page, each a part of it.
 
+use annals_event_log::store_support::PAGE_LIMIT;
 use annals_event_log::{Direction, Page, Position, Query, ReadError, Record};
 use bytes::Bytes;
-use rayon::Scope;
+use rayon::prelude::*;
+use rocksdb::DBRawIterator;
 
 use crate::error::corrupt;
 use crate::read::{Filling, SHARED_FROM, View, decode_at};
 use crate::{chunk, keys};
 
-/// From this limit on a page is decoded by several threads.
+/// From this limit on a page is read by several threads.
 const PARALLEL_FROM: usize = 2_000;
-/// Chunks that are decoded at a time: about a thousand records, so that handing
-/// them to another thread costs little beside it.
-const CHUNKS_AT_A_TIME: usize = 64;
+/// Records that one thread reads after another, at most: enough that to begin costs little beside them,
+/// and four such parts are the largest page with the record behind it.
+const PART: u64 = PAGE_LIMIT as u64 / 4 + 1;
 
 /// Consecutive records of a chunk.
 struct Span {
@@ -45,55 +47,111 @@ impl Span {
     }
 }
 
-fn decode_all(spans: &[Span], forward: bool) -> Result<Vec<Record>, ReadError> {
-    let mut records = Vec::with_capacity(spans.iter().map(|span| span.take).sum());
-    for span in spans {
-        span.decode(forward, &mut records)?;
-    }
-    Ok(records)
-}
-
 /// One page of the whole log. Runs on the pool of readers.
 pub(crate) fn page(view: &View<'_>, query: &Query) -> Result<Page, ReadError> {
+    if query.limit >= PARALLEL_FROM {
+        return large_page(view, query);
+    }
     let mut filling = Filling::new(query.limit);
-    let forward = query.direction == Direction::Forward;
-    if query.limit < PARALLEL_FROM {
-        let mut records = Vec::new();
-        gather(view, query, &mut filling, |span| {
-            span.decode(forward, &mut records)
-        })?;
-        return Ok(filling.page(records));
-    }
-    // Each part goes to a place of its own, which keeps the order.
-    let (sender, decoded) = std::sync::mpsc::channel();
-    rayon::in_place_scope(|scope| -> Result<(), ReadError> {
-        let mut parts = 0_usize;
-        let mut spans = Vec::with_capacity(CHUNKS_AT_A_TIME);
-        let mut hand_over = |spans: Vec<Span>, scope: &Scope<'_>| {
-            let (sender, part) = (sender.clone(), parts);
-            parts += 1;
-            scope.spawn(move |_| {
-                let _ = sender.send((part, decode_all(&spans, forward)));
-            });
-        };
-        gather(view, query, &mut filling, |span| {
-            spans.push(span);
-            if spans.len() == CHUNKS_AT_A_TIME {
-                hand_over(std::mem::take(&mut spans), scope);
-            }
-            Ok(())
-        })?;
-        hand_over(spans, scope);
-        Ok(())
-    })?;
-    drop(sender);
-    let mut parts: Vec<_> = decoded.into_iter().collect();
-    parts.sort_unstable_by_key(|(part, _)| *part);
-    let mut records = Vec::with_capacity(filling.records());
-    for (_, part) in parts {
-        records.append(&mut part?);
-    }
+    let iterator = view.db.iterate(view.columns.records, None);
+    let records = read(view, query, &mut filling, iterator)?;
     Ok(filling.page(records))
+}
+
+/// A page of many records: positions are dense, so that each thread knows which are its own. What a
+/// page has no room for was read for nothing, and is no more than each thread's part.
+fn large_page(view: &View<'_>, query: &Query) -> Result<Page, ReadError> {
+    let mut filling = Filling::new(query.limit);
+    let mut records = Vec::with_capacity(filling.room());
+    let forward = query.direction == Direction::Forward;
+    let mut from = query.from;
+    loop {
+        let parts = parts(view, query.direction, from, filling.room());
+        let Some(last) = parts.last() else {
+            return Ok(filling.page(records));
+        };
+        from = match forward {
+            true => last.0.saturating_add(last.1),
+            false => last.0.saturating_sub(last.1),
+        };
+        let read = parts.par_iter().map(|part| read_part(view, query, *part));
+        for part in read.collect::<Vec<_>>() {
+            let (part, cut) = part?;
+            for record in part {
+                if !filling.admits(record.position().0, record.as_bytes().len()) {
+                    return Ok(filling.page(records));
+                }
+                records.push(record);
+            }
+            // A part that has no room for its own bytes leaves none on the page.
+            if let Some(next) = cut {
+                filling.end_at(next);
+                return Ok(filling.page(records));
+            }
+        }
+    }
+}
+
+/// The parts that threads read at the same time: from where on, and how many records. There are none
+/// behind the end of the log, and one where there is no room left, to see where the next page begins.
+fn parts(view: &View<'_>, direction: Direction, from: u64, room: usize) -> Vec<(u64, u64)> {
+    let (mut from, left) = match direction {
+        Direction::Forward => {
+            let from = from.max(1);
+            let behind = view.watermark.0.saturating_add(1);
+            (from, behind.saturating_sub(from))
+        }
+        Direction::Backward => {
+            let from = from.min(view.watermark.0);
+            (from, from)
+        }
+    };
+    let threads = rayon::current_num_threads();
+    let mut left = left.min((room as u64).saturating_add(1));
+    let most = left.div_ceil(threads as u64).min(PART);
+    let mut parts = Vec::new();
+    while left > 0 && parts.len() < threads {
+        let count = left.min(most);
+        parts.push((from, count));
+        left -= count;
+        from = match direction {
+            Direction::Forward => from.saturating_add(count),
+            Direction::Backward => from.saturating_sub(count),
+        };
+    }
+    parts
+}
+
+/// The records of a part, and where it was cut off, if it has more bytes than a page may have.
+fn read_part(
+    view: &View<'_>,
+    query: &Query,
+    (from, count): (u64, u64),
+) -> Result<(Vec<Record>, Option<u64>), ReadError> {
+    let limit = usize::try_from(count).unwrap_or(usize::MAX);
+    let part = Query {
+        from,
+        limit,
+        ..query.clone()
+    };
+    let iterator = view.db.iterate_part(view.columns.records);
+    let mut filling = Filling::new(limit);
+    let records = read(view, &part, &mut filling, iterator)?;
+    let cut = filling.next().filter(|_| records.len() < limit);
+    Ok((records, cut))
+}
+
+fn read(
+    view: &View<'_>,
+    query: &Query,
+    filling: &mut Filling,
+    iterator: DBRawIterator<'_>,
+) -> Result<Vec<Record>, ReadError> {
+    let (forward, mut records) = (query.direction == Direction::Forward, Vec::new());
+    gather(view, query, filling, iterator, |span| {
+        span.decode(forward, &mut records)
+    })?;
+    Ok(records)
 }
 
 /// Gives the chunks that a page wants to `take`, in the order of the query.
@@ -101,6 +159,7 @@ fn gather(
     view: &View<'_>,
     query: &Query,
     filling: &mut Filling,
+    mut iterator: DBRawIterator<'_>,
     mut take: impl FnMut(Span) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     let (from, forward) = match query.direction {
@@ -110,7 +169,6 @@ fn gather(
     if from == 0 || from > view.watermark.0 {
         return Ok(());
     }
-    let mut iterator = view.db.iterate(view.columns.records, None);
     iterator.seek_for_prev(keys::record(Position(from)));
     while let Some((key, value)) = iterator.item() {
         let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;

@@ -14,6 +14,7 @@ mod conformance;
 mod flips;
 mod folder;
 mod opening;
+mod pages;
 mod reader;
 mod rebuild;
 mod recovery;
