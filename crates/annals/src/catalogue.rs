@@ -136,10 +136,13 @@ impl Annals {
     /// [`ViewError::NotFound`] and [`ViewError::Load`].
     pub async fn row(&self, id: impl Into<Uuid>) -> Result<CatalogueRow, ViewError> {
         let id = id.into();
-        self.catch_up().await?;
-        let row = self.catalogue.row(self.log.as_ref(), id).await;
-        let row = row.map_err(LoadError::from)?;
+        let row = self.row_if_any(id).await?;
         row.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
+    }
+
+    pub(crate) async fn row_if_any(&self, id: Uuid) -> Result<Option<CatalogueRow>, LoadError> {
+        self.catch_up().await?;
+        Ok(self.catalogue.row(self.log.as_ref(), id).await?)
     }
 
     /// Objects of one kind.
@@ -222,6 +225,7 @@ impl Annals {
             Naming::StepTask => Relation::StepTask,
             Naming::TaskIntent => Relation::TaskIntent,
             Naming::TaskParent => Relation::TaskParent,
+            Naming::TaskDependency => Relation::TaskDependencies,
             Naming::RunTask => Relation::RunTask,
             Naming::RunPlan => Relation::RunPlan,
         };

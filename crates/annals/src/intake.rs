@@ -113,7 +113,7 @@ impl Annals {
             }
         }
         for child in &view.children {
-            let status = self.approval_status(*child, At::Now).await?;
+            let status = self.current_status(*child).await?;
             if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
                 details.failed_children.push((*child, status));
             }
@@ -128,7 +128,7 @@ impl Annals {
     ) -> Result<Vec<(IntentId, ApprovalStatus)>, LoadError> {
         let mut over = Vec::new();
         for intent in intents {
-            let status = self.approval_status(*intent, At::Now).await?;
+            let status = self.current_status(*intent).await?;
             if matches!(status, ApprovalStatus::Rejected | ApprovalStatus::Cancelled) {
                 over.push((*intent, status));
             }
@@ -167,6 +167,23 @@ impl Annals {
         let status = self.ask(at, |world| status_in(world, intent)).await?;
         // An intent that is not there is nothing but an idea.
         Ok(status.unwrap_or(ApprovalStatus::Proposed))
+    }
+
+    /// The status of an intent on Forge's axis as the catalogue has it, which need not look at all
+    /// that the intent is made of. One that is not there is proposed.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn current_status(&self, intent: IntentId) -> Result<ApprovalStatus, LoadError> {
+        match self
+            .row_if_any(intent.0)
+            .await?
+            .and_then(|row| row.approval)
+        {
+            Some(status) => Ok(status),
+            // It is not on that axis yet.
+            None => self.approval_status(intent, At::Now).await,
+        }
     }
 
     /// What a decision would look at, as it was; none, where it would be refused.
@@ -281,7 +298,10 @@ impl Annals {
         self.each_entry(stream, at, |_| true, apply).await?;
         let object = crate::ObjectRef { kind, id: intent.0 };
         let mut view = view.ok_or(ViewError::NotYet { object })?;
-        view.status = self.approval_status(intent, at).await?;
+        view.status = match at {
+            At::Now => self.current_status(intent).await?,
+            at => self.approval_status(intent, at).await?,
+        };
         view.id = self.called(intent.0).await?;
         if let Some(parent) = view.child_of {
             view.parent = Some(self.called(parent.0).await?);

@@ -16,8 +16,9 @@ use uuid::Uuid;
 use crate::LoadError;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many aggregates' states are kept.
-const CACHED: NonZeroUsize = match NonZeroUsize::new(1_024) {
+/// How many aggregates' states are kept: more than an intent has tasks, for some commands look at all of
+/// them. Most take some hundred bytes.
+const CACHED: NonZeroUsize = match NonZeroUsize::new(16_384) {
     Some(cached) => cached,
     None => NonZeroUsize::MIN,
 };

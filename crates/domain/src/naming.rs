@@ -24,6 +24,8 @@ pub enum Naming {
     TaskIntent,
     /// The task that tasks are a part of.
     TaskParent,
+    /// The tasks that tasks depend on.
+    TaskDependency,
     /// The task that runs are attempts at.
     RunTask,
     /// The plan that runs carry out.
@@ -38,20 +40,13 @@ pub(crate) fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
         }
         AnyEvent::Intent(intent::Event::Adopted(event)) => plans(Naming::IntentPlan, event.plan),
         AnyEvent::Plan(event) => named_by_plan(event),
-        AnyEvent::Task(task::Event::Created(event)) => of_task(event.intent, event.parent),
-        AnyEvent::Task(task::Event::Adopted(event)) => {
-            let object = event.object.iter();
-            object
-                .flat_map(|task| of_task(task.intent, task.parent))
-                .collect()
-        }
+        AnyEvent::Task(event) => named_by_task(event),
         AnyEvent::Run(run::Event::Created(event)) => of_run(event.task, event.plan),
         AnyEvent::Run(run::Event::Adopted(event)) => {
             let object = event.object.iter();
             object.flat_map(|run| of_run(run.task, run.plan)).collect()
         }
         AnyEvent::Intent(_)
-        | AnyEvent::Task(_)
         | AnyEvent::Run(_)
         | AnyEvent::Snapshot(_)
         | AnyEvent::Pipeline(_)
@@ -98,6 +93,36 @@ fn plans(field: Naming, plan: Option<PlanId>) -> Vec<(Naming, Uuid)> {
 
 fn of_step(task: Option<TaskId>) -> Option<(Naming, Uuid)> {
     task.map(|task| (Naming::StepTask, task.0))
+}
+
+fn named_by_task(event: &task::Event) -> Vec<(Naming, Uuid)> {
+    let needs = |task: &TaskId| (Naming::TaskDependency, task.0);
+    match event {
+        task::Event::Created(event) => {
+            let mut named = of_task(event.intent, event.parent);
+            named.extend(event.dependencies.iter().map(needs));
+            named
+        }
+        task::Event::DependencyAdded(event) => vec![needs(&event.dependency)],
+        task::Event::Adopted(event) => {
+            let object = event.object.iter();
+            let of_it = object.flat_map(|task| of_task(task.intent, task.parent));
+            of_it.chain(event.dependencies.iter().map(needs)).collect()
+        }
+        task::Event::Started(_)
+        | task::Event::Done(_)
+        | task::Event::Failed(_)
+        | task::Event::Cancelled(_)
+        | task::Event::RunAdded(_)
+        | task::Event::ReviewRecorded(_)
+        | task::Event::Superseded(_)
+        | task::Event::ConstraintAdded(_)
+        | task::Event::CriterionAdded(_)
+        | task::Event::Planned(_)
+        | task::Event::MetadataSet(_)
+        | task::Event::Redacted(_)
+        | task::Event::Sealed(_) => Vec::new(),
+    }
 }
 
 fn of_task(intent: Option<IntentId>, parent: Option<TaskId>) -> Vec<(Naming, Uuid)> {

@@ -764,9 +764,10 @@ fn what_is_damaged_is_not_kept() {
         // The others are kept, and a second run says the same of the one that is not.
         kept.place.run(&args).fails(1, &[&kept.file, "damaged"]);
     }
-    // A custom gc reads nothing, unless it is to protect.
+    // A custom gc reads nothing, unless it is to protect: a damaged file protects nothing.
     let protect = ["retain", "--repo", "repo", "--as", "custom-gc", "--protect"];
-    kept.place.run(&protect).ok();
+    kept.place.run(&protect[..5]).ok();
+    kept.place.run(&protect).fails(1, &[&kept.file, "damaged"]);
     // One whose file is no object at all.
     fs::remove_file(&path).unwrap();
     fs::write(&path, "no object").unwrap();
@@ -778,12 +779,38 @@ fn what_is_damaged_is_not_kept() {
     for protect in [&protect[..5], &protect] {
         let mut args = protect.to_vec();
         args.push("--allow-missing");
-        let ids = kept.place.run(&args).ok().stdout;
-        assert!(ids.contains(&kept.file), "{args:?}: {ids}");
+        let ran = kept.place.run(&args);
+        assert!(
+            ran.status == 0 && ran.stdout.contains(&kept.file),
+            "{ran:?}"
+        );
     }
     fs::remove_file(&path).unwrap();
     kept.gc();
     assert_eq!(kept.there(), others);
+}
+
+/// git takes a multi-pack-index that names a pack which is gone for what it is.
+#[test]
+fn an_old_index_of_several_packs_hides_nothing() {
+    let kept = Kept::new();
+    let repo = kept.repo();
+    let pack = |blobs: &str| {
+        let into = ".git/objects/pack/pack";
+        git_with(&repo, &["pack-objects", "-q", into], blobs)
+    };
+    pack(&format!("{}\n{}\n{}\n", kept.file, kept.page, kept.both));
+    let small = pack(&format!("{}\n{}\n", kept.file, kept.page));
+    git(&repo, &["multi-pack-index", "write"]);
+    for ending in ["pack", "idx"] {
+        let path = repo.join(format!(".git/objects/pack/pack-{small}.{ending}"));
+        fs::remove_file(path).unwrap();
+    }
+    git(&repo, &["prune-packed"]);
+    kept.retain(&["--as", "refs"]);
+    fs::remove_file(repo.join(".git/objects/pack/multi-pack-index")).unwrap();
+    kept.gc();
+    assert_eq!(kept.there(), [true; 4]);
 }
 
 /// What git put into a cruft pack has its age from there.

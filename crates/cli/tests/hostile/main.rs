@@ -13,4 +13,5 @@ mod git;
 mod git_bounds;
 mod git_elsewhere;
 mod git_objects;
+mod lengths;
 mod own;

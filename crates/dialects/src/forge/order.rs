@@ -12,9 +12,10 @@ use super::words::nearest;
 /// for, and otherwise as they stand. Where there is none, everything that is wrong.
 pub fn order(tasks: &[Placed]) -> Result<Vec<usize>, Vec<ForgeError>> {
     let (ids, mut errors) = ids(tasks);
+    let mut similar = Similar::of(tasks);
     let needs: Vec<Vec<usize>> = (0..)
         .zip(tasks)
-        .map(|(index, placed)| needs(index, placed, &ids, &mut errors))
+        .map(|(index, placed)| needs(index, placed, &ids, &mut similar, &mut errors))
         .collect();
     let done = sorted(&needs);
     if done.len() < tasks.len() {
@@ -60,6 +61,7 @@ fn needs(
     index: usize,
     Placed { at, task }: &Placed,
     ids: &HashMap<&str, usize>,
+    similar: &mut Similar<'_>,
     errors: &mut Vec<ForgeError>,
 ) -> Vec<usize> {
     let mut needs = Vec::new();
@@ -77,7 +79,7 @@ fn needs(
                 at: at(),
                 task: shown(&task.id),
                 dependency: shown(dependency),
-                nearest: nearest(dependency, sorted_ids(ids)).map(str::to_owned),
+                nearest: similar.to(dependency).map(str::to_owned),
             }),
         }
     }
@@ -86,11 +88,28 @@ fn needs(
     needs
 }
 
-/// The same file gives the same suggestion.
-fn sorted_ids<'a>(ids: &HashMap<&'a str, usize>) -> Vec<&'a str> {
-    let mut ids: Vec<(usize, &str)> = ids.iter().map(|(id, index)| (*index, *id)).collect();
-    ids.sort_unstable();
-    ids.into_iter().map(|(_, id)| id).collect()
+/// Ids that were probably meant by others, of which there is none. To compare takes time in
+/// proportion to the number of ids and to their lengths, so that it is done a few times alone.
+struct Similar<'t> {
+    tasks: &'t [Placed],
+    left: usize,
+}
+
+impl<'t> Similar<'t> {
+    /// How many unknown ids are compared, and with how many others.
+    const COMPARED: usize = 20;
+    const WITH: usize = 1_000;
+
+    fn of(tasks: &'t [Placed]) -> Similar<'t> {
+        let left = Similar::COMPARED;
+        Similar { tasks, left }
+    }
+
+    fn to(&mut self, unknown: &str) -> Option<&'t str> {
+        self.left = self.left.checked_sub(1)?;
+        let known = self.tasks.iter().take(Similar::WITH);
+        nearest(unknown, known.map(|placed| placed.task.id.as_str()))
+    }
 }
 
 /// For each those that wait for it.
@@ -259,11 +278,12 @@ pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
     let tasks = file.tasks.as_slice();
     let (ids, mut errors) = ids(tasks);
     let is_first = |index: usize, placed: &Placed| ids.get(placed.task.id.as_str()) == Some(&index);
+    let mut similar = Similar::of(tasks);
     let mut good: Vec<bool> = Vec::with_capacity(tasks.len());
     let mut all_needs = Vec::with_capacity(tasks.len());
     for (index, placed) in tasks.iter().enumerate() {
         let before = errors.len();
-        all_needs.push(needs(index, placed, &ids, &mut errors));
+        all_needs.push(needs(index, placed, &ids, &mut similar, &mut errors));
         good.push(is_first(index, placed) && errors.len() == before);
     }
     let done = sorted(&all_needs);
@@ -284,7 +304,8 @@ pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
     }
     let in_ring = rings.into_iter().flatten().collect();
     errors.extend(waiting(tasks, &all_needs, &in_ring, &good, &taken));
-    errors.iter_mut().for_each(|error| blame(error, file));
+    let bad: HashSet<String> = file.bad_ids.iter().map(|id| shown(id)).collect();
+    errors.iter_mut().for_each(|error| blame(error, &bad));
     let taken = taken.iter().enumerate();
     (
         taken
@@ -296,14 +317,14 @@ pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
 }
 
 /// What depends on a task that is there and bad does not depend on an unknown one.
-fn blame(error: &mut ForgeError, file: &TaskFile) {
+fn blame(error: &mut ForgeError, bad_ids: &HashSet<String>) {
     if let ForgeError::UnknownDependency {
         at,
         task,
         dependency,
         ..
     } = error
-        && file.bad_ids.iter().any(|id| shown(id) == *dependency)
+        && bad_ids.contains(dependency.as_str())
     {
         *error = ForgeError::WaitsForWrong {
             at: at.clone(),

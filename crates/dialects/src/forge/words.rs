@@ -124,7 +124,7 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     }
     let rank = |known: &str| {
         let lower = known.to_lowercase();
-        let apart = distance(&word, &lower);
+        let apart = strsim::osa_distance(&word, &lower);
         let short = word.chars().count().min(lower.chars().count());
         let shortened = short >= 3 && (word.starts_with(&lower) || lower.starts_with(&word));
         let slips = if short > 4 { 2 } else { 1 };
@@ -135,33 +135,6 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     ranked
         .min_by_key(|(apart, _)| *apart)
         .map(|(_, known)| known)
-}
-
-/// How many characters must be put in, taken out, changed or swapped with their
-/// neighbour to get from one text to another.
-fn distance(from: &str, to: &str) -> usize {
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
-    let at = |row: Option<&Vec<usize>>, column: usize| {
-        row.and_then(|row| row.get(column))
-            .copied()
-            .unwrap_or(usize::MAX / 2)
-    };
-    for (i, a) in from.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in to.iter().enumerate() {
-            let above = rows.last();
-            let change = at(above, j) + usize::from(a != b);
-            let mut best = change.min(at(above, j + 1) + 1).min(at(Some(&row), j) + 1);
-            let swapped = i > 0 && j > 0 && from.get(i - 1) == Some(b) && to.get(j - 1) == Some(a);
-            if swapped {
-                best = best.min(at(rows.get(i - 1), j - 1) + 1);
-            }
-            row.push(best);
-        }
-        rows.push(row);
-    }
-    at(rows.last(), to.len())
 }
 
 #[cfg(test)]

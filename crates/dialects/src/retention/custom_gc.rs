@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::time::SystemTime;
 
+use gix::ObjectId;
+
 use super::Done;
 use super::error::RetentionError;
 use super::repository::{Held, Repository};
@@ -19,17 +21,19 @@ pub(super) fn mark(
         return Ok(Done::default());
     }
     let loose = repository.loose();
-    let mut missing = Vec::new();
-    for held in held {
-        let path = loose.object_path(&held.id);
-        if loose.contains(&held.id) {
-            let touched = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
-            touched.map_err(|error| repository.io_error(&path, &error))?;
-            continue;
-        }
-        missing.push(held.id);
+    let (own, missing): (Vec<ObjectId>, Vec<ObjectId>) = held
+        .iter()
+        .map(|held| held.id)
+        .partition(|id| loose.contains(id));
+    // A file of its own that is damaged protects nothing.
+    let (own, mut unread) = repository.readable(own);
+    for id in own {
+        let path = loose.object_path(&id);
+        let touched = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        touched.map_err(|error| repository.io_error(&path, &error))?;
     }
-    let (new, unread) = repository.readable(missing);
+    let (new, more) = repository.readable(missing);
+    unread.extend(more);
     new.iter().try_for_each(|id| repository.write_loose(*id))?;
     repository.sync_objects(&new)?;
     Ok(Done {

@@ -16,7 +16,7 @@ use gix_pack::data::output;
 
 use super::content::AT_ONCE;
 use super::error::RetentionError;
-use super::repository::{Held, Repository};
+use super::repository::{Held, Repository, Unread};
 use super::{Done, large_pack};
 
 /// How the `.keep` files of these packs begin.
@@ -66,7 +66,12 @@ pub(super) fn release(
     let is_kept = |id: &ObjectId| staying.iter().any(|kept| kept.ids.contains(id));
     let changed = all.iter().filter(|id| goes(id)).count();
     let rest = all.into_iter().filter(|id| !goes(id) && !is_kept(id));
-    let holder = write(repository, &rest.collect())?;
+    let (rest, unread) = repository.readable(rest);
+    // Of a pack that cannot be made again without it, nothing is let go.
+    if let Some(Unread { id, reason }) = unread.first() {
+        return Err(reason.of(repository, *id));
+    }
+    let holder = write(repository, &rest.into_iter().collect())?;
     for kept in broken_up {
         let removed = fs::remove_file(&kept.keep);
         removed.map_err(|error| repository.io_error(&kept.keep, &error))?;

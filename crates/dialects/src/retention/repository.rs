@@ -73,6 +73,8 @@ impl Repository {
         let options = gix::open::Options::default()
             .config_overrides([
                 "core.logAllRefUpdates=false".to_owned(),
+                // One that names packs which are gone hides what is in the others.
+                "core.multiPackIndex=false".to_owned(),
                 format!("gitoxide.objects.allocLimit={MEMORY}"),
             ])
             .strict_config(false);

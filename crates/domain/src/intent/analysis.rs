@@ -229,6 +229,7 @@ fn tasks(
         .map(|task| (task.id.as_str(), task.depends_on.as_slice()))
         .collect();
     refuse_cycles("tasks.depends_on", "tasks", &needs)?;
+    world.load_all(ids.values().map(|task| task.stream()))?;
     let mut events = Vec::new();
     let name = |task: &&AnalyzedTask| ids.get(task.id.as_str()).copied();
     let needs = |task: &&AnalyzedTask| {

@@ -4,8 +4,9 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::sync::Arc;
 
-use super::tasks::{intents_of_task, tasks_of};
+use super::tasks::intents_of_task;
 use super::{ApprovalStatus, Life, PartsTally, Stage, State};
 use crate::pieces::Pieces;
 use crate::task;
@@ -51,6 +52,7 @@ pub fn status_in(world: &mut World, id: IntentId) -> Result<ApprovalStatus, Deci
         let waiting = |child: &&IntentId| !known.contains_key(child) && !begun.contains(child);
         let missing: Vec<IntentId> = state.children.iter().filter(waiting).copied().collect();
         begun.insert(next);
+        world.load_all(missing.iter().map(|child| child.stream()))?;
         if missing.is_empty() {
             let parts = tally(world, &state, &known)?;
             known.insert(next, approval_status(state.life, state.stage, &parts));
@@ -102,56 +104,104 @@ pub(crate) fn fail_dependents(
     world: &mut World,
     failed: TaskId,
 ) -> Result<Vec<Emitted>, DecideError> {
-    let mut drafts: HashMap<IntentId, HashMap<TaskId, Vec<TaskId>>> = HashMap::new();
+    let mut drafts: HashMap<IntentId, Waiting> = HashMap::new();
+    let mut ahead: HashSet<IntentId> = HashSet::new();
     let (mut gone, mut lost, mut events) = (HashSet::new(), vec![failed], Vec::new());
     while let Some(cause) = lost.pop() {
-        for intent in intents_of_task(world, cause)? {
-            let waiting = match drafts.entry(intent) {
+        let intents = intents_of_task(world, cause)?;
+        let mut waiting = Vec::new();
+        for intent in &intents {
+            let told = match drafts.entry(*intent) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(waiting_in(world, intent)?),
+                Entry::Vacant(place) => place.insert(waiting_in(world, *intent)?),
             };
-            for task in waiting.get(&cause).into_iter().flatten() {
-                if gone.insert(*task) {
-                    events.push(without_running(*task));
-                    lost.push(*task);
+            if let Some(tasks) = told.get(&cause) {
+                if ahead.insert(*intent) {
+                    load_ahead(world, told)?;
                 }
+                waiting.extend(tasks);
+            }
+        }
+        waiting.extend(waiting_unknown(world, cause, &intents)?);
+        for task in waiting {
+            if gone.insert(task) {
+                events.push(without_running(task));
+                lost.push(task);
             }
         }
     }
     Ok(events)
 }
 
-/// What the tasks of an intent that were not begun wait for, and which of them wait for it.
-fn waiting_in(
-    world: &mut World,
-    id: IntentId,
-) -> Result<HashMap<TaskId, Vec<TaskId>>, DecideError> {
+/// Tasks that were not begun, by what they wait for.
+type Waiting = HashMap<TaskId, Vec<TaskId>>;
+
+/// Which of the tasks that an intent was told of, and that were not begun, wait for what.
+fn waiting_in(world: &mut World, id: IntentId) -> Result<Waiting, DecideError> {
     let Some(intent) = world.intent_if_any(id)? else {
         return Ok(HashMap::new());
     };
-    let (tasks, _) = tasks_of(world, id, &intent)?;
-    world.load_all(tasks.iter().map(|task| task.stream()))?;
+    world.load_all(intent.tasks.iter().map(|task| task.stream()))?;
     let mut drafts = Vec::new();
-    for task in tasks {
-        let state = world.task_if_any(task)?;
-        drafts.extend(
-            state
-                .filter(|it| it.status == task::Status::Draft)
-                .map(|it| (task, it)),
-        );
+    for task in &intent.tasks {
+        drafts.extend(draft(world, *task)?.map(|state| (*task, state)));
     }
-    // Of those that say no intent, which one they are work on is asked if they fail.
-    let no_intents = drafts.iter().filter(|(_, state)| state.intent.is_none());
-    world.load_naming(Naming::StepTask, no_intents.map(|(task, _)| task.0))?;
     let needed = drafts.iter().flat_map(|(_, state)| &state.dependencies);
     world.load_all(needed.map(|task| task.stream()))?;
-    let mut waiting: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+    let mut waiting: Waiting = HashMap::new();
     for (task, state) in drafts {
         for need in needs(world, &state)? {
             waiting.entry(need).or_default().push(task);
         }
     }
     Ok(waiting)
+}
+
+/// Asks at once for what is asked if the one task after the other fails: who waits for
+/// them that the intent was not told of, and of which intents all of them are.
+fn load_ahead(world: &mut World, waiting: &Waiting) -> Result<(), DecideError> {
+    let told = waiting.values().flatten().map(|task| task.0);
+    world.load_naming(Naming::TaskDependency, told)?;
+    let mut others = Vec::new();
+    for task in waiting.values().flatten() {
+        others.extend(world.naming(Naming::TaskDependency, task.0)?);
+    }
+    world.load_naming(Naming::TaskDependency, others.iter().copied())?;
+    world.load_naming(Naming::StepTask, others.iter().copied())?;
+    world.load_all(others.into_iter().map(|task| TaskId(task).stream()))
+}
+
+/// What waits for a task, and is work on one of its intents that was not told of it: a part
+/// of a task says no intent, and one that an import brought is not added to any.
+fn waiting_unknown(
+    world: &mut World,
+    cause: TaskId,
+    intents: &[IntentId],
+) -> Result<Vec<TaskId>, DecideError> {
+    let (mut named, mut seen, mut stood) = (Vec::new(), HashSet::new(), Some(cause));
+    // Also what waits for the tasks whose place it took.
+    while let Some(task) = stood.filter(|task| seen.insert(*task)) {
+        named.extend(world.naming(Naming::TaskDependency, task.0)?);
+        stood = world.task_if_any(task)?.and_then(|state| state.supersedes);
+    }
+    world.load_all(named.iter().map(|task| TaskId(*task).stream()))?;
+    let mut waiting = Vec::new();
+    for task in named.into_iter().map(TaskId) {
+        let Some(state) = draft(world, task)? else {
+            continue;
+        };
+        let of = intents_of_task(world, task)?;
+        if needs(world, &state)?.contains(&cause) && of.iter().any(|it| intents.contains(it)) {
+            waiting.push(task);
+        }
+    }
+    Ok(waiting)
+}
+
+/// A task, if it was not begun.
+fn draft(world: &mut World, id: TaskId) -> Result<Option<Arc<task::State>>, DecideError> {
+    let state = world.task_if_any(id)?;
+    Ok(state.filter(|state| state.status == task::Status::Draft))
 }
 
 /// What a task waits for: its dependencies, and the tasks that took their places.

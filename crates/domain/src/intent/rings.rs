@@ -16,6 +16,9 @@ pub(super) fn refuse_rings(
     field: &'static str,
     depends_on: &[IntentId],
 ) -> Result<(), DecideError> {
+    if depends_on.is_empty() {
+        return Ok(());
+    }
     refuse_ancestors(world, parent, field, depends_on)?;
     let Some(way) = way_of_waiting(world, depends_on, parent)? else {
         return Ok(());
@@ -62,6 +65,8 @@ fn way_of_waiting(
         if id == to {
             return Ok(Some(way_back(&reached, at)));
         }
+        let open = reached.iter().skip(at);
+        world.load_all(open.map(|(id, _)| id.stream()))?;
         for next in waited_for(world, id)? {
             if seen.insert(next) {
                 reached.push((next, Some(at)));

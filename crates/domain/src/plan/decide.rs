@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::line::{intents_of, latest_of, require_latest, tasks_before};
+use super::line::{intents_of, latest_of, require_latest, require_unbegun, tasks_before};
 use super::{
     AddStep, Assigned, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput,
     Restored, Revised, SetStepStatus, SpawnStepTask, State, StepAdded, StepFramesLinked,
@@ -67,6 +67,12 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
         let selected = intent::PlanSelected { plan: id };
         emitted.push(intent::decide::emit(intent, selected, Pieces::new()));
         let mut tasks: Vec<TaskId> = command.steps.iter().filter_map(|it| it.task).collect();
+        require_unbegun(
+            world,
+            previous,
+            intent,
+            "create_plan from one with a step in progress",
+        )?;
         tasks.extend(tasks_before(world, previous, intent)?);
         emitted.extend(intent::added(world, intent, &tasks)?);
     }
@@ -164,6 +170,8 @@ pub(crate) fn selected(
     let assigned = Assigned { intent };
     let is_new = state.intent.is_none();
     let mut events = Vec::from_iter(is_new.then(|| emit(plan, assigned, Pieces::new())));
+    let asked = "select_plan of one with a step in progress";
+    require_unbegun(world, Some(plan), intent, asked)?;
     let tasks = tasks_before(world, Some(plan), intent)?;
     events.extend(intent::added(world, intent, &tasks)?);
     Ok(events)

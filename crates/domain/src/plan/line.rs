@@ -5,8 +5,9 @@
 //! is then the one that has it for its plan, or a revision of it, or an earlier one.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::State;
+use super::{State, StepStatus};
 use crate::world::World;
 use crate::{DecideError, IntentId, Naming, PlanId, Refusal, TaskId, intent};
 
@@ -194,7 +195,35 @@ pub(super) fn tasks_before(
     plan: Option<PlanId>,
     of: IntentId,
 ) -> Result<Vec<TaskId>, DecideError> {
-    let (mut next, mut seen, mut tasks) = (plan, BTreeSet::new(), Vec::new());
+    let plans = plans_before(world, plan, of)?;
+    Ok(plans.iter().flat_map(|plan| tasks_in(plan)).collect())
+}
+
+/// Demands that no step is progressing that an intent gets with a plan, while it waits for an
+/// approval.
+pub(super) fn require_unbegun(
+    world: &mut World,
+    plan: Option<PlanId>,
+    of: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    let plans = plans_before(world, plan, of)?;
+    // Those that are the intent's already were brought when it did not wait.
+    let new = plans.iter().filter(|plan| plan.intent.is_none());
+    let mut steps = new.flat_map(|plan| &plan.steps);
+    match steps.any(|step| step.status == StepStatus::Progressing) {
+        true => intent::intake::require_let_go_if_any(world, of, asked),
+        false => Ok(()),
+    }
+}
+
+/// A plan and those before it that are for the intent, or for nobody's yet.
+fn plans_before(
+    world: &mut World,
+    plan: Option<PlanId>,
+    of: IntentId,
+) -> Result<Vec<Arc<State>>, DecideError> {
+    let (mut next, mut seen, mut plans) = (plan, BTreeSet::new(), Vec::new());
     while let Some(plan) = next.filter(|plan| seen.insert(*plan)) {
         let Some(state) = world.plan_if_any(plan)? else {
             break;
@@ -202,11 +231,11 @@ pub(super) fn tasks_before(
         if !is_for(world, plan, Some(of))? {
             break;
         }
-        tasks.extend(tasks_in(&state));
         // What came before a plan of the intent was brought with that plan.
         next = state.previous.filter(|_| state.intent.is_none());
+        plans.push(state);
     }
-    Ok(tasks)
+    Ok(plans)
 }
 
 /// The tasks of a plan's steps.

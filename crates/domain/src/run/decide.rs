@@ -218,20 +218,32 @@ fn require_unfinished(
     Err(refuse(run, state.status, asked, "created, patching or validating").into())
 }
 
-/// Demands that no intent that a run is work on waits for an approval. A run that was
-/// begun here asked that when it began, and one that an import brought never did.
+/// Demands that no intent that a run is work on waits for an approval. A run asked that when it
+/// began; its task may have come to an intent since, and that may be judged anew.
 pub(super) fn require_let_go(
     world: &mut World,
     run: &State,
     asked: &'static str,
 ) -> Result<(), DecideError> {
-    let Some(task) = run.task.filter(|_| run.is_adopted && run.reverts.is_none()) else {
+    let Some(task) = run.task else {
         return Ok(());
     };
     for intent in intents_of(world, task, run.plan)? {
         intent::intake::require_let_go_if_any(world, intent, asked)?;
     }
     Ok(())
+}
+
+/// The same of a run that an import brought, which never asked when it began.
+fn require_let_go_if_adopted(
+    world: &mut World,
+    run: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    match run.is_adopted {
+        true => require_let_go(world, run, asked),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &Meta) -> Decided {
@@ -252,7 +264,7 @@ pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &M
 
 pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Meta) -> Decided {
     let state = world.run(command.run)?;
-    require_let_go(world, &state, "start_patching of a run of it")?;
+    require_let_go_if_adopted(world, &state, "start_patching of a run of it")?;
     match state.status {
         Status::Created => Ok(vec![emit(command.run, PatchingStarted {}, Pieces::new())]),
         status => Err(refuse(command.run, status, "start_patching", "created").into()),
@@ -261,7 +273,7 @@ pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Met
 
 pub(crate) fn start_validation(world: &mut World, command: &StartValidation, _: &Meta) -> Decided {
     let state = world.run(command.run)?;
-    require_let_go(world, &state, "start_validation of a run of it")?;
+    require_let_go_if_adopted(world, &state, "start_validation of a run of it")?;
     match state.status {
         Status::Patching => Ok(vec![emit(command.run, ValidationStarted {}, Pieces::new())]),
         status => Err(refuse(command.run, status, "start_validation", "patching").into()),
@@ -346,7 +358,7 @@ pub(crate) fn propose_patch_set(
             return Err(refuse(command.run, status, asked, "patching or validating").into());
         }
     }
-    require_let_go(world, &state, "propose_patch_set of a run of it")?;
+    require_let_go_if_adopted(world, &state, "propose_patch_set of a run of it")?;
     let patch_set = fresh_id(world, command.id, meta)?;
     let mut pieces = Pieces::new();
     let event = PatchSetProposed {

@@ -54,6 +54,8 @@ pub struct State {
     pub rejections: u32,
     /// The task that took its place.
     pub superseded_by: Option<TaskId>,
+    /// The task whose place it took.
+    pub supersedes: Option<TaskId>,
 }
 
 impl State {
@@ -90,10 +92,10 @@ pub fn evolve(state: &mut State, event: &Event) {
                 state.rejections = state.rejections.saturating_add(1);
             }
         }
+        Event::Planned(planned) => state.supersedes = state.supersedes.or(planned.supersedes),
         Event::Superseded(superseded) => state.superseded_by = Some(superseded.by),
         Event::ConstraintAdded(_)
         | Event::CriterionAdded(_)
-        | Event::Planned(_)
         | Event::MetadataSet(_)
         | Event::Redacted(_)
         | Event::Sealed(_) => {}

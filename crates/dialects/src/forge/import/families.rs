@@ -107,7 +107,7 @@ impl Import<'_> {
             if self.name_held(file, id, held) {
                 continue;
             }
-            let computed = self.annals.approval_status(id, At::Now).await?;
+            let computed = self.annals.current_status(id).await?;
             let (said, computed) = (file.intent.status, logged::status(computed));
             // One that goes on though its file says proposed stands as its parts do.
             if said != computed && !file.goes_on {

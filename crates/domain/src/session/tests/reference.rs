@@ -80,7 +80,7 @@ fn pushed(refspec: &str) -> Option<Vec<&'static str>> {
 fn sent(refspec: &str) -> Option<&str> {
     match refspec {
         "HEAD:main" | "HEAD" | ":rel" => None,
-        "+main" | "main:work" | "main:refs/tags/v1" => Some("main"),
+        "+main" | "main:work" | "main:refs/tags/v1" | "heads/main" => Some("main"),
         "work:rel" => Some("work"),
         "--all" | ":" | "refs/heads/*:refs/heads/*" | "main rel" => Some(ANY),
         name => Some(short(name)),

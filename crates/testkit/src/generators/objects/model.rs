@@ -189,6 +189,7 @@ impl Model {
             }
             Command::ProposePatchSet(c) => self.propose_patch_set(c),
             Command::ApplyPatchSet(c) => {
+                self.let_go(self.patch_sets.get(&c.patch_set.0)?.run)?;
                 let patch_set = self.patch_sets.get_mut(&c.patch_set.0)?;
                 demand(self.runs.get(&patch_set.run)?.status == "validating")?;
                 demand(patch_set.status == "proposed")?;
@@ -307,6 +308,7 @@ impl Model {
         demand(!plan.revised)?;
         let latest = current.map(|plan| self.end_of_line(plan));
         demand(latest.is_none() || latest == chosen)?;
+        self.unbegun(c.intent.0, chosen)?;
         self.plans.get_mut(&c.plan.0)?.intent = Some(c.intent.0);
         let told = self.tell_of_steps(c.intent.0, chosen);
         Some(current != chosen || told)
@@ -347,6 +349,9 @@ impl Model {
                 &mut self.plans.get_mut(&previous)?.revised,
                 true,
             ))?;
+        }
+        if let Some(intent) = intent {
+            self.unbegun(intent, previous)?;
         }
         if let Some(restored) = c.restores {
             let mut earlier = self.plans.get(&previous?)?.previous;

@@ -3,6 +3,8 @@
 use super::*;
 use crate::intent::{ActivateIntent, AnalyzeIntent, SelectPlan};
 use crate::plan::{NewStep, SetStepStatus, SpawnStepTask, StepStatus};
+use crate::run::{ApplyPatchSet, Decide, DecisionType, RecordResultCommit};
+use crate::{DecisionId, PatchSetId};
 
 const PLAN: PlanId = PlanId(Uuid::from_u128(70));
 const SECOND: PlanId = PlanId(Uuid::from_u128(71));
@@ -212,4 +214,147 @@ fn no_step_begins_and_no_commit_is_recorded_before_the_approval() {
     for work in [set(StepStatus::Progressing).into(), commit] {
         assert!(given.decide(work).is_ok());
     }
+}
+
+/// A run that began while its task was nobody's, up to its decision.
+fn begun_for_nobody() -> Given {
+    let run = RunId(Uuid::from_u128(21));
+    let patch_set = PatchSetId(Uuid::from_u128(31));
+    let free = CreatePlan {
+        id: Some(PLAN),
+        steps: vec![NewStep::new("do it")],
+        ..CreatePlan::default()
+    };
+    let spawn = SpawnStepTask {
+        id: Some(task(11)),
+        ..SpawnStepTask::new(PLAN, 0, "do it")
+    };
+    let activate = ActivateIntent {
+        intent: intent(1),
+        reason: None,
+    };
+    Given::new()
+        .by(ActorRef::agent("coder"))
+        .command(risky(1, Risk::High))
+        .command(analyze())
+        .command(activate)
+        .command(free)
+        .command(spawn)
+        .command(CreateRun {
+            id: Some(run),
+            ..CreateRun::new(task(11))
+        })
+        .command(StartPatching { run })
+        .command(ProposePatchSet {
+            id: Some(patch_set),
+            ..ProposePatchSet::new(run, DiffFormat::Unified)
+        })
+        .command(StartValidation { run })
+}
+
+#[test]
+fn what_was_begun_for_nobody_changes_nothing_of_an_intent_before_its_approval() {
+    let run = RunId(Uuid::from_u128(21));
+    let patch_set = PatchSetId(Uuid::from_u128(31));
+    let select = SelectPlan {
+        intent: intent(1),
+        plan: PLAN,
+    };
+    let commit = Decide {
+        id: Some(DecisionId(Uuid::from_u128(41))),
+        chosen_patchset_id: Some(patch_set),
+        ..Decide::new(run, DecisionType::Commit)
+    };
+    let given = begun_for_nobody().command(select.clone());
+    for command in [
+        Command::from(ApplyPatchSet { patch_set }),
+        commit.clone().into(),
+    ] {
+        let says = refused(&given, command);
+        assert!(says.contains("approve_intent"), "{says}");
+    }
+    let mut approved = given.by(ActorRef::human("ada")).command(approve(1));
+    approved.execute(commit.clone());
+    // Nor by a commit that is recorded afterwards.
+    let given = begun_for_nobody().command(commit).command(select);
+    let record = RecordResultCommit {
+        decision: DecisionId(Uuid::from_u128(41)),
+        commit: "0123456789abcdef0123456789abcdef01234567".parse().unwrap(),
+    };
+    let says = refused(&given, record);
+    assert!(says.contains("approve_intent"), "{says}");
+}
+
+#[test]
+fn no_step_in_progress_comes_to_an_intent_before_its_approval() {
+    let progress = SetStepStatus {
+        plan: PLAN,
+        step: 0,
+        status: StepStatus::Progressing,
+        reason: None,
+    };
+    let given = begun_for_nobody().command(progress);
+    let select = SelectPlan {
+        intent: intent(1),
+        plan: PLAN,
+    };
+    let revision = CreatePlan {
+        id: Some(SECOND),
+        intent: Some(intent(1)),
+        previous: Some(PLAN),
+        ..CreatePlan::default()
+    };
+    for command in [Command::from(select.clone()), revision.into()] {
+        let says = refused(&given, command);
+        assert!(says.contains("approve_intent"), "{says}");
+    }
+    let approved = given.by(ActorRef::human("ada")).command(approve(1));
+    assert!(approved.decide(select).is_ok());
+}
+
+#[test]
+fn a_run_that_reverts_applies_and_commits_nothing_else_before_the_approval() {
+    let (work, revert) = (RunId(Uuid::from_u128(21)), RunId(Uuid::from_u128(22)));
+    let (applied, new) = (
+        PatchSetId(Uuid::from_u128(31)),
+        PatchSetId(Uuid::from_u128(32)),
+    );
+    let propose = |run, id| ProposePatchSet {
+        id: Some(id),
+        ..ProposePatchSet::new(run, DiffFormat::Unified)
+    };
+    let select = SelectPlan {
+        intent: intent(1),
+        plan: PLAN,
+    };
+    let given = begun_for_nobody()
+        .command(ApplyPatchSet { patch_set: applied })
+        .command(select)
+        .command(CreateRun {
+            id: Some(revert),
+            reverts: Some(applied),
+            ..CreateRun::new(task(11))
+        })
+        .command(StartPatching { run: revert })
+        .command(propose(revert, new))
+        .command(StartValidation { run: revert });
+    let commit = Decide {
+        chosen_patchset_id: Some(new),
+        ..Decide::new(revert, DecisionType::Commit)
+    };
+    for command in [
+        Command::from(ApplyPatchSet { patch_set: new }),
+        commit.into(),
+    ] {
+        let says = refused(&given, command);
+        assert!(says.contains("approve_intent"), "{says}");
+    }
+    // What is taken back takes nothing on.
+    let back = Decide::new(revert, DecisionType::Rollback);
+    assert!(given.decide(back).is_ok());
+    assert!(
+        given
+            .decide(Decide::new(work, DecisionType::Abandon))
+            .is_ok()
+    );
 }

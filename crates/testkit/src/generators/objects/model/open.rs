@@ -41,6 +41,27 @@ impl Model {
         intents
     }
 
+    /// None of the intents that a run is work on waits for an approval.
+    pub(super) fn let_go(&self, run: Uuid) -> Option<()> {
+        let run = self.runs.get(&run)?;
+        let intents = self.works_on(run.task, run.plan);
+        let mut intents = intents.iter().filter_map(|id| self.intents.get(id));
+        demand(intents.all(|intent| !intent.waits_for_approval()))
+    }
+
+    /// No step goes on that an intent gets with a plan while it waits for an approval.
+    pub(super) fn unbegun(&self, intent: Uuid, plan: Option<Uuid>) -> Option<()> {
+        let mut next = plan;
+        while let Some(plan) = next.and_then(|id| self.plans.get(&id)) {
+            let mut steps = plan.steps.iter().filter(|_| plan.intent.is_none());
+            if steps.any(|step| step.status == "progressing") {
+                return demand(!self.intents.get(&intent)?.waits_for_approval());
+            }
+            next = plan.previous.filter(|_| plan.intent.is_none());
+        }
+        Some(())
+    }
+
     /// An intent learns of a task that says no intent; whether that was new to it.
     pub(super) fn tell_of(&mut self, intent: Uuid, task: Uuid) -> bool {
         let is_free = self.tasks.get(&task).is_some_and(|it| it.intent.is_none());

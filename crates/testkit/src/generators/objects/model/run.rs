@@ -168,6 +168,7 @@ impl Model {
     }
 
     pub(super) fn commit(&mut self, c: &run::Decide, run: &Run) -> Option<()> {
+        self.let_go(c.run.0)?;
         let patch_set = self.patch_sets.get_mut(&c.chosen_patchset_id?.0)?;
         demand(patch_set.run == c.run.0)?;
         demand(matches!(patch_set.status, "proposed" | "applied"))?;
@@ -191,13 +192,16 @@ impl Model {
 
     pub(super) fn record_result_commit(&mut self, c: &run::RecordResultCommit) -> Judged {
         let made = Some(c.decision.0);
-        let run = self.runs.values_mut().find(|run| run.commits == made)?;
-        match run.result {
+        let found = self.runs.iter().find(|(_, run)| run.commits == made);
+        let id = *found?.0;
+        match self.runs.get(&id)?.result {
             Some(known) => {
                 demand(known == c.commit)?;
                 Some(false)
             }
             None => {
+                self.let_go(id)?;
+                let run = self.runs.get_mut(&id)?;
                 run.result = Some(c.commit);
                 let (task, plan) = (run.task, run.plan);
                 for intent in self.works_on(task, plan) {
