@@ -27,6 +27,8 @@ ORDINARY ?= $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
 # How long each target of `make fuzz` takes, and which one, if not all
 FUZZ ?= 600s
 TARGET ?=
+# How many events `make growth` comes to
+GROWTH ?= 10000000
 # What `make compare` measures, and a build of our side to measure instead of the usual one
 COMPARE_FLAGS ?=
 OURS ?=
@@ -39,7 +41,7 @@ GUARD_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 release_target := $(cache)/target-release
 
-.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench bench-guard compare fmt lint doc deny events
+.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -65,7 +67,9 @@ release: setup ## builds the program for use, with link-time optimisation, and m
 test: build ## every test: unit, integration and doctests
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 
-test-long: build ## the same with many more random cases and kills (hours)
+test-long: build ## the same with many more random cases, other ones each time, and kills (hours)
+	@export PROPTEST_RNG_SEED="$${PROPTEST_RNG_SEED:-$$(date +%s)}"; \
+	echo "PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
 	PROPTEST_CASES=4096 ANNALS_KILLS=1000 cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 
 # The worker and `soak` are built with the tests, whose features they share.
@@ -112,6 +116,9 @@ bench: setup ## benchmarks beside raw RocksDB, and their ratios
 	cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench '*' 2>&1 | tee "$$log"; \
 	printf '\nRatios:\n'; \
 	grep -E ' ratio +[0-9]' "$$log" || { echo 'the benches printed no ratio' >&2; exit 1; }
+
+growth: build ## a log of GROWTH=10000000 events, and what it takes at each power of ten
+	ANNALS_EVENTS='$(GROWTH)' cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench growth
 
 # Has no `build` before it: scripts/compare.sh builds two programs alone.
 compare: setup ## our log beside other stores, COMPARE_FLAGS=--quick; writes docs/performance.md

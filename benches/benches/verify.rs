@@ -13,9 +13,8 @@
     reason = "a benchmark that fails may stop, and it prints its results"
 )]
 
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 use annals::Annals;
 use annals::domain::run::ToolStatus;
@@ -23,6 +22,7 @@ use annals::domain::{
     ActorRef, AnyEvent, Emitted, Pieces, StreamKind, StreamRef, Timestamp, run, task,
 };
 use annals::wire::{Envelope, encode};
+use annals_benches::watched::watched;
 use annals_benches::{PAYLOAD, directory, payloads, program};
 use annals_event_log::{Append, EventLog, NewEvent};
 use bytes::Bytes;
@@ -34,8 +34,6 @@ use uuid::Uuid;
 const BATCH: usize = 10;
 /// Appends that wait for each other's sync.
 const WAITING: usize = 256;
-/// How often the running program is looked at.
-const LOOK: Duration = Duration::from_millis(20);
 
 fn setting(name: &str, otherwise: usize) -> usize {
     let set = std::env::var(name).ok();
@@ -144,42 +142,17 @@ fn fill(url: &str, events: usize, of_run: usize) {
     block_on(annals.close());
 }
 
-/// What a process has used so far: processor seconds and the most memory in MiB.
-fn used(child: &Child) -> Option<(f64, u64)> {
-    let folder = Path::new("/proc").join(child.id().to_string());
-    let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
-    let (_, fields) = stat.rsplit_once(')')?;
-    let ticks = |n: usize| fields.split_whitespace().nth(n)?.parse::<f64>().ok();
-    let status = std::fs::read_to_string(folder.join("status")).ok()?;
-    let most = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = most.split_whitespace().next()?.parse().ok()?;
-    Some(((ticks(11)? + ticks(12)?) / 100.0, kib / 1024))
-}
-
 fn verify(url: &str) {
     let Some(program) = program() else {
         println!("the program is not built: nothing is measured");
         return;
     };
-    let start = Instant::now();
-    let mut verify = Command::new(program);
-    let verify = verify.args(["--log", url, "verify"]).stdout(Stdio::null());
-    let mut child = verify.spawn().unwrap();
-    let mut most = (0.0, 0);
-    let status = loop {
-        most = used(&child).unwrap_or(most);
-        match child.try_wait().unwrap() {
-            Some(status) => break status,
-            None => std::thread::sleep(LOOK),
-        }
-    };
-    assert!(status.success(), "it is sound");
-    let (processor, memory) = most;
+    let took = watched(Command::new(program).args(["--log", url, "verify"])).expect("it is sound");
     println!(
-        "verify: {:.1} s (target: below 20), {processor:.1} s of processors, {memory} MiB (target: below 200)",
-        start.elapsed().as_secs_f64()
+        "verify: {:.1} s (target: below 20), {:.1} s of processors, {} MiB (target: below 200)",
+        took.time.as_secs_f64(),
+        took.processor,
+        took.memory
     );
 }
 

@@ -8,6 +8,7 @@
 //! the numbers mean nothing.
 
 pub mod guard;
+pub mod watched;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};

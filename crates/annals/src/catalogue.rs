@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::deadline::within;
 use crate::with_rows::WithRows;
-use crate::{Annals, LoadError, ViewError};
+use crate::{Annals, LoadError, ViewError, state_snapshots};
 
 /// How long a read waits for the position that it was asked to see.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -279,8 +279,9 @@ impl Annals {
     }
 
     /// Makes the catalogue anew from the whole log, and puts it in the place
-    /// of the current one when it is whole. Appending and reading go on
-    /// meanwhile. `progress` is told each position that was reached.
+    /// of the current one when it is whole. Snapshots of states are dropped; they are taken again
+    /// as they are needed. Appending and reading go on meanwhile. `progress` is told each position
+    /// that was reached.
     ///
     /// # Errors
     /// [`LoadError`]; the catalogue stays as it was then.
@@ -288,7 +289,10 @@ impl Annals {
         &self,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, LoadError> {
-        Ok(self.catalogue.rebuild(self.log.as_ref(), progress).await?)
+        let rebuilt = self.catalogue.rebuild(self.log.as_ref(), progress).await?;
+        let dropped = self.log.drop_model(state_snapshots::MODEL).await;
+        dropped.map_err(CatalogueError::from)?;
+        Ok(rebuilt)
     }
 
     /// Folds the whole log anew, without storing it, and compares the catalogue's rows

@@ -28,6 +28,7 @@ mod recorded;
 mod redaction;
 mod request;
 mod seal;
+mod state_snapshots;
 mod states;
 mod subscribe;
 mod sync;
@@ -62,6 +63,7 @@ pub use redaction::{
 };
 pub use request::{BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;
+pub use state_snapshots::{StateFault, StatesReport};
 pub use window::{FrameWas, SeenWindow, StepFrame};
 
 /// An open log. Cloning it is cheap and gives the same log; it can be used

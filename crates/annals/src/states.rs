@@ -7,14 +7,14 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{Window, evolve_window};
-use annals_domain::{AnyEvent, AnyState, Loaded, Origin, StreamRef};
+use annals_domain::{AnyEvent, Loaded, StreamRef};
 use annals_event_log::{EventLog, Query, Record, Version};
 use annals_wire::stream_name;
 use lru::LruCache;
 use uuid::Uuid;
 
-use crate::LoadError;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
+use crate::{LoadError, state_snapshots};
 
 /// How many aggregates' states are kept: more than an intent has tasks, for some commands look at all of
 /// them. Most take some hundred bytes.
@@ -67,7 +67,7 @@ impl States {
         };
         match cached {
             Some(loaded) => Ok(loaded),
-            None => fold(log, stream).await,
+            None => state_snapshots::fold(log, stream).await,
         }
     }
 
@@ -104,25 +104,6 @@ impl States {
             kept.cache.pop(&stream);
         }
     }
-}
-
-async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError> {
-    let mut loaded = Loaded {
-        version: 0,
-        state: AnyState::new(stream.kind),
-    };
-    each_event(log, stream, 1, |record, event| {
-        let origin = Origin {
-            at: record.occurred_at().into(),
-            kind: record.actor_kind(),
-            id: record.actor_id(),
-        };
-        loaded.state.evolve(event, &origin);
-        loaded.version = record.version().0;
-        ControlFlow::Continue(())
-    })
-    .await?;
-    Ok(loaded)
 }
 
 /// Keys of batches that were made not long ago. Nothing depends on them: a repeat
@@ -235,6 +216,8 @@ pub(crate) async fn each_event(
 
 #[cfg(test)]
 mod tests {
+    use annals_domain::AnyState;
+
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::event::EventSet;
@@ -10,6 +10,10 @@ use crate::{Kind, Origin, StreamKind};
 use crate::{
     alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
 };
+
+/// The version of all states and of what events do to them. A snapshot of a state is of use only where
+/// this is what it was made with: raise it with every change of a state, its serialized form or a fold.
+pub const STATES_VERSION: u16 = 1;
 
 /// Calls an aggregate's fold, with the event's origin where it takes that.
 macro_rules! fold {
@@ -101,6 +105,27 @@ macro_rules! aggregates {
             /// The state of an aggregate that does not exist yet.
             pub fn new(kind: StreamKind) -> AnyState {
                 match kind { $(StreamKind::$variant => AnyState::$variant(Arc::default()),)+ }
+            }
+
+            /// Writes the state, without its kind: for a snapshot of it.
+            ///
+            /// # Errors
+            /// The serializer's.
+            pub fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self { $(AnyState::$variant(state) => state.serialize(serializer),)+ }
+            }
+
+            /// Reads the state of an aggregate of this kind.
+            ///
+            /// # Errors
+            /// The deserializer's.
+            pub fn deserialize<'de, D: Deserializer<'de>>(
+                kind: StreamKind,
+                deserializer: D,
+            ) -> Result<AnyState, D::Error> {
+                match kind {
+                    $(StreamKind::$variant => Deserialize::deserialize(deserializer).map(AnyState::$variant),)+
+                }
             }
 
             /// Whether the aggregate does not exist. Its stream may hold events

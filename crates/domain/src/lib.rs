@@ -54,7 +54,7 @@ mod world;
 
 pub use actor::{ActorKind, ActorRef, StoredActor};
 pub use adopted::{AdoptedHeader, Adoption, Dialect};
-pub use aggregate::{AnyEvent, AnyState};
+pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
 pub use codes::UnknownWord;
 pub use command::{Command, CommandError};

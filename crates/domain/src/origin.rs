@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{ActorKind, ActorRef, Timestamp};
 
 /// When an event occurred, and by whom.
@@ -39,7 +41,7 @@ impl<'a> Origin<'a> {
 /// assert!(By::from(&alice).is(&ActorRef { display_name: Some("Alice".into()), ..alice.clone() }));
 /// assert!(!By::from(&alice).is(&ActorRef::agent("alice")));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct By(Arc<(String, String)>);
 
 impl By {

@@ -35,6 +35,7 @@
 //! single writer sees it.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use chrono::{DateTime, Utc};
@@ -70,6 +71,29 @@ const INLINE: u8 = 1;
 const BLOB: u8 = 2;
 const ATTACHMENT: u8 = 3;
 const REMOVED: u8 = 4;
+
+/// Bytes that the short form has of a digest.
+const PREFIX: usize = 4;
+
+/// How the bytes of a record are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All of them.
+    Whole,
+    /// With the first 4 bytes of each of the header's two digests. All of them are made of structure and
+    /// content when somebody asks; those that are there say whether they are those that were appended.
+    Short,
+}
+
+impl Form {
+    /// How many bytes this form leaves out.
+    pub fn left_out(self) -> usize {
+        match self {
+            Form::Whole => 0,
+            Form::Short => 2 * (size_of::<Digest>() - PREFIX),
+        }
+    }
+}
 
 /// Bytes that are no record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -166,11 +190,21 @@ pub(crate) fn place(bytes: &[u8]) -> Option<(Position, Version)> {
     Some((Position(position), Version(version)))
 }
 
+/// The parts of a whole record that its short form has, one after the other. Nothing of what is too short to
+/// be a record.
+pub(crate) fn shorten(whole: &[u8]) -> Option<[&[u8]; 3]> {
+    let part =
+        |range: Range<usize>| whole.get(HEADER_START + range.start..HEADER_START + range.end);
+    let before = whole.get(..HEADER_START + AT_STRUCTURE_DIGEST + PREFIX)?;
+    let content = part(AT_CONTENT_DIGEST..AT_CONTENT_DIGEST + PREFIX)?;
+    Some([before, content, whole.get(HEADER_START + AT_TEXTS..)?])
+}
+
 /// The event type and the stream that an encoded record names; nothing of what cannot be one.
-pub(crate) fn names(bytes: &[u8]) -> Option<(&str, &str)> {
+pub(crate) fn names(bytes: &[u8], form: Form) -> Option<(&str, &str)> {
     let mut cursor = Cursor {
         bytes,
-        at: HEADER_START + AT_TEXTS,
+        at: HEADER_START + AT_TEXTS - form.left_out(),
     };
     let _ = (cursor.text_u8().ok()?, cursor.text_u16().ok()?);
     let (_, event_type) = cursor.text_u8().ok()?;
@@ -244,16 +278,30 @@ fn put_reference(out: &mut BytesMut, code: u8, salt: &[u8; 16], digest: &Digest,
 /// It is a view into the bytes that the store read: cloning and passing it on
 /// copies nothing. [`Record::decode`] checks every length, code and text once,
 /// so that the accessors cannot fail.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Record {
     bytes: Bytes,
+    form: Form,
+    /// The whole form of a short one, once somebody asked for it.
+    whole: OnceLock<Bytes>,
     texts: Texts,
     header_end: u32,
     structure_end: u32,
 }
 
+impl PartialEq for Record {
+    fn eq(&self, other: &Record) -> bool {
+        match self.form == other.form {
+            true => self.bytes == other.bytes,
+            false => self.as_bytes() == other.as_bytes(),
+        }
+    }
+}
+
+impl Eq for Record {}
+
 /// Where the header's texts are, from the record's first byte.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Texts {
     actor_kind: Range<u16>,
     actor_id: Range<u16>,
@@ -268,16 +316,21 @@ impl Record {
     /// [`MalformedRecord`], for any bytes that [`Record::as_bytes`] of this
     /// version could not have given.
     pub fn decode(bytes: Bytes) -> Result<Record, MalformedRecord> {
+        Record::decode_form(bytes, Form::Whole)
+    }
+
+    /// The same of bytes that are kept in some form.
+    pub(crate) fn decode_form(bytes: Bytes, form: Form) -> Result<Record, MalformedRecord> {
         let mut cursor = Cursor {
             bytes: &bytes,
             at: 0,
         };
         let header_len = usize::from(cursor.u16()?);
-        let header_end = HEADER_START + header_len;
+        let header_end = (HEADER_START + header_len).saturating_sub(form.left_out());
         if cursor.u8()? != HEADER_FORMAT {
             return Err(cursor.fail("the header's format is unknown"));
         }
-        cursor.skip(AT_TEXTS - 1)?;
+        cursor.skip(AT_TEXTS - 1 - form.left_out())?;
         let (actor_kind, kind) = cursor.text_u8()?;
         let (actor_id, id) = cursor.text_u16()?;
         let (event_type, type_name) = cursor.text_u8()?;
@@ -322,6 +375,8 @@ impl Record {
             header_end,
             structure_end,
             bytes,
+            form,
+            whole: OnceLock::new(),
         };
         record.check(pieces)?;
         Ok(record)
@@ -358,14 +413,40 @@ impl Record {
         Ok(())
     }
 
-    /// The record's bytes.
+    /// The record's bytes. A store may keep them without what follows from the others; that is made here,
+    /// once.
     pub fn as_bytes(&self) -> &Bytes {
-        &self.bytes
+        match self.form {
+            Form::Whole => &self.bytes,
+            Form::Short => self.whole.get_or_init(|| self.make_whole()),
+        }
+    }
+
+    /// The bytes as they are kept, and the form that they have.
+    pub(crate) fn kept(&self) -> (&Bytes, Form) {
+        (&self.bytes, self.form)
+    }
+
+    fn make_whole(&self) -> Bytes {
+        let (before, behind) = self.bytes.split_at(HEADER_START + AT_STRUCTURE_DIGEST);
+        let behind = &behind[2 * PREFIX..];
+        let RecordDigests { structure, content } = self.made_digests();
+        let mut whole = BytesMut::with_capacity(self.encoded_len());
+        for part in [before, &structure.0, &content.0, behind] {
+            whole.extend_from_slice(part);
+        }
+        whole.freeze()
+    }
+
+    /// How many bytes [`Record::as_bytes`] has, which need not be made for that.
+    pub fn encoded_len(&self) -> usize {
+        self.bytes.len() + self.form.left_out()
     }
 
     /// The header's bytes: what stands for the record in a proof.
     pub fn header_bytes(&self) -> &[u8] {
-        &self.bytes[HEADER_START..self.header_end as usize]
+        let end = self.header_end as usize + self.form.left_out();
+        &self.as_bytes()[HEADER_START..end]
     }
 
     /// Its place in the log.
@@ -501,31 +582,43 @@ impl Record {
                 false => put_piece(&mut bytes, piece),
             }
         }
-        Record::decode(bytes.freeze())
+        Record::decode_form(bytes.freeze(), self.form)
     }
 
     /// The digests that the header holds.
     pub fn digests(&self) -> RecordDigests {
+        if self.form == Form::Short {
+            return self.made_digests();
+        }
         RecordDigests {
             structure: self.digest_at(AT_STRUCTURE_DIGEST),
             content: self.digest_at(AT_CONTENT_DIGEST),
         }
     }
 
-    /// Whether structure and content are what the header says.
+    /// The digests of what is there.
+    fn made_digests(&self) -> RecordDigests {
+        RecordDigests {
+            structure: Digest::of(&self.structure()),
+            content: piece::content_digest(self.content().iter()),
+        }
+    }
+
+    /// Whether structure and content are what the header says, as far as it is kept.
     ///
     /// # Errors
     /// The digests of what is there, when they are not those of the header.
     pub fn verify(&self) -> Result<(), RecordDigests> {
-        let actual = RecordDigests {
-            structure: Digest::of(&self.structure()),
-            content: piece::content_digest(self.content().iter()),
+        let actual = self.made_digests();
+        let fits = match self.form {
+            Form::Whole => actual == self.digests(),
+            Form::Short => {
+                let prefix = |digest: &Digest| digest.0.first_chunk::<PREFIX>().copied();
+                prefix(&actual.structure) == Some(self.field(AT_STRUCTURE_DIGEST))
+                    && prefix(&actual.content) == Some(self.field(AT_STRUCTURE_DIGEST + PREFIX))
+            }
         };
-        if actual == self.digests() {
-            Ok(())
-        } else {
-            Err(actual)
-        }
+        if fits { Ok(()) } else { Err(actual) }
     }
 
     fn text(&self, range: &Range<u16>) -> &str {

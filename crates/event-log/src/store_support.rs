@@ -5,11 +5,14 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
+pub use crate::record::Form;
 use crate::{
     AppendError, Appended, BatchId, BatchStatus, Blob, CommitError, Content, Digest,
-    ModelCheckpoint, Position, Record, Salt, Version, append, limits, piece, record,
+    MalformedRecord, ModelCheckpoint, Position, Record, Salt, Version, append, limits, piece,
+    record,
 };
 
 /// The most records, streams or rows that one call gives, whatever was asked.
@@ -33,10 +36,29 @@ pub fn place_of(record: &[u8]) -> Option<(Position, Version)> {
     record::place(record)
 }
 
-/// The event type and the stream that an encoded record names, without decoding the rest of it;
-/// nothing of what cannot be a record. It is for a store that looks for records among others.
-pub fn names_of(record: &[u8]) -> Option<(&str, &str)> {
-    record::names(record)
+/// The event type and the stream that a record names which is kept in some form, without decoding the rest of
+/// it; nothing of what cannot be a record. It is for a store that looks for records among others.
+pub fn names_of(record: &[u8], form: Form) -> Option<(&str, &str)> {
+    record::names(record, form)
+}
+
+/// The short form of an encoded record, in parts, for a store that keeps it so. Nothing of what is too short to
+/// be a record. Only of a record that [`Record::verify`] is content with can the rest be made again.
+pub fn shorten(record: &[u8]) -> Option<[&[u8]; 3]> {
+    record::shorten(record)
+}
+
+/// The bytes that a record was read from, and the form that they have.
+pub fn kept(record: &Record) -> (&Bytes, Form) {
+    record.kept()
+}
+
+/// Reads a record that is kept in some form.
+///
+/// # Errors
+/// [`MalformedRecord`], as [`Record::decode`].
+pub fn decode_form(bytes: Bytes, form: Form) -> Result<Record, MalformedRecord> {
+    Record::decode_form(bytes, form)
 }
 
 /// A new salt for a [`RequestDigest`].
@@ -211,7 +233,7 @@ impl CopyCheck {
             return Err(AppendError::Invalid { reason });
         }
         self.records += 1;
-        self.bytes += record.as_bytes().len();
+        self.bytes += record.encoded_len();
         append::within(
             || "the number of records".into(),
             limits::BATCH_EVENTS,

@@ -1,22 +1,31 @@
 //! A chunk: consecutive records of one group under one key.
 //!
 //! ```text
-//! chunk = u8 1, the chunk's format
-//!         then for each record: u32 length, big-endian; the record
+//! chunk = u8 2, the chunk's format
+//!         then for each record: u32 length, big-endian; the record in its short form
+//!       | u8 1
+//!         then for each record: u32 length, big-endian; the record          older logs
 //! ```
+//!
+//! The short form of a record has 4 bytes of each digest of its header, which follow from structure and
+//! content: the other 56 are what nothing makes smaller. They are made when somebody asks for the header or
+//! for the whole record.
 //!
 //! A chunk holds at least one record and at most 8 KiB (64 KiB in older logs), but for a record that
 //! is larger than that: it has a chunk of its own.
 
 use std::ops::Range;
 
-use annals_event_log::{ReadError, Record};
+use annals_event_log::store_support::{Form, decode_form, kept, names_of, shorten};
+use annals_event_log::{MalformedRecord, ReadError, Record};
 use bytes::Bytes;
 
 use crate::error::corrupt;
 
-/// The first byte of every chunk.
-pub(crate) const FORMAT: u8 = 1;
+/// The first byte of a chunk whose records are whole.
+const WHOLE: u8 = 1;
+/// The first byte of a chunk whose records are in their short form.
+const SHORT: u8 = 2;
 /// The bytes that a chunk with more than one record may have.
 ///
 /// It was 64 KiB. To read one record is to read and to decompress its chunk, and a stream among a
@@ -44,43 +53,103 @@ impl From<MalformedChunk> for ReadError {
 /// Begins a chunk in a buffer, replacing what is there.
 pub(crate) fn begin(chunk: &mut Vec<u8>) {
     chunk.clear();
-    chunk.push(FORMAT);
+    chunk.push(SHORT);
 }
 
-/// Adds a record.
+/// Adds a whole record, which is what [`Record::verify`] asks for, in its short form.
 pub(crate) fn push(chunk: &mut Vec<u8>, record: &[u8]) {
-    // A record is far below 4 GiB: its structure and pieces have limits.
-    let len = u32::try_from(record.len()).unwrap_or(u32::MAX);
-    chunk.extend_from_slice(&len.to_be_bytes());
-    chunk.extend_from_slice(record);
+    // What the writer stages is a record.
+    let parts = shorten(record).unwrap_or([record, &[], &[]]);
+    put_length(chunk, parts.iter().map(|part| part.len()).sum());
+    parts.iter().for_each(|part| chunk.extend_from_slice(part));
 }
 
-/// Whether a record still fits into a chunk that is not empty.
+fn put_length(chunk: &mut Vec<u8>, len: usize) {
+    // A record is far below 4 GiB: its structure and pieces have limits.
+    let len = u32::try_from(len).unwrap_or(u32::MAX);
+    chunk.extend_from_slice(&len.to_be_bytes());
+}
+
+/// Whether a whole record still fits into a chunk that is not empty.
 pub(crate) fn has_room(chunk: &[u8], record_len: usize) -> bool {
-    chunk.len() + LENGTH + record_len <= TARGET_BYTES
+    let stored = record_len.saturating_sub(Form::Short.left_out());
+    chunk.len() + LENGTH + stored <= TARGET_BYTES
+}
+
+/// A chunk in which some records lack content that they had, in the form that it had. What their headers said
+/// they say again, whether or not it is right.
+pub(crate) fn rewrite(form: Form, records: &[Record]) -> Vec<u8> {
+    let mut chunk = vec![match form {
+        Form::Whole => WHOLE,
+        Form::Short => SHORT,
+    }];
+    for record in records {
+        let (bytes, _) = kept(record);
+        put_length(&mut chunk, bytes.len());
+        chunk.extend_from_slice(bytes);
+    }
+    chunk
+}
+
+/// The form of a chunk's records.
+pub(crate) fn form(chunk: &[u8]) -> Result<Form, MalformedChunk> {
+    let fail = |reason| MalformedChunk {
+        reason,
+        at: 0,
+        len: chunk.len(),
+    };
+    match chunk.first() {
+        Some(&WHOLE) => Ok(Form::Whole),
+        Some(&SHORT) => Ok(Form::Short),
+        Some(_) => Err(fail("its format is unknown")),
+        None => Err(fail("it is empty")),
+    }
+}
+
+/// Where a record is in its chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    at: Range<usize>,
+    form: Form,
+}
+
+impl Place {
+    /// How many bytes the whole record has.
+    pub(crate) fn record_len(&self) -> usize {
+        self.at.len() + self.form.left_out()
+    }
+
+    /// The record, which shares the chunk's bytes.
+    pub(crate) fn record(&self, chunk: &Bytes) -> Result<Record, MalformedRecord> {
+        decode_form(chunk.slice(self.at.clone()), self.form)
+    }
+
+    /// The record, with bytes of its own.
+    pub(crate) fn copied(&self, chunk: &[u8]) -> Result<Record, MalformedRecord> {
+        decode_form(Bytes::copy_from_slice(self.stored(chunk)), self.form)
+    }
+
+    /// The event type and the stream that the record names; none where it is no record.
+    pub(crate) fn names<'a>(&self, chunk: &'a [u8]) -> Option<(&'a str, &'a str)> {
+        names_of(self.stored(chunk), self.form)
+    }
+
+    fn stored<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
+        chunk.get(self.at.clone()).unwrap_or_default()
+    }
 }
 
 /// The places of a chunk's records, in order. After an error it ends.
 pub(crate) struct Places<'a> {
     chunk: &'a [u8],
     at: usize,
+    form: Form,
 }
 
-/// Looks at a chunk's first byte and walks over its records.
+/// Looks at a chunk's first bytes and walks over its records.
 pub(crate) fn places(chunk: &[u8]) -> Result<Places<'_>, MalformedChunk> {
-    match chunk.first() {
-        Some(&FORMAT) => Ok(Places { chunk, at: 1 }),
-        Some(_) => Err(MalformedChunk {
-            reason: "its format is unknown",
-            at: 0,
-            len: chunk.len(),
-        }),
-        None => Err(MalformedChunk {
-            reason: "it is empty",
-            at: 0,
-            len: 0,
-        }),
-    }
+    let form = form(chunk)?;
+    Ok(Places { chunk, at: 1, form })
 }
 
 /// All records of the chunk that begins at a position, in order: each says that it is where
@@ -88,25 +157,31 @@ pub(crate) fn places(chunk: &[u8]) -> Result<Places<'_>, MalformedChunk> {
 pub(crate) fn records_from(first: u64, chunk: &Bytes) -> Result<Vec<Record>, ReadError> {
     let records = records(chunk)?;
     for (position, record) in (first..).zip(&records) {
-        if record.position().0 != position {
-            let found = record.position();
-            let reason = format!("the record at {position} says that it is at {found}");
-            return Err(corrupt(reason));
-        }
+        check_position(record, position)?;
     }
     Ok(records)
 }
 
+/// Refuses a record that does not say that it is at this position.
+pub(crate) fn check_position(record: &Record, position: u64) -> Result<(), ReadError> {
+    match record.position().0 {
+        found if found == position => Ok(()),
+        found => Err(corrupt(format!(
+            "the record at {position} says that it is at {found}"
+        ))),
+    }
+}
+
 /// All records of a chunk, in order.
 pub(crate) fn records(chunk: &Bytes) -> Result<Vec<Record>, ReadError> {
-    let record = |place: Result<Range<usize>, MalformedChunk>| -> Result<Record, ReadError> {
-        Ok(Record::decode(chunk.slice(place?))?)
+    let record = |place: Result<Place, MalformedChunk>| -> Result<Record, ReadError> {
+        Ok(place?.record(chunk)?)
     };
     places(chunk)?.map(record).collect()
 }
 
 impl Iterator for Places<'_> {
-    type Item = Result<Range<usize>, MalformedChunk>;
+    type Item = Result<Place, MalformedChunk>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.chunk.get(self.at..).filter(|rest| !rest.is_empty())?;
@@ -119,7 +194,8 @@ impl Iterator for Places<'_> {
         }
         let start = self.at + LENGTH;
         self.at = start + length;
-        Some(Ok(start..self.at))
+        let (at, form) = (start..self.at, self.form);
+        Some(Ok(Place { at, form }))
     }
 }
 
@@ -136,67 +212,4 @@ impl Places<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn read(chunk: &[u8]) -> Result<Vec<Vec<u8>>, MalformedChunk> {
-        places(chunk)?
-            .map(|place| Ok(chunk[place?].to_vec()))
-            .collect()
-    }
-
-    proptest! {
-        #[test]
-        fn what_was_put_in_comes_out(records in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..20)) {
-            let mut chunk = vec![9; 3];
-            begin(&mut chunk);
-            for record in &records {
-                push(&mut chunk, record);
-            }
-            prop_assert_eq!(read(&chunk), Ok(records));
-        }
-
-        #[test]
-        fn any_bytes_are_read_without_a_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..200), formatted: bool) {
-            if let (true, Some(first)) = (formatted, bytes.first_mut()) {
-                *first = FORMAT;
-            }
-            let _ = read(&bytes);
-        }
-    }
-
-    #[test]
-    fn a_cut_chunk_is_noticed_wherever_it_is_cut_inside_a_record() {
-        let mut chunk = Vec::new();
-        begin(&mut chunk);
-        push(&mut chunk, b"one");
-        let whole = chunk.len();
-        push(&mut chunk, b"three");
-        for cut in 0..chunk.len() {
-            let result = read(&chunk[..cut]);
-            assert_eq!(
-                result.is_ok(),
-                cut == 1 || cut == whole,
-                "cut at {cut}: {result:?}"
-            );
-        }
-        chunk[0] = 2;
-        assert!(
-            read(&chunk)
-                .unwrap_err()
-                .to_string()
-                .contains("format is unknown")
-        );
-    }
-
-    #[test]
-    fn room_ends_at_the_target() {
-        let chunk = vec![FORMAT; TARGET_BYTES - LENGTH - 10];
-        assert!(has_room(&chunk, 10));
-        assert!(!has_room(&chunk, 11));
-    }
-}
+mod tests;

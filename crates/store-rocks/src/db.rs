@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Record};
-use bytes::Bytes;
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions,
 };
@@ -17,7 +16,6 @@ use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
 use crate::folder::{Folder, named};
 use crate::latch::OnDrop;
-use crate::read::decode_at;
 use crate::{chunk, keys};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are
@@ -169,8 +167,9 @@ impl Db {
         for (at, place) in (first..).zip(chunk::places(value)?) {
             let place = place?;
             if at == position.0 {
-                let bytes = value.get(place).unwrap_or_default();
-                return decode_at(Bytes::copy_from_slice(bytes), at).map(Some);
+                let record = place.copied(value)?;
+                chunk::check_position(&record, at)?;
+                return Ok(Some(record));
             }
         }
         Ok(None)
@@ -199,17 +198,12 @@ impl Db {
             last = Some(place?);
             count += 1;
         }
-        let Some(bytes) = last.and_then(|place| value.get(place)) else {
+        let Some(place) = last else {
             return Err(corrupt(format!("the chunk at {first} is empty")));
         };
-        let record = Record::decode(Bytes::copy_from_slice(bytes))?;
+        let record = place.copied(value)?;
         let expected = first.saturating_add(count).saturating_sub(1);
-        if record.position() != Position(expected) {
-            let found = record.position();
-            return Err(corrupt(format!(
-                "the record at {expected} says that it is at {found}"
-            )));
-        }
+        chunk::check_position(&record, expected)?;
         Ok(Some(record))
     }
 

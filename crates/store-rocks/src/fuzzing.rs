@@ -13,12 +13,14 @@ pub fn chunk(bytes: &[u8]) {
     let Ok(records) = read else {
         return;
     };
-    let mut again = Vec::new();
-    chunk::begin(&mut again);
-    for record in &records {
-        chunk::push(&mut again, record.as_bytes());
-    }
-    assert_eq!(again, bytes, "a chunk is written as it was read");
+    let Ok(form) = chunk::form(bytes) else {
+        return;
+    };
+    assert_eq!(
+        chunk::rewrite(form, &records),
+        bytes,
+        "a chunk is written as it was read"
+    );
 }
 
 /// Reads the file WATERMARK in a folder.

@@ -1,14 +1,14 @@
 //! Reading one stream or one event type, through its index.
 
-use annals_event_log::store_support;
 use annals_event_log::{Direction, Page, Position, Query, ReadError, Record};
 use bytes::Bytes;
 use rayon::prelude::*;
 use rocksdb::{ColumnFamily, DBRawIterator};
 
+use crate::chunk::{Place, check_position};
 use crate::columns::Columns;
 use crate::error::corrupt;
-use crate::read::{Filling, SHARED_FROM, View, decode_at};
+use crate::read::{Filling, SHARED_FROM, View};
 use crate::rows::Run;
 use crate::{chunk, keys};
 
@@ -51,9 +51,9 @@ impl Index<'_> {
         }
     }
 
-    /// Whether encoded bytes are a record of it. Where they are none, decoding them says why.
-    fn may_match(&self, record: &[u8]) -> bool {
-        let names = store_support::names_of(record);
+    /// Whether a record in a chunk is one of it. Where it is no record, decoding it says why.
+    fn may_match(&self, place: &Place, chunk: &[u8]) -> bool {
+        let names = place.names(chunk);
         names.is_none_or(|(event_type, stream)| match self {
             Index::Stream(name) => stream == *name,
             Index::Type(name) => event_type == *name,
@@ -96,7 +96,7 @@ pub(crate) fn page(view: &View<'_>, query: &Query, index: &Index<'_>) -> Result<
             if before {
                 continue;
             }
-            if !filling.admits(key, record.as_bytes().len()) {
+            if !filling.admits(key, record.encoded_len()) {
                 return Ok(filling.page(taken));
             }
             taken.push(record);
@@ -296,15 +296,15 @@ fn run_records(
     let numbered = chunk::places(stored)?.zip(run.chunk.0..);
     for (place, position) in numbered.skip(run.index as usize) {
         let place = place?;
-        let encoded = stored.get(place.clone()).unwrap_or_default();
-        if !index.may_match(encoded) {
+        if !index.may_match(&place, stored) {
             continue;
         }
-        let bytes = match &shared {
-            Some(shared) => shared.slice(place),
-            None => Bytes::copy_from_slice(encoded),
+        let record = match &shared {
+            Some(shared) => place.record(shared)?,
+            None => place.copied(stored)?,
         };
-        records.push(decode_at(bytes, position)?);
+        check_position(&record, position)?;
+        records.push(record);
         if records.len() == wanted {
             return Ok(records);
         }

@@ -2,7 +2,6 @@
 
 use annals_event_log::store_support::{PAGE_BYTES, clamp_limit};
 use annals_event_log::{Direction, Page, Position, Query, ReadError, Record, Source};
-use bytes::Bytes;
 
 use crate::columns::Columns;
 use crate::db::Db;
@@ -164,16 +163,4 @@ fn check_dense(
         return Err(gap(expected));
     }
     Ok(())
-}
-
-/// Decodes a record that must be the one at `position`.
-pub(crate) fn decode_at(bytes: Bytes, position: u64) -> Result<Record, ReadError> {
-    let record = Record::decode(bytes)?;
-    if record.position().0 != position {
-        let found = record.position();
-        return Err(corrupt(format!(
-            "the record at {position} says that it is at {found}"
-        )));
-    }
-    Ok(record)
 }

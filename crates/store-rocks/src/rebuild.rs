@@ -109,7 +109,7 @@ fn each_chunk(
         {
             let wrong = |reason: String| corrupt(format!("the record at {position}: {reason}"));
             let place = place.map_err(|error| wrong(error.to_string()))?;
-            let record = Record::decode(content.slice(place));
+            let record = place.record(&content);
             let record = record.map_err(|error| wrong(error.to_string()))?;
             if record.position().0 != position {
                 let found = record.position();

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use rayon::prelude::*;
 use rocksdb::DBRawIterator;
 
+use crate::chunk::check_position;
 use crate::error::corrupt;
-use crate::read::{Filling, SHARED_FROM, View, decode_at};
+use crate::read::{Filling, SHARED_FROM, View};
 use crate::{chunk, keys};
 
 /// From this limit on a page is read by several threads.
@@ -32,13 +33,13 @@ impl Span {
             .zip(self.first..)
             .skip(self.skip);
         for (place, position) in places.take(self.take) {
-            let bytes = self.chunk.slice(place?);
-            let bytes = if self.take < SHARED_FROM {
-                Bytes::copy_from_slice(&bytes)
-            } else {
-                bytes
+            let place = place?;
+            let record = match self.take < SHARED_FROM {
+                true => place.copied(&self.chunk)?,
+                false => place.record(&self.chunk)?,
             };
-            out.push(decode_at(bytes, position)?);
+            check_position(&record, position)?;
+            out.push(record);
         }
         if let (false, Some(added)) = (forward, out.get_mut(start..)) {
             added.reverse();
@@ -78,7 +79,7 @@ fn large_page(view: &View<'_>, query: &Query) -> Result<Page, ReadError> {
         for part in read.collect::<Vec<_>>() {
             let (part, cut) = part?;
             for record in part {
-                if !filling.admits(record.position().0, record.as_bytes().len()) {
+                if !filling.admits(record.position().0, record.encoded_len()) {
                     return Ok(filling.page(records));
                 }
                 records.push(record);
@@ -211,7 +212,7 @@ fn forward_span(
 ) -> Result<(usize, usize, bool), ReadError> {
     let (mut skip, mut take) = (0, 0);
     for (place, position) in chunk::places(chunk)?.zip(first..) {
-        let len = place?.len();
+        let len = place?.record_len();
         if position < from {
             skip += 1;
         } else if filling.admits(position, len) {
@@ -233,7 +234,7 @@ fn backward_span(
     let places: Vec<_> = chunk::places(chunk)?.collect::<Result<_, _>>()?;
     let numbered: Vec<_> = places.iter().zip(first..=from).collect();
     for (left, (place, position)) in numbered.iter().enumerate().rev() {
-        if !filling.admits(*position, place.len()) {
+        if !filling.admits(*position, place.record_len()) {
             return Ok((left + 1, numbered.len() - left - 1, false));
         }
     }

@@ -382,7 +382,7 @@ impl<'a> Staging<'a> {
     }
 
     fn stage_record(&mut self, record: &Record) -> Result<(), ReadError> {
-        self.make_room(record.as_bytes().len())?;
+        self.make_room(record.encoded_len())?;
         let (db, columns) = (self.db, self.columns);
         let stream = record.stream_name();
         let head = self

@@ -6,7 +6,7 @@
 
 use annals_event_log::store_support::clamp_limit;
 use annals_event_log::tree::{self, Frontier, Headers, Kept, LEVELS, STEP};
-use annals_event_log::{Digest, Position, ReadError, Record};
+use annals_event_log::{Digest, Position, ReadError};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
@@ -203,7 +203,7 @@ fn one_chunk(first: u64, content: &Bytes, tree: &mut OpenTree) -> Result<(), Rea
         }
         let wrong = |reason: String| corrupt(format!("the record at {expected}: {reason}"));
         let place = place.map_err(|error| wrong(error.to_string()))?;
-        let record = Record::decode(content.slice(place));
+        let record = place.record(content);
         let record = record.map_err(|error| wrong(error.to_string()))?;
         if record.position().0 != expected {
             return Err(wrong(format!(

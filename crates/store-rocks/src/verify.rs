@@ -250,7 +250,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn record(&mut self, record: &Outline) -> Result<(), ReadError> {
-        self.tree.push(record.position, record.leaf);
+        self.tree_leaf(record)?;
         if record.recorded_at < self.recorded_at {
             let stream = Some(record.stream.as_str());
             self.find(Some(record.position), stream, Fault::RecordedAt);

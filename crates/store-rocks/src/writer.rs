@@ -68,7 +68,7 @@ impl Work {
             Work::Copy { records, blobs } => {
                 let records = records
                     .iter()
-                    .map(|record| record.as_bytes().len())
+                    .map(|record| record.encoded_len())
                     .sum::<usize>();
                 records + of_blobs(blobs)
             }

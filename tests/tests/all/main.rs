@@ -26,6 +26,7 @@ mod properties;
 mod seal;
 mod session_replay;
 mod soak;
+mod states;
 mod support;
 mod together;
 mod unfinished;

@@ -1,8 +1,8 @@
 //! `annals verify`: checks everything that is stored.
 
-use annals::Annals;
-use annals::projections::{CatalogueFault, CatalogueReport, SkewReport};
+use annals::projections::{CatalogueReport, SkewReport};
 use annals::store_rocks::{Finding, Unfinished, VerifyReport};
+use annals::{Annals, StatesReport};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -14,6 +14,7 @@ use crate::progress;
 pub(super) struct Verified {
     report: VerifyReport,
     catalogue: CatalogueReport,
+    states: StatesReport,
     /// A redaction that is not at its end.
     unfinished: Option<Unfinished>,
 }
@@ -55,9 +56,11 @@ pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
         .verify_catalogue(&mut |position| bar.set_position(position.0))
         .await?;
     bar.finish_and_clear();
+    let states = annals.verify_states().await?;
     Ok(Verified {
         report,
         catalogue,
+        states,
         unfinished: annals.unfinished_redaction()?,
     })
 }
@@ -82,7 +85,7 @@ fn remedy(report: &VerifyReport) -> &'static str {
 impl Verified {
     /// Whether nothing that was found is wrong.
     pub(super) fn is_sound(&self) -> bool {
-        self.report.is_sound() && self.catalogue.is_sound()
+        self.report.is_sound() && self.catalogue.is_sound() && self.states.is_sound()
     }
 
     /// Whether nothing is wrong, and all of it could be checked.
@@ -99,9 +102,14 @@ impl Verified {
         }
     }
 
+    /// How many findings there are in all.
+    fn total_findings(&self) -> u64 {
+        self.report.total_findings + self.catalogue.total_findings + self.states.total_findings
+    }
+
     /// What was found wrong, as an error.
     pub(super) fn demand_sound(&self) -> Result<(), CliError> {
-        match self.report.total_findings + self.catalogue.total_findings {
+        match self.total_findings() {
             0 => match &self.unfinished {
                 None => Ok(()),
                 Some(unfinished) => Err(CliError::RedactionUnfinished {
@@ -118,7 +126,7 @@ impl Verified {
 
     /// What was found, for programs.
     pub(super) fn to_json(&self) -> Value {
-        let (report, catalogue) = (&self.report, &self.catalogue);
+        let (report, catalogue, states) = (&self.report, &self.catalogue, &self.states);
         json!({
             "ok": self.is_ok(),
             "position": report.watermark.0,
@@ -148,7 +156,13 @@ impl Verified {
                 "rows_with_removed_content": catalogue.going,
                 "compared": catalogue.ahead_of.is_none(),
                 "total_findings": catalogue.total_findings,
-                "findings": catalogue.findings.iter().map(fault).collect::<Vec<Value>>(),
+                "findings": catalogue.findings.iter().map(message).collect::<Vec<Value>>(),
+            },
+            "state_snapshots": {
+                "compared": states.compared,
+                "unused": states.unused,
+                "total_findings": states.total_findings,
+                "findings": states.findings.iter().map(message).collect::<Vec<Value>>(),
             },
         })
     }
@@ -199,6 +213,17 @@ impl Verified {
                 self.catalogue.position
             ))?;
         }
+        if self.states.compared > 0 && self.states.is_sound() {
+            output.line(&format!(
+                "{} of long streams {} what the log gives",
+                counted(self.states.compared, "snapshot", "snapshots"),
+                if self.states.compared == 1 {
+                    "is"
+                } else {
+                    "are"
+                },
+            ))?;
+        }
         if let Some(line) = skewed(&self.catalogue.skew) {
             output.line(&line)?;
         }
@@ -214,16 +239,18 @@ impl Verified {
     }
 
     fn print_findings(&self, output: &mut Output) -> Result<(), CliError> {
-        let (report, catalogue) = (&self.report, &self.catalogue);
+        let (report, catalogue, states) = (&self.report, &self.catalogue, &self.states);
         for finding in &report.findings {
             output.line(&finding.to_string())?;
         }
         for fault in &catalogue.findings {
             output.line(&fault.to_string())?;
         }
-        let shown = (report.findings.len() + catalogue.findings.len()) as u64;
-        let all = report.total_findings + catalogue.total_findings;
-        match all.saturating_sub(shown) {
+        for fault in &states.findings {
+            output.line(&fault.to_string())?;
+        }
+        let shown = report.findings.len() + catalogue.findings.len() + states.findings.len();
+        match self.total_findings().saturating_sub(shown as u64) {
             0 => Ok(()),
             more => output.line(&format!("and {more} more findings")),
         }
@@ -252,7 +279,7 @@ fn next(unfinished: &Unfinished) -> &'static str {
     }
 }
 
-fn fault(fault: &CatalogueFault) -> Value {
+fn message(fault: &impl ToString) -> Value {
     json!({ "message": fault.to_string() })
 }
 

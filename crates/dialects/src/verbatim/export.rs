@@ -186,7 +186,7 @@ impl Export<'_> {
 }
 
 fn line(record: &Record) -> RecordLine<'_> {
-    let is_short = record.as_bytes().len() <= READABLE;
+    let is_short = record.encoded_len() <= READABLE;
     RecordLine {
         position: record.position().0,
         stream: Cow::Borrowed(record.stream()),

@@ -321,7 +321,7 @@ impl Reading {
 
     /// Puts a record into the part, with the content that it is the first to refer to.
     fn take(&mut self, record: Record, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
-        let length = record.as_bytes().len();
+        let length = record.encoded_len();
         if self.part.record_bytes + length > MOST_BYTES {
             self.hand_over(outlet)?;
         }

@@ -1,11 +1,13 @@
 //! The state of an alias: what its decider needs to know.
 
+use serde::{Deserialize, Serialize};
+
 use uuid::Uuid;
 
 use super::Event;
 
 /// Whose alias it is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// Nobody's.
     #[default]

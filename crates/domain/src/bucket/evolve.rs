@@ -1,10 +1,12 @@
 //! The state of a bucket that sessions share.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Event, Level, Limit};
 use crate::Origin;
 
 /// What is in a bucket.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// What is in it; `None` while nothing was taken, and it is full.
     pub level: Option<Level>,

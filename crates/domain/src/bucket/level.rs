@@ -1,5 +1,7 @@
 //! The arithmetic of a token bucket.
 
+use serde::{Deserialize, Serialize};
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::Timestamp;
@@ -19,7 +21,7 @@ pub struct Limit {
 }
 
 /// What was in a bucket when a token was taken last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level {
     /// In 60,000,000,000ths of a token.
     content: u128,

@@ -2,11 +2,15 @@
 //! how the work on it stands. No status of it is stored. What happened is, and
 //! the status is a fold of that and of the tasks and children.
 
+use serde::{Deserialize, Serialize};
+
 use crate::codes::coded_enum;
 use crate::task;
 
 /// How far an intent was let go (docs/spec/forge.md, approval axis).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Stage {
     /// Somebody wants it.
     #[default]

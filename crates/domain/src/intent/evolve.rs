@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Adopted, Classified, Event, IntentStatus, Risk, RiskBasis, Source, Stage, TakenIn};
 use crate::{By, IntentId, Origin, PlanId, TaskId};
 
 /// Where an intent is in its life (docs/spec/git-internal.md, Intent status transitions).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Life {
     /// It does not exist.
     #[default]
@@ -44,7 +46,7 @@ impl Life {
 
 /// What the decider knows of an intent: its place on both axes, and what it is
 /// made of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// Where it is in its life.
     pub life: Life,

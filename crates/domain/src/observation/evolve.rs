@@ -1,10 +1,12 @@
 //! The state of an observation: what its deciders need to know.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Event, ObservationKind};
 use crate::IntentId;
 
 /// Where an observation is in its life: open, then processed for good.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It does not exist.
     #[default]

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Event, EvictionPolicy, FrameFacts, Tally, Window};
 use crate::FrameId;
 
 /// Whether a pipeline is there, and what its decider knows of it. The state is
 /// as small for a long pipeline as for an empty one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It does not exist.
     #[default]
@@ -18,7 +20,7 @@ pub enum State {
 }
 
 /// A pipeline that takes frames.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     /// The number that the next frame gets.
     pub next_frame_id: FrameId,

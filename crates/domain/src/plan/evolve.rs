@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::{AdoptedStep, Event, StepStatus, StoredStep};
 use crate::{FrameId, IntentId, PipelineId, PlanId, TaskId};
 
 /// A plan has no life of its own: its steps have. The default is a plan that
 /// does not exist.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// Whether it exists.
     pub exists: bool,
@@ -31,7 +33,7 @@ impl State {
 }
 
 /// What is known of a step.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepState {
     /// Where it is in its life.
     pub status: StepStatus,

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{ApplyStatus, DecisionMade, DecisionType, Event};
 use crate::{DecisionId, GitOid, PatchSetId, PlanId, ProvenanceId, TaskId};
 
 /// Where a run is in its life (docs/spec/git-internal.md, Run status transitions).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// It does not exist.
     #[default]
@@ -49,7 +51,7 @@ impl Status {
 }
 
 /// What the decider knows of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// Where it is in its life.
     pub status: Status,

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     CommandAccepted, CommandCompleted, CommandFacts, CommandKind, CommandResult, Correlation,
     Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
@@ -11,7 +13,7 @@ use crate::bucket::{self, Level, Limit};
 use crate::{By, CommandId, Origin, RunId, Timestamp, is_removed_name};
 
 /// Whether a session is there, and what its gate knows of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It does not exist.
     #[default]
@@ -31,7 +33,7 @@ impl State {
 /// repositories and actions, and with tickets where the policy looks at their
 /// states; not with what has ended, but for the ids of a session that was taken
 /// over.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// Where it is in its life.
     pub status: SessionStatus,
@@ -78,7 +80,7 @@ pub struct Session {
 }
 
 /// An approval that somebody is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     /// What asks for it.
     pub request: CommandId,
@@ -93,7 +95,7 @@ pub struct Pending {
 }
 
 /// A command that has no verdict yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// The command.
     pub command: CommandId,
@@ -109,7 +111,7 @@ pub struct Waiting {
 pub const LAST_ENDED: usize = 256;
 
 /// A command that was accepted and has not ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenCommand {
     /// Who gave it; none where another system accepted it, and the command itself is not here.
     pub by: Option<By>,

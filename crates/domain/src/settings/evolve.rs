@@ -1,10 +1,12 @@
 //! The settings as they are: what deciders go by.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Event, Setting};
 use crate::intent::{ListedType, Risk, RiskBasis};
 
 /// The settings of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// The highest risk that asks for nobody's approval, if there is one.
     pub threshold: Option<Risk>,

@@ -1,10 +1,12 @@
 //! The state of a context snapshot: what its decider needs to know.
 
+use serde::{Deserialize, Serialize};
+
 use super::Event;
 use crate::GitOid;
 
 /// What the decider knows of an item of an open snapshot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ItemState {
     /// Its blob is not known yet.
     Lacking,
@@ -21,7 +23,7 @@ impl ItemState {
 }
 
 /// Where a snapshot is in its life: open, then finalized for good.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     /// It does not exist.
     #[default]

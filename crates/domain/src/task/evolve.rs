@@ -1,10 +1,12 @@
 //! The state of a task: what its decider needs to know.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Adopted, Event, GoalType, ReviewVerdict};
 use crate::{IntentId, RunId, TaskId};
 
 /// Where a task is in its life (docs/spec/git-internal.md, Task status transitions).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
     /// It does not exist.
     #[default]
@@ -36,7 +38,7 @@ impl Status {
 }
 
 /// What the decider knows of a task.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// Where it is in its life.
     pub status: Status,

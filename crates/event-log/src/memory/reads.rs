@@ -20,7 +20,7 @@ impl State {
             let Some(record) = self.record(position) else {
                 break;
             };
-            bytes = bytes.saturating_add(record.as_bytes().len());
+            bytes = bytes.saturating_add(record.encoded_len());
             let full = page.records.len() >= limit || bytes > PAGE_BYTES;
             if full && !page.records.is_empty() {
                 page.next = Some(key);

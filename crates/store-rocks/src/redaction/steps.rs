@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use annals_event_log::store_support::BatchRow;
+use annals_event_log::store_support::{BatchRow, Form};
 use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
@@ -32,11 +32,17 @@ pub(super) fn chunk_of(
     let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
     // It is written again: what is wrong with it must not be.
     let records = chunk::records_from(first, &Bytes::copy_from_slice(value))?;
-    Ok(Chunk { first, records })
+    let form = chunk::form(value)?;
+    Ok(Chunk {
+        first,
+        form,
+        records,
+    })
 }
 
 pub(super) struct Chunk {
     pub(super) first: u64,
+    form: Form,
     pub(super) records: Vec<Record>,
 }
 
@@ -47,12 +53,7 @@ impl Chunk {
     }
 
     fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        chunk::begin(&mut out);
-        for record in &self.records {
-            chunk::push(&mut out, record.as_bytes());
-        }
-        out
+        chunk::rewrite(self.form, &self.records)
     }
 }
 
@@ -141,7 +142,7 @@ impl Steps {
             && let Some(next) = self.records.front()
         {
             let mut chunk = chunk_of(db, columns, next.position)?;
-            let sizes = chunk.records.iter().map(|record| record.as_bytes().len());
+            let sizes = chunk.records.iter().map(|record| record.encoded_len());
             looked_at += sizes.sum::<usize>();
             let mut changed = false;
             while let Some(next) = self.records.front()

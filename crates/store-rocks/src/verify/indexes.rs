@@ -3,7 +3,7 @@
 //! Every chunk has found its own entries by now. So it is enough to count all entries, and
 //! to look for those that fit nothing only where there are more.
 
-use annals_event_log::{Position, ReadError, Record};
+use annals_event_log::{Position, ReadError};
 use bytes::Bytes;
 use rocksdb::ColumnFamily;
 use uuid::Uuid;
@@ -244,7 +244,7 @@ impl<'a> Records<'a> {
         let places = chunk::places(&content).into_iter().flatten();
         let positions = (first.0..).map(Position);
         for (position, place) in positions.zip(places) {
-            let record = place.ok().map(|place| Record::decode(content.slice(place)));
+            let record = place.ok().map(|place| place.record(&content));
             if let Some(Ok(record)) = record {
                 self.runs.push(position, &record);
             }

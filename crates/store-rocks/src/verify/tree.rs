@@ -3,7 +3,7 @@
 use annals_event_log::tree::{Frontier, Kept, LEVELS, STEP};
 use annals_event_log::{Digest, Position, ReadError};
 
-use super::{Fault, Scope, Verifier};
+use super::{Fault, Outline, Scope, Verifier};
 use crate::{columns, keys, tree};
 
 /// Runs that stand for nothing and are looked for: beyond them it is said that there are
@@ -89,6 +89,27 @@ impl Verifier<'_> {
                 self.tree.is_broken = true;
                 return self.unreadable(error);
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a record's leaf. Where it has none, the stored one is taken: that the record was altered is a
+    /// finding, and that no hash above it fits would be another one for each.
+    pub(super) fn tree_leaf(&mut self, record: &Outline) -> Result<(), ReadError> {
+        let position = record.position;
+        let leaf = match record.leaf {
+            Some(leaf) => Some(leaf),
+            None => match tree::stored(self.view, 0, position.0.saturating_sub(1), 1) {
+                Ok(stored) => stored.first().copied().flatten(),
+                Err(error) => {
+                    self.unreadable(error)?;
+                    None
+                }
+            },
+        };
+        match leaf {
+            Some(leaf) => self.tree.push(position, leaf),
+            None => self.tree.is_broken = true,
         }
         Ok(())
     }

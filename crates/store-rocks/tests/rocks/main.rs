@@ -9,6 +9,7 @@
 
 mod backup;
 mod blobs;
+mod chunks;
 mod collect;
 mod conformance;
 mod flips;

@@ -165,15 +165,22 @@ fn the_stored_bytes_are_as_described() {
             .expect("the key is there")
     };
     let chunk = get("records", &1_u64.to_be_bytes());
-    assert_eq!(chunk[0], 1);
+    assert_eq!(chunk[0], 2);
     let mut rest = &chunk[1..];
     for expected in &records {
         let (length, behind) = rest.split_first_chunk::<4>().unwrap();
-        let (record, behind) = behind.split_at(u32::from_be_bytes(*length) as usize);
+        let (short, behind) = behind.split_at(u32::from_be_bytes(*length) as usize);
+        // The structure is behind the header, the pieces behind the structure; these records have none.
+        let header = usize::from(u16::from_be_bytes([short[0], short[1]]));
+        let structure = &short[2 + header - 56 + 4..short.len() - 2];
+        let (structure, content) = (Digest::of(structure).0, Digest::of(b"").0);
         assert_eq!(
-            &Record::decode(Bytes::copy_from_slice(record)).unwrap(),
-            expected
+            short[2 + 111..2 + 119],
+            [&structure[..4], &content[..4]].concat()
         );
+        let record = [&short[..2 + 111], &structure, &content, &short[2 + 119..]].concat();
+        assert_eq!(record, expected.as_bytes()[..]);
+        assert_eq!(&Record::decode(record.into()).unwrap(), expected);
         rest = behind;
     }
     assert!(rest.is_empty());

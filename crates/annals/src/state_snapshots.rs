@@ -1,0 +1,329 @@
+//! Folding an aggregate's state, from a snapshot of it where its stream is long.
+//!
+//! ```text
+//! events   1 ...... 900 │ 901 ... 1,500
+//!          in the snapshot   folded now; where they outgrow the state, a new snapshot is kept
+//! ```
+//!
+//! Snapshots are rows of the read model [`MODEL`]. They save time and nothing depends on them: one that
+//! was made by another version of the folds, or that does not fit the record at its version, is not
+//! taken; a redaction drops all of them; [`Annals::verify_states`] folds each state again from the log and
+//! compares.
+
+use std::ops::ControlFlow;
+
+use annals_domain::{AnyEvent, AnyState, Loaded, Origin, STATES_VERSION, StreamRef};
+use annals_event_log::tree::leaf;
+use annals_event_log::{
+    CommitError, Digest, EventLog, ModelCheckpoint, Position, Query, ReadError, Record, Version,
+};
+use annals_wire::{decode_row, encode_row, stream_name};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::states::each_event;
+use crate::{Annals, LoadError};
+
+/// The read model: for each long stream, by its name, the state of its aggregate.
+pub(crate) const MODEL: &str = "states";
+/// Events of a stream that are folded without a look at snapshots, and that a snapshot saves at least.
+const LONG: usize = 256;
+/// How many times as large as the snapshot the records must be that it saves reading.
+const OUTGROWS: usize = 4;
+/// Rows that are verified at a time.
+const ROWS: usize = 100;
+/// Findings that a report holds; the rest are only counted.
+const MAX_FINDINGS: usize = 100;
+
+/// A state as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    /// The version of the folds that made it.
+    folds: u16,
+    /// The version of the last event in the state.
+    version: u64,
+    /// The leaf of that event's record in the log's tree: whether this is of this history.
+    record: [u8; 32],
+    /// The state as JSON, whose form the types of events share with commands and views.
+    state: String,
+}
+
+/// The events behind a state that was taken from a snapshot, as far as they were folded.
+#[derive(Default)]
+struct Tail {
+    events: usize,
+    bytes: usize,
+    last: Option<(Position, Digest)>,
+}
+
+impl Snapshot {
+    fn of(loaded: &Loaded, record: Digest) -> Option<Snapshot> {
+        Some(Snapshot {
+            folds: STATES_VERSION,
+            version: loaded.version,
+            record: record.0,
+            state: json(&loaded.state)?,
+        })
+    }
+
+    fn state(&self, stream: StreamRef) -> Option<AnyState> {
+        let mut reader = serde_json::Deserializer::from_str(&self.state);
+        AnyState::deserialize(stream.kind, &mut reader).ok()
+    }
+}
+
+/// A state as text; none where it has no such form, of which there is none so far.
+fn json(state: &AnyState) -> Option<String> {
+    let mut text = Vec::new();
+    state
+        .serialize(&mut serde_json::Serializer::new(&mut text))
+        .ok()?;
+    String::from_utf8(text).ok()
+}
+
+/// The state of an aggregate, folded from its events.
+pub(crate) async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError> {
+    fold_long(log, stream, LONG).await
+}
+
+/// The same, where a stream is long that has more than so many events.
+async fn fold_long(
+    log: &dyn EventLog,
+    stream: StreamRef,
+    long: usize,
+) -> Result<Loaded, LoadError> {
+    // Most streams are short, and end on this page.
+    let first = Query::stream(stream_name(stream), Version(1)).limit(long);
+    let first = log.read(first).await?;
+    let mut loaded = begin(stream);
+    if first.next.is_none() {
+        for record in &first.records {
+            evolve(&mut loaded, record, &annals_wire::decode(record)?.event);
+        }
+        return Ok(loaded);
+    }
+    // Before anything else is read: what a redaction removes meanwhile is kept nowhere.
+    let checkpoint = log.checkpoint(MODEL).await.ok();
+    if let Some(taken) = take(log, stream).await? {
+        loaded = taken;
+    }
+    let tail = go_on(log, stream, &mut loaded).await?;
+    if let Some(checkpoint) = checkpoint
+        && tail.events >= long
+        && let Err(error) = keep(log, stream, checkpoint, &loaded, &tail).await
+    {
+        tracing::debug!(%error, "no snapshot of a state is kept");
+    }
+    Ok(loaded)
+}
+
+fn begin(stream: StreamRef) -> Loaded {
+    Loaded {
+        version: 0,
+        state: AnyState::new(stream.kind),
+    }
+}
+
+fn evolve(loaded: &mut Loaded, record: &Record, event: &AnyEvent) {
+    let origin = Origin {
+        at: record.occurred_at().into(),
+        kind: record.actor_kind(),
+        id: record.actor_id(),
+    };
+    loaded.state.evolve(event, &origin);
+    loaded.version = record.version().0;
+}
+
+/// The state of a snapshot that is of this log and of these folds.
+async fn take(log: &dyn EventLog, stream: StreamRef) -> Result<Option<Loaded>, LoadError> {
+    let name = stream_name(stream);
+    let row = match log.get(MODEL, name.as_str().as_bytes()).await {
+        Ok(Some(row)) => row,
+        // Where rows cannot be read, the records say the same.
+        Ok(None) | Err(ReadError::Corrupt { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(snapshot) = current(&row) else {
+        return Ok(None);
+    };
+    let at = Query::stream(name, Version(snapshot.version)).limit(1);
+    let page = log.read(at).await?;
+    let is_of_this = |record: &Record| {
+        record.version() == Version(snapshot.version)
+            && leaf(record.header_bytes()) == Digest(snapshot.record)
+    };
+    let fits = page.records.first().is_some_and(is_of_this);
+    let state = snapshot.state(stream).filter(|_| fits);
+    Ok(state.map(|state| Loaded {
+        version: snapshot.version,
+        state,
+    }))
+}
+
+/// The snapshot in a row; none where another version of the folds made it.
+fn current(row: &[u8]) -> Option<Snapshot> {
+    let snapshot: Snapshot = decode_row(row).ok()?;
+    (snapshot.folds == STATES_VERSION && snapshot.version > 0).then_some(snapshot)
+}
+
+/// Folds the events behind a state into it.
+async fn go_on(
+    log: &dyn EventLog,
+    stream: StreamRef,
+    loaded: &mut Loaded,
+) -> Result<Tail, LoadError> {
+    let (mut tail, mut last) = (Tail::default(), None);
+    each_event(log, stream, loaded.version + 1, |record, event| {
+        evolve(loaded, record, event);
+        tail.events += 1;
+        tail.bytes += record.encoded_len();
+        last = Some(record.clone());
+        ControlFlow::Continue(())
+    })
+    .await?;
+    tail.last = last.map(|record| (record.position(), leaf(record.header_bytes())));
+    Ok(tail)
+}
+
+/// Keeps a snapshot where the events that were folded outgrew the state: what snapshots cost is then in
+/// proportion to the events.
+async fn keep(
+    log: &dyn EventLog,
+    stream: StreamRef,
+    checkpoint: ModelCheckpoint,
+    loaded: &Loaded,
+    tail: &Tail,
+) -> Result<(), CommitError> {
+    let Some((position, record)) = tail.last else {
+        return Ok(());
+    };
+    let snapshot = Snapshot::of(loaded, record);
+    let row = snapshot.and_then(|snapshot| encode_row(&snapshot).ok());
+    let Some(row) = row.filter(|row| row.len().saturating_mul(OUTGROWS) <= tail.bytes) else {
+        return Ok(());
+    };
+    let key = Bytes::from(stream_name(stream).as_str().to_owned());
+    let position = checkpoint.position.max(position);
+    log.commit(MODEL, checkpoint, vec![(key, Some(row.into()))], position)
+        .await
+}
+
+/// What [`Annals::verify_states`] found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatesReport {
+    /// Snapshots of states that were compared with what the log gives.
+    pub compared: u64,
+    /// Those that were not, because nothing takes them: another version made them.
+    pub unused: u64,
+    /// What is wrong, at most 100 findings.
+    pub findings: Vec<StateFault>,
+    /// How many findings there are in all.
+    pub total_findings: u64,
+}
+
+/// A snapshot that is not what the log gives.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the snapshot of {stream} is not the state that the log gives: {reason}")]
+pub struct StateFault {
+    /// The stream, or what stands in its place.
+    pub stream: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+impl StatesReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.total_findings == 0
+    }
+
+    fn find(&mut self, stream: &str, reason: String) {
+        self.total_findings += 1;
+        if self.findings.len() < MAX_FINDINGS {
+            let stream = stream.to_owned();
+            self.findings.push(StateFault { stream, reason });
+        }
+    }
+}
+
+impl Annals {
+    /// Folds each aggregate of which a snapshot is kept again from the log, and compares. While a redaction
+    /// goes on, nothing is compared: it drops all snapshots at its end.
+    ///
+    /// # Errors
+    /// [`LoadError`]. What is wrong with a snapshot is a finding of the report, not an error.
+    pub async fn verify_states(&self) -> Result<StatesReport, LoadError> {
+        let mut report = StatesReport::default();
+        if self.unfinished_redaction()?.is_some() {
+            return Ok(report);
+        }
+        let (log, mut after) = (self.log.as_ref(), None::<Bytes>);
+        loop {
+            let rows = match log.scan(MODEL, &[], after.as_deref(), ROWS).await {
+                Ok(rows) => rows,
+                Err(ReadError::Corrupt { reason }) => {
+                    report.find(MODEL, reason);
+                    return Ok(report);
+                }
+                Err(error) => return Err(error.into()),
+            };
+            for (key, row) in &rows {
+                verify_row(log, &String::from_utf8_lossy(key), row, &mut report).await?;
+            }
+            match rows.last() {
+                Some((key, _)) => after = Some(key.clone()),
+                None => return Ok(report),
+            }
+        }
+    }
+}
+
+async fn verify_row(
+    log: &dyn EventLog,
+    name: &str,
+    row: &[u8],
+    report: &mut StatesReport,
+) -> Result<(), LoadError> {
+    let snapshot = match decode_row::<Snapshot>(row) {
+        Ok(snapshot) if snapshot.folds == STATES_VERSION => snapshot,
+        Ok(_) => {
+            report.unused += 1;
+            return Ok(());
+        }
+        Err(error) => {
+            report.find(name, error.to_string());
+            return Ok(());
+        }
+    };
+    report.compared += 1;
+    let Ok(stream) = name.parse::<StreamRef>() else {
+        report.find(name, "no stream has such a name".to_owned());
+        return Ok(());
+    };
+    let (mut loaded, mut record) = (begin(stream), None);
+    each_event(log, stream, 1, |found, event| {
+        evolve(&mut loaded, found, event);
+        record = Some(leaf(found.header_bytes()));
+        match loaded.version < snapshot.version {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })
+    .await?;
+    if loaded.version != snapshot.version {
+        let (of, ends) = (snapshot.version, loaded.version);
+        report.find(
+            name,
+            format!("it is of version {of}, and the stream ends at {ends}"),
+        );
+    } else if record != Some(Digest(snapshot.record)) {
+        report.find(name, "it was made from another record".to_owned());
+    } else if json(&loaded.state).as_deref() != Some(snapshot.state.as_str()) {
+        report.find(name, "it differs".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

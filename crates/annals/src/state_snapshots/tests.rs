@@ -1,0 +1,188 @@
+//! Tests of the snapshots of states.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use annals_event_log::memory::MemoryLog;
+use annals_testkit::generators::objects;
+use futures::executor::block_on;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use uuid::Uuid;
+
+use super::*;
+use crate::Request;
+
+/// A stream is long here from so many events on: as short as most are in a random history.
+const SHORT: usize = 2;
+
+fn annals() -> Annals {
+    Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(1))))
+}
+
+fn streams(annals: &Annals) -> BTreeSet<StreamRef> {
+    let mut streams = BTreeSet::new();
+    let mut next = Some(1);
+    while let Some(from) = next {
+        let page = block_on(annals.log().read(Query::all(Position(from)))).unwrap();
+        streams.extend(
+            page.records
+                .iter()
+                .map(|record| record.stream().parse::<StreamRef>().unwrap()),
+        );
+        next = page.next;
+    }
+    streams
+}
+
+fn rows(annals: &Annals) -> Vec<(Bytes, Bytes)> {
+    block_on(annals.log().scan(MODEL, &[], None, 10_000)).unwrap()
+}
+
+fn put(annals: &Annals, key: Bytes, snapshot: &Snapshot) {
+    let log = annals.log();
+    let checkpoint = block_on(log.checkpoint(MODEL)).unwrap();
+    let row = (key, Some(encode_row(snapshot).unwrap().into()));
+    block_on(log.commit(MODEL, checkpoint, vec![row], checkpoint.position)).unwrap();
+}
+
+fn seen(loaded: &Loaded) -> (u64, String) {
+    (loaded.version, format!("{:?}", loaded.state))
+}
+
+fn config(cases: u32) -> Config {
+    let config = Config::with_cases(cases);
+    let rng_seed = match config.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(20_260_102),
+        fixed @ RngSeed::Fixed(_) => fixed,
+    };
+    Config { rng_seed, ..config }
+}
+
+proptest! {
+    #![proptest_config(config(24))]
+
+    /// Whatever happens between two looks, a state from a snapshot is the state from all events.
+    #[test]
+    fn a_state_from_a_snapshot_is_that_of_all_events(
+        commands in objects::commands(120..400),
+        looks in prop::collection::vec(1..40_usize, 1..12),
+    ) {
+        let annals = annals();
+        let log = annals.log().as_ref();
+        let mut commands = commands.into_iter().enumerate().peekable();
+        let mut taken = 0;
+        for look in looks.into_iter().cycle() {
+            if commands.peek().is_none() {
+                break;
+            }
+            for (n, command) in commands.by_ref().take(look) {
+                let request = Request::new(objects::actor(n as u64, &command), command);
+                let _ = block_on(annals.execute(request));
+            }
+            for stream in streams(&annals) {
+                let with = block_on(fold_long(log, stream, SHORT)).unwrap();
+                let without = block_on(fold_long(log, stream, usize::MAX)).unwrap();
+                prop_assert_eq!(seen(&with), seen(&without), "{:?}", stream);
+                taken += usize::from(block_on(take(log, stream)).unwrap().is_some());
+            }
+            let report = block_on(annals.verify_states()).unwrap();
+            prop_assert!(report.is_sound(), "{:?}", report);
+            prop_assert_eq!(report.compared, rows(&annals).len() as u64);
+        }
+        prop_assert!(taken > 0, "no stream was long enough");
+    }
+}
+
+/// A log with one long stream, its row and its name.
+fn with_a_row() -> (Annals, StreamRef, Bytes, Snapshot) {
+    let annals = annals();
+    let pipeline = annals_domain::PipelineId(Uuid::from_u128(7));
+    let create = annals_domain::pipeline::CreatePipeline {
+        id: Some(pipeline),
+        max_frames: Some(3),
+        policy: None,
+    };
+    let agent = annals_domain::ActorRef::agent("coder");
+    block_on(annals.execute(Request::new(agent.clone(), create))).unwrap();
+    for _ in 0..40 {
+        block_on(annals.by(&agent).push_frame(
+            pipeline,
+            annals_domain::pipeline::FrameKind::ToolCall,
+            "a call",
+        ))
+        .unwrap();
+    }
+    let stream = pipeline.stream();
+    block_on(fold_long(annals.log().as_ref(), stream, SHORT)).unwrap();
+    let (key, row) = rows(&annals).pop().unwrap();
+    let snapshot = current(&row).unwrap();
+    assert_eq!(snapshot.version, 41);
+    (annals, stream, key, snapshot)
+}
+
+#[test]
+fn a_snapshot_is_taken_only_where_it_is_of_this_history_and_of_these_folds() {
+    let (annals, stream, key, right) = with_a_row();
+    let log = annals.log().as_ref();
+    let taken = |snapshot: &Snapshot| {
+        put(&annals, key.clone(), snapshot);
+        block_on(take(log, stream)).unwrap().is_some()
+    };
+    assert!(taken(&right), "the control");
+    let with = |alter: fn(&mut Snapshot)| {
+        let mut snapshot = decode_row(&encode_row(&right).unwrap()).unwrap();
+        alter(&mut snapshot);
+        snapshot
+    };
+    assert!(!taken(&with(|it| it.folds += 1)));
+    assert!(!taken(&with(|it| it.version -= 1)));
+    assert!(!taken(&with(|it| it.version += 1)));
+    assert!(!taken(&with(|it| it.version = 0)));
+    assert!(!taken(&with(|it| it.record[31] ^= 1)));
+    assert!(!taken(&with(|it| it.state.truncate(3))));
+    let checkpoint = block_on(log.checkpoint(MODEL)).unwrap();
+    let row = (key.clone(), Some(Bytes::from_static(b"no row")));
+    block_on(log.commit(MODEL, checkpoint, vec![row], checkpoint.position)).unwrap();
+    assert!(block_on(take(log, stream)).unwrap().is_none());
+}
+
+#[test]
+fn whatever_is_wrong_with_a_snapshot_is_found() {
+    let (annals, _, key, right) = with_a_row();
+    let found = |key: &Bytes, snapshot: &Snapshot| {
+        block_on(annals.log().drop_model(MODEL)).unwrap();
+        put(&annals, key.clone(), snapshot);
+        let report = block_on(annals.verify_states()).unwrap();
+        assert_eq!(report.total_findings, report.findings.len() as u64);
+        let reason = report.findings.first().map(|fault| fault.reason.clone());
+        (report.compared, report.unused, reason.unwrap_or_default())
+    };
+    let with = |alter: fn(&mut Snapshot)| {
+        let mut snapshot = decode_row(&encode_row(&right).unwrap()).unwrap();
+        alter(&mut snapshot);
+        snapshot
+    };
+    assert_eq!(found(&key, &right), (1, 0, String::new()), "the control");
+    // What it says is another state, which nothing else would notice.
+    let other = with(|it| it.state = it.state.replace("41", "40").replace("40", "39"));
+    assert_eq!(found(&key, &other), (1, 0, "it differs".to_owned()));
+    assert_eq!(
+        found(&key, &with(|it| it.folds += 1)),
+        (0, 1, String::new())
+    );
+    let beyond = found(&key, &with(|it| it.version = 50)).2;
+    assert_eq!(beyond, "it is of version 50, and the stream ends at 41");
+    let elsewhere = found(&key, &with(|it| it.record[0] ^= 1)).2;
+    assert_eq!(elsewhere, "it was made from another record");
+    let name = Bytes::from_static(b"nothing");
+    assert_eq!(found(&name, &right).2, "no stream has such a name");
+}
+
+#[test]
+fn a_rebuild_drops_snapshots() {
+    let (annals, ..) = with_a_row();
+    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    assert!(rows(&annals).is_empty());
+}
