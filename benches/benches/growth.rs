@@ -12,6 +12,8 @@
     reason = "a benchmark that fails may stop, and it prints its results"
 )]
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -168,7 +170,7 @@ struct Asked {
 
 fn ask(annals: Annals, url: &str, runs: u64) -> (Annals, Asked) {
     let mut random = StdRng::seed_from_u64(runs);
-    let mut any = || run(random.random_range(1..runs));
+    let mut any = || run(random.random_range(1..runs.max(2)));
     let view = typical(TIMES, || drop(block_on(annals.view(any())).unwrap()));
     let query = ListQuery {
         limit: 50,
@@ -205,7 +207,7 @@ fn ask(annals: Annals, url: &str, runs: u64) -> (Annals, Asked) {
 
 /// The powers of ten up to a number, and the number.
 fn steps(events: u64) -> Vec<u64> {
-    let powers = (3..).map(|power| 10_u64.pow(power));
+    let powers = (4..).map(|power| 10_u64.pow(power));
     powers
         .take_while(|power| *power < events)
         .chain([events])
@@ -286,6 +288,23 @@ fn commands(url: &str, runs: u64) {
     }
 }
 
+/// What RocksDB's tables of a closed log are of: to open the log is to open all of them.
+fn tables(path: &Path) {
+    let options = rocksdb::Options::default();
+    let families = rocksdb::DB::list_cf(&options, path).unwrap();
+    let db = rocksdb::DB::open_cf_for_read_only(&options, path, families, false).unwrap();
+    let mut found = BTreeMap::new();
+    for table in db.live_files().unwrap() {
+        let (count, bytes) = found.entry(table.column_family_name).or_insert((0, 0));
+        *count += 1;
+        *bytes += table.size;
+    }
+    let each = found
+        .iter()
+        .map(|(name, (count, bytes))| format!("{count} of {name} ({} MB)", bytes / 1_000_000));
+    println!("tables: {}", each.collect::<Vec<_>>().join(", "));
+}
+
 fn main() {
     let events = std::env::var("ANNALS_EVENTS").ok();
     let events = events.and_then(|n| n.parse().ok()).unwrap_or(100_000);
@@ -295,6 +314,7 @@ fn main() {
     let annals = grow(url, events);
     block_on(annals.close());
     drop(annals);
+    tables(&path);
     commands(url, events / (CALLS as u64 + 6));
     let annals = block_on(Annals::open(url)).unwrap();
     let start = Instant::now();

@@ -1,8 +1,8 @@
 //! The column families: their names, their options, their handles.
 
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBCompressionType,
-    DBRecoveryMode, InfoLogger, LogLevel, Options as DbOptions,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamily, ColumnFamilyDescriptor, DB,
+    DBCompressionType, DBRecoveryMode, InfoLogger, LogLevel, Options as DbOptions,
 };
 
 use crate::options::Options;
@@ -21,6 +21,15 @@ const BLOOM_BITS: f64 = 10.0;
 /// Tables of rows in the first level before they are merged. Those of a bulk
 /// commit are large and have filters, so that a few of them cost reads little.
 const MODELS_TABLES: i32 = 12;
+
+/// The same of the tree, in which nobody looks for anything that is not there.
+const TREE_TABLES: i32 = 16;
+
+/// A table of rows is merged with the next level soon where so many of so many keys that follow each other say
+/// that something is gone. Objects that come and go leave the lists of those that are under way full of such
+/// keys, and whoever asks for the newest ones goes over all of them.
+const GONE: usize = 500;
+const GONE_OF: usize = 1_000;
 
 /// RocksDB's own column family, which holds nothing.
 pub(crate) const DEFAULT: &str = "default";
@@ -180,26 +189,32 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
         STREAMS => family.set_write_buffer_size(16 * MIB),
         TREE => {
             family.set_write_buffer_size(16 * MIB);
-            // Hashes cannot be made smaller.
-            family.set_compression_type(DBCompressionType::None);
-            family.set_bottommost_compression_type(DBCompressionType::None);
+            // Hashes cannot be made smaller, but where both levels are compressed alike, RocksDB moves tables
+            // instead of merging them. All column families are flushed together, so that those of the tree
+            // are small: there would be one for each flush, and to open a log is to open all of them.
+            let mut levels = [DBCompressionType::Lz4; LEVELS];
+            levels[0] = DBCompressionType::None;
+            family.set_compression_per_level(&levels);
+            family.set_bottommost_compression_type(DBCompressionType::Lz4);
+            family.set_level_zero_file_num_compaction_trigger(TREE_TABLES);
         }
         BATCHES => {
             family.set_write_buffer_size(16 * MIB);
             // Nearly every look-up is for a new id: let it end in a filter.
-            table.set_bloom_filter(BLOOM_BITS, false);
+            filter(&mut table);
             family.set_memtable_whole_key_filtering(true);
             family.set_memtable_prefix_bloom_ratio(0.05);
         }
         BLOBS => {
             family.set_write_buffer_size(32 * MIB);
-            table.set_bloom_filter(BLOOM_BITS, false);
+            filter(&mut table);
             family.set_enable_blob_files(true);
             family.set_min_blob_size(BLOB_FILE_VALUE);
             family.set_blob_compression_type(DBCompressionType::Zstd);
         }
         MODELS => {
-            family.set_write_buffer_size(32 * MIB);
+            // Rows that change often are merged in memory first.
+            family.set_write_buffer_size(64 * MIB);
             // As for the records: it is soon merged into the second level.
             let mut levels = [DBCompressionType::Lz4; LEVELS];
             levels[0] = DBCompressionType::None;
@@ -208,12 +223,16 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             // read and write goes before what is small.
             family.set_bottommost_compression_type(DBCompressionType::Lz4);
             family.set_level_zero_file_num_compaction_trigger(MODELS_TABLES);
+            family.add_compact_on_deletion_collector_factory(GONE_OF, GONE, 0.0);
             // A projection asks for the row of every new object, to see that
             // there is none yet: let that end in a filter.
-            table.set_bloom_filter(BLOOM_BITS, false);
+            filter(&mut table);
             family.set_memtable_whole_key_filtering(true);
             family.set_memtable_prefix_bloom_ratio(0.05);
         }
+        // Counts and the tree's edge are written with each group, under the same keys: in memory they are all
+        // kept until they are flushed, and everything else with them.
+        META => family.set_write_buffer_size(32 * MIB),
         _ => family.set_write_buffer_size(8 * MIB),
     }
     family.set_block_based_table_factory(&table);
@@ -228,9 +247,20 @@ pub(crate) fn table_of_rows() -> DbOptions {
     let mut table = BlockBasedOptions::default();
     table.disable_cache();
     table.set_block_size(BLOCK);
-    table.set_bloom_filter(BLOOM_BITS, false);
+    filter(&mut table);
     family.set_block_based_table_factory(&table);
     family
+}
+
+/// Gives a table filters, in parts as large as other blocks. A table of a million keys has more than a
+/// megabyte of them, and look-ups of random keys go to all tables: where each filter is one block, and the cache
+/// holds fewer than all, every look-up would read and check megabytes.
+fn filter(table: &mut BlockBasedOptions) {
+    table.set_bloom_filter(BLOOM_BITS, false);
+    table.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    table.set_partition_filters(true);
+    table.set_metadata_block_size(BLOCK);
+    table.set_pin_top_level_index_and_filter(true);
 }
 
 /// The handles of the column families in use.
@@ -281,6 +311,30 @@ mod tests {
         let mut files = files.map(|entry| entry.unwrap().path());
         let is_options = |path: &std::path::PathBuf| path.to_string_lossy().contains("/OPTIONS-");
         fs::read_to_string(files.find(is_options).unwrap()).unwrap()
+    }
+
+    /// A filter of one block for a table is what a log of ten million events spent two thirds of its
+    /// processors on.
+    #[test]
+    fn filters_are_in_parts() {
+        let home = tempfile::tempdir().unwrap();
+        drop(crate::RocksLog::create(&home.path().join("log"), &Options::default()).unwrap());
+        let files = fs::read_dir(home.path().join("log")).unwrap();
+        let mut files = files.map(|entry| entry.unwrap().path());
+        let is_options = |path: &std::path::PathBuf| path.to_string_lossy().contains("/OPTIONS-");
+        let options = fs::read_to_string(files.find(is_options).unwrap()).unwrap();
+        for name in [BATCHES, BLOBS, MODELS] {
+            let table = format!("[TableOptions/BlockBasedTable \"{name}\"]");
+            let (_, table) = options.split_once(&table).unwrap();
+            let table = table.split("\n[").next().unwrap();
+            for option in ["partition_filters=true", "index_type=kTwoLevelIndexSearch"] {
+                assert!(table.contains(option), "{option} of {name} in {table}");
+            }
+            assert!(
+                table.contains("filter_policy=bloomfilter"),
+                "{name}: {table}"
+            );
+        }
     }
 
     #[test]

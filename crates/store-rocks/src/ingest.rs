@@ -15,7 +15,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{CommitError, Rows};
+use annals_event_log::{CommitError, Position, Rows};
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
 use uuid::Uuid;
 
@@ -24,8 +24,21 @@ use crate::models::Commit;
 use crate::read::View;
 use crate::{columns, identity, keys};
 
-/// From this many rows on a table pays for its files and their syncs.
-pub(crate) const INGEST_FROM: usize = 10_000;
+/// From this many rows on a table pays for its files and their syncs, where a model begins.
+const INGEST_FROM: usize = 10_000;
+/// The same where it goes on. Rows that it has in memory are written to tables before one is taken over, and
+/// everything else with them: so many small tables, and everybody waits.
+const INGEST_MORE_FROM: usize = 50_000;
+
+/// Whether a commit is worth a table of its own.
+pub(crate) fn is_for(commit: &Commit) -> bool {
+    let from = match commit.expected.position {
+        Position::START => INGEST_FROM,
+        _ => INGEST_MORE_FROM,
+    };
+    commit.rows.len() >= from
+}
+
 /// How the name of a table begins and ends before RocksDB takes it over.
 ///
 /// Each has a name of its own. RocksDB takes a table over by a second name for the same

@@ -16,7 +16,7 @@ use rocksdb::{DBPinnableSlice, WriteBatch};
 use crate::columns::Columns;
 use crate::db::Db;
 use crate::error::{OpenError, corrupt};
-use crate::ingest::{self, INGEST_FROM};
+use crate::ingest;
 use crate::read::{Shown, View};
 use crate::{keys, mutants, open};
 
@@ -118,10 +118,9 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(
             watermark: view.watermark,
         });
     }
-    if commit.rows.len() < INGEST_FROM {
-        write(view, &commit)
-    } else {
-        ingest::commit(view, commit)
+    match ingest::is_for(&commit) {
+        true => ingest::commit(view, commit),
+        false => write(view, &commit),
     }
 }
 
