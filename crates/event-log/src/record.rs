@@ -430,7 +430,7 @@ impl Record {
     fn make_whole(&self) -> Bytes {
         let (before, behind) = self.bytes.split_at(HEADER_START + AT_STRUCTURE_DIGEST);
         let behind = &behind[2 * PREFIX..];
-        let RecordDigests { structure, content } = self.made_digests();
+        let RecordDigests { structure, content } = self.digests();
         let mut whole = BytesMut::with_capacity(self.encoded_len());
         for part in [before, &structure.0, &content.0, behind] {
             whole.extend_from_slice(part);
@@ -585,15 +585,31 @@ impl Record {
         Record::decode_form(bytes.freeze(), self.form)
     }
 
-    /// The digests that the header holds.
+    /// The digests that the header holds. Of one that is kept in part and is not that of what is there, the rest
+    /// is not known: it is zeros, so that what was altered looks right nowhere.
     pub fn digests(&self) -> RecordDigests {
         if self.form == Form::Short {
-            return self.made_digests();
+            let made = self.made_digests();
+            return RecordDigests {
+                structure: self.begun_at(AT_STRUCTURE_DIGEST, made.structure),
+                content: self.begun_at(AT_STRUCTURE_DIGEST + PREFIX, made.content),
+            };
         }
         RecordDigests {
             structure: self.digest_at(AT_STRUCTURE_DIGEST),
             content: self.digest_at(AT_CONTENT_DIGEST),
         }
+    }
+
+    /// The digest that is kept in part at a place, if it is the one that was made.
+    fn begun_at(&self, at: usize, made: Digest) -> Digest {
+        let kept: [u8; PREFIX] = self.field(at);
+        if made.0.starts_with(&kept) {
+            return made;
+        }
+        let mut unknown = Digest([0; 32]);
+        unknown.0[..PREFIX].copy_from_slice(&kept);
+        unknown
     }
 
     /// The digests of what is there.
@@ -613,9 +629,9 @@ impl Record {
         let fits = match self.form {
             Form::Whole => actual == self.digests(),
             Form::Short => {
-                let prefix = |digest: &Digest| digest.0.first_chunk::<PREFIX>().copied();
-                prefix(&actual.structure) == Some(self.field(AT_STRUCTURE_DIGEST))
-                    && prefix(&actual.content) == Some(self.field(AT_STRUCTURE_DIGEST + PREFIX))
+                let kept = |at, made| self.begun_at(at, made) == made;
+                kept(AT_STRUCTURE_DIGEST, actual.structure)
+                    && kept(AT_STRUCTURE_DIGEST + PREFIX, actual.content)
             }
         };
         if fits { Ok(()) } else { Err(actual) }

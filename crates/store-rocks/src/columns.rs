@@ -228,7 +228,8 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             // there is none yet: let that end in a filter.
             filter(&mut table);
             family.set_memtable_whole_key_filtering(true);
-            family.set_memtable_prefix_bloom_ratio(0.05);
+            // It is there as soon as the first row is, and counts among what a close would write to tables.
+            family.set_memtable_prefix_bloom_ratio(0.025);
         }
         // Counts and the tree's edge are written with each group, under the same keys: in memory they are all
         // kept until they are flushed, and everything else with them.

@@ -211,6 +211,10 @@ fn one_chunk(first: u64, content: &Bytes, tree: &mut OpenTree) -> Result<(), Rea
                 record.position()
             )));
         }
+        // A leaf of what was altered would stand for what was appended from then on.
+        if record.verify().is_err() {
+            return Err(wrong("its payload is not what its header says".to_owned()));
+        }
         tree.push(record.header_bytes());
     }
     Ok(())

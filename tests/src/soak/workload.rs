@@ -237,8 +237,8 @@ fn end(rng: &mut StdRng) -> Step {
 }
 
 fn rows(rng: &mut StdRng) -> Vec<Step> {
-    // From 10,000 on they are written as a table of their own.
-    let rows = *[3, 40, 10_050].choose(rng).unwrap_or(&3);
+    // From 10,000 on they are written as a table of their own, and where the model goes on, from 50,000.
+    let rows = *[3, 40, 10_050, 50_050].choose(rng).unwrap_or(&3);
     vec![
         append(rng, 2, 2, 20, Kind::WithContent),
         together(

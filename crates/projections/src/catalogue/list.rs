@@ -20,7 +20,6 @@ use super::sight::Sight;
 use super::status::Status;
 use super::view::{CatalogueRow, view};
 use super::walk::{Walk, next_of_all};
-use crate::Text;
 
 /// Rows that are looked at at once.
 const PAGE: usize = 256;
@@ -120,21 +119,28 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
     let next = found.last().filter(|_| more).map(ObjectRow::first_position);
     let mut rows = Vec::with_capacity(found.len());
     for row in found {
-        let mut row = view(sight, row).await?;
-        row.task_title = task_title(sight, &row).await?;
-        rows.push(row);
+        rows.push(view(sight, row).await?);
     }
+    give_task_titles(sight, &mut rows).await?;
     Ok(Listed { rows, next })
 }
 
-/// What a run is for: its task's title.
-async fn task_title(sight: &Sight<'_>, row: &CatalogueRow) -> Result<Option<Text>, CatalogueError> {
-    let mut links = row.links.iter();
-    let task = links.find(|(relation, _)| *relation == Relation::RunTask);
-    let Some((_, task)) = task else {
-        return Ok(None);
+/// Says of runs what they are for: their tasks' titles, which are looked up together.
+async fn give_task_titles(
+    sight: &Sight<'_>,
+    rows: &mut [CatalogueRow],
+) -> Result<(), CatalogueError> {
+    let task_of = |row: &CatalogueRow| {
+        let mut links = row.links.iter();
+        let task = links.find(|(relation, _)| *relation == Relation::RunTask);
+        task.map(|(_, task)| *task)
     };
-    Ok(sight.object(*task).await?.and_then(|task| task.title))
+    let tasks: Vec<Uuid> = rows.iter().filter_map(task_of).collect();
+    let mut titles = sight.objects(&tasks).await?.into_iter();
+    for row in rows.iter_mut().filter(|row| task_of(row).is_some()) {
+        row.task_title = titles.next().flatten().and_then(|task| task.title);
+    }
+    Ok(())
 }
 
 impl ListQuery {

@@ -3,13 +3,16 @@
 
 use std::path::Path;
 
-use annals_event_log::{Content, Digest, EventLog, PiecesOf, Position, Query, Redaction, Version};
+use annals_event_log::{
+    Content, Digest, EventLog, PiecesOf, Position, Query, ReadModels, Record, Redaction, Rows,
+    Version,
+};
 use annals_store_rocks::{Fault, RebuildError, RocksLog, VerifyReport};
 use bytes::Bytes;
 use futures::executor::block_on;
 use rocksdb::IteratorMode;
 
-use crate::support::{all, append, batch, close, event, new_log, options, raw};
+use crate::support::{all, append, at, batch, close, event, new_log, options, raw, tables};
 
 fn inline(text: &str) -> Content {
     Content::Inline {
@@ -169,6 +172,56 @@ fn an_altered_payload_is_named_and_nothing_is_made_of_it() {
     let error = refused.unwrap_err();
     assert!(matches!(error, RebuildError::Read(_)), "{error:?}");
     assert!(error.to_string().contains("payload"), "{error}");
+}
+
+#[test]
+fn an_altered_payload_looks_right_nowhere() {
+    let (_home, path) = filled();
+    alter(&path, false);
+    let log = RocksLog::open_reader(&path, &options()).unwrap();
+    let record = all(&log).swap_remove(20);
+    close(log);
+    assert!(record.verify().is_err());
+    // Who is given its bytes, by an export or a proof, sees it as well.
+    let copy = Record::decode(record.as_bytes().clone()).unwrap();
+    assert!(copy.verify().is_err());
+    assert_eq!(copy, record);
+    let said = record.digests().content.0;
+    assert!(said[..4] != [0; 4] && said[4..] == [0; 28], "{said:?}");
+
+    // A tree that is lost is not made of it.
+    let db = raw(&path);
+    db.delete_cf(db.cf_handle("meta").unwrap(), "tree").unwrap();
+    drop(db);
+    let error = RocksLog::open(&path, &options()).err().unwrap().to_string();
+    assert!(error.contains("the record at 21: its payload"), "{error}");
+}
+
+/// Rows of a model that goes on are a table of their own from so many on, also where some of them are in memory.
+#[test]
+fn many_rows_are_laid_over_those_that_are_there() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 3);
+    let rows = |count: u32, value: &'static str| -> Rows {
+        let row = |n: u32| {
+            let key = Bytes::copy_from_slice(&n.to_be_bytes());
+            (key, Some(Bytes::from_static(value.as_bytes())))
+        };
+        (0..count).map(row).collect()
+    };
+    block_on(log.commit("m", at(0), rows(3, "before"), Position(1))).unwrap();
+    block_on(log.commit("m", at(1), rows(4, "between"), Position(2))).unwrap();
+    let before = tables(&path).len();
+    block_on(log.commit("m", at(2), rows(50_000, "after"), Position(3))).unwrap();
+    assert!(tables(&path).len() > before, "it is a table");
+    close(log);
+    let log = RocksLog::open(&path, &options()).unwrap();
+    for n in [0_u32, 3, 4, 49_999] {
+        let row = block_on(log.get("m", &n.to_be_bytes())).unwrap();
+        assert_eq!(row.as_deref(), Some(&b"after"[..]), "{n}");
+    }
+    assert_eq!(block_on(log.checkpoint("m")).unwrap(), at(3));
+    assert!(log.verify(&mut |_| {}).unwrap().is_sound());
 }
 
 #[test]
