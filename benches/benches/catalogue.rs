@@ -27,7 +27,7 @@ use annals::domain::{
 use annals::projections::ListQuery;
 use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
-use annals_benches::{directory, median, program};
+use annals_benches::{directory, median, ms, program, setting};
 use annals_event_log::{Append, EventLog, Position};
 use bytes::Bytes;
 use chrono::DateTime;
@@ -279,10 +279,6 @@ fn fill(url: &str, events: usize) {
     block_on(annals.log().close());
 }
 
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
-}
-
 fn rebuilds(annals: &Annals) {
     for round in 1..=3 {
         let start = Instant::now();
@@ -400,8 +396,7 @@ fn one_more(annals: &Annals) {
 }
 
 fn main() {
-    let events = std::env::var("ANNALS_EVENTS").ok();
-    let events = events.and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let events = setting("ANNALS_EVENTS", 1_000_000);
     let directory = directory().unwrap();
     let path: &Path = &directory.path().join("log");
     let url = path.to_str().unwrap();

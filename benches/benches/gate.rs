@@ -17,7 +17,7 @@
     reason = "a benchmark that fails may stop, and it prints its results"
 )]
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use annals::domain::session::{
     AgentCommand, CommandKind, Commit, CreateSession, PolicyProfile, RateLimits, RepoRef,
@@ -25,7 +25,7 @@ use annals::domain::session::{
 };
 use annals::domain::{ActorRef, CommandId, Ordered, SessionId};
 use annals::{Annals, Request};
-use annals_benches::{batch, directory, log, payloads, stream};
+use annals_benches::{batch, directory, log, payloads, setting, stream, timed};
 use annals_event_log::EventLog;
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -103,12 +103,6 @@ fn commit() -> AgentCommand {
     }
 }
 
-fn timed(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
 /// The time below which `percent` of the times are.
 fn percentile(times: &mut [Duration], percent: usize) -> Duration {
     times.sort_unstable();
@@ -132,16 +126,17 @@ fn run(verdicts: usize, shared: bool) -> [Duration; 4] {
     for block in 0..verdicts / BLOCK {
         for index in block * BLOCK..(block + 1) * BLOCK {
             let one = batch(&stream(0), index as u64, &payloads[index..=index]);
-            appends.push(timed(|| {
-                block_on(bare.append(one)).unwrap();
-            }));
+            appends.push(timed(|| block_on(bare.append(one)).unwrap()).0);
         }
         for _ in 0..BLOCK {
             let command = commit();
-            gates.push(timed(|| {
-                let gated = block_on(annals.by(&actor).gate(session, &command)).unwrap();
-                assert!(gated.verdict.is_accepted());
-            }));
+            gates.push(
+                timed(|| {
+                    let gated = block_on(annals.by(&actor).gate(session, &command)).unwrap();
+                    assert!(gated.verdict.is_accepted());
+                })
+                .0,
+            );
         }
     }
     block_on(annals.close());
@@ -155,8 +150,7 @@ fn run(verdicts: usize, shared: bool) -> [Duration; 4] {
 }
 
 fn main() {
-    let verdicts = std::env::var("ANNALS_VERDICTS").ok();
-    let verdicts = verdicts.and_then(|text| text.parse().ok()).unwrap_or(4_000);
+    let verdicts = setting("ANNALS_VERDICTS", 4_000);
     for shared in [false, true] {
         let what = if shared {
             "a cap that sessions share"

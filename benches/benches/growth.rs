@@ -26,7 +26,7 @@ use annals::domain::{self, ActorRef, IntentId, Json, Kind, RunId, TaskId};
 use annals::projections::ListQuery;
 use annals::{Annals, Request};
 use annals_benches::watched::{own_memory, watched, written_bytes};
-use annals_benches::{directory, median, program};
+use annals_benches::{directory, median, ms, program, setting, typical};
 use futures::executor::block_on;
 use futures::future::join_all;
 use rand::rngs::StdRng;
@@ -145,19 +145,6 @@ fn fill(annals: &Annals, next: &AtomicU64, events: u64) -> Vec<Duration> {
     times.into_inner().unwrap()
 }
 
-fn ms(time: Duration) -> f64 {
-    time.as_secs_f64() * 1_000.0
-}
-
-fn typical(times: usize, mut ask: impl FnMut()) -> f64 {
-    let timed = |_| {
-        let start = Instant::now();
-        ask();
-        start.elapsed()
-    };
-    ms(median((0..times).map(timed).collect()))
-}
-
 /// What a log of some length is asked.
 struct Asked {
     view: f64,
@@ -171,21 +158,25 @@ struct Asked {
 fn ask(annals: Annals, url: &str, runs: u64) -> (Annals, Asked) {
     let mut random = StdRng::seed_from_u64(runs);
     let mut any = || run(random.random_range(1..runs.max(2)));
-    let view = typical(TIMES, || drop(block_on(annals.view(any())).unwrap()));
+    let view = ms(typical(TIMES, || {
+        drop(block_on(annals.view(any())).unwrap())
+    }));
     let query = ListQuery {
         limit: 50,
         ..ListQuery::new(Kind::Run)
     };
-    let list = typical(TIMES, || {
+    let list = ms(typical(TIMES, || {
         assert!(!block_on(annals.list(&query)).unwrap().rows.is_empty())
-    });
-    let inbox = typical(TIMES, || drop(block_on(annals.inbox(None, 20)).unwrap()));
+    }));
+    let inbox = ms(typical(TIMES, || {
+        drop(block_on(annals.inbox(None, 20)).unwrap())
+    }));
     let stats = block_on(annals.stats()).unwrap();
     block_on(annals.close());
     drop(annals);
     let mut opened = None;
     let mut first_views = Vec::new();
-    let open = typical(OPENINGS, || {
+    let open = ms(typical(OPENINGS, || {
         if let Some(before) = opened.take() {
             let start = Instant::now();
             drop(block_on(Annals::view(&before, any())).unwrap());
@@ -193,7 +184,7 @@ fn ask(annals: Annals, url: &str, runs: u64) -> (Annals, Asked) {
             block_on(Annals::close(&before));
         }
         opened = Some(block_on(Annals::open(url)).unwrap());
-    });
+    }));
     let asked = Asked {
         view,
         list,
@@ -306,8 +297,7 @@ fn tables(path: &Path) {
 }
 
 fn main() {
-    let events = std::env::var("ANNALS_EVENTS").ok();
-    let events = events.and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    let events = setting("ANNALS_EVENTS", 100_000);
     let directory = directory().unwrap();
     let path = directory.path().join("log");
     let url = path.to_str().unwrap();

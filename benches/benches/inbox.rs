@@ -15,12 +15,12 @@
 )]
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use annals::domain::ActorRef;
 use annals::domain::intent::{Risk, Source, SubmitIntent};
 use annals::{Annals, Request};
-use annals_benches::{directory, median, program};
+use annals_benches::{directory, program, setting, timed, typical};
 use futures::executor::block_on;
 
 /// Intents that wait.
@@ -56,16 +56,6 @@ fn fill(annals: &Annals, intents: usize) {
     }
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
-    let start = Instant::now();
-    let done = work();
-    (start.elapsed(), done)
-}
-
-fn typical(mut ask: impl FnMut()) -> Duration {
-    median((0..TIMES).map(|_| timed(&mut ask).0).collect())
-}
-
 fn measure(intents: usize) {
     let home = directory().unwrap();
     let url = home.path().join("log").display().to_string();
@@ -81,8 +71,8 @@ fn measure(intents: usize) {
         assert_eq!(inbox.total, WAITING as u64);
     };
     let (first, ()) = timed(|| ask(WAITING));
-    let all = typical(|| ask(WAITING));
-    let page = typical(|| ask(20));
+    let all = typical(TIMES, || ask(WAITING));
+    let page = typical(TIMES, || ask(20));
     println!("  all {WAITING}: first {first:.1?}, then {all:.1?} (target: {IN_PROCESS:.0?})");
     println!("  a page of 20: {page:.1?}");
     block_on(annals.close());
@@ -98,16 +88,13 @@ fn measure(intents: usize) {
             let output = command.output().unwrap();
             assert!(output.status.success(), "{output:?}");
         };
-        let time = typical(run);
+        let time = typical(TIMES, run);
         println!("  annals inbox --limit {limit}: {time:.1?} (target: {AS_COMMAND:.0?})");
     }
 }
 
 fn main() {
-    let intents = std::env::var("ANNALS_INTENTS").ok();
-    let intents = intents
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(100_000);
+    let intents = setting("ANNALS_INTENTS", 100_000);
     measure(intents.max(WAITING));
     measure((intents / 10).max(WAITING));
 }

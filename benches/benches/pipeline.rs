@@ -30,7 +30,7 @@ use annals::domain::{
 };
 use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
-use annals_benches::{directory, median, program};
+use annals_benches::{directory, median, program, setting};
 use annals_event_log::{Append, EventLog};
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -326,8 +326,7 @@ fn peak_memory(process: u32) -> Option<u64> {
 /// `annals replay` under git-internal's policy, a token budget and least
 /// recently used: its time and the most memory that it had.
 fn replayed() {
-    let frames = std::env::var("ANNALS_FRAMES").ok();
-    let frames = frames.and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let frames = setting("ANNALS_FRAMES", 1_000_000);
     let Some(program) = program() else {
         println!("replay as a command: not measured, the program is not built (`make build`)");
         return;

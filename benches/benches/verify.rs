@@ -23,7 +23,7 @@ use annals::domain::{
 };
 use annals::wire::{Envelope, encode};
 use annals_benches::watched::watched;
-use annals_benches::{PAYLOAD, directory, payloads, program};
+use annals_benches::{PAYLOAD, directory, payloads, program, setting};
 use annals_event_log::{Append, EventLog, NewEvent};
 use bytes::Bytes;
 use chrono::DateTime;
@@ -34,11 +34,6 @@ use uuid::Uuid;
 const BATCH: usize = 10;
 /// Appends that wait for each other's sync.
 const WAITING: usize = 256;
-
-fn setting(name: &str, otherwise: usize) -> usize {
-    let set = std::env::var(name).ok();
-    set.and_then(|n| n.parse().ok()).unwrap_or(otherwise)
-}
 
 fn encoded(stream: StreamRef, event: AnyEvent, pieces: Pieces, number: u128) -> NewEvent {
     let at = DateTime::from_timestamp(1_700_000_000, 0).unwrap();

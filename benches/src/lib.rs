@@ -11,8 +11,9 @@ pub mod guard;
 pub mod watched;
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annals_event_log::{
     Actor, Append, EventLog, Expectation, Expected, NewEvent, Position, Query, StreamName, Version,
@@ -44,6 +45,29 @@ pub fn directory() -> std::io::Result<TempDir> {
 pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// In milliseconds.
+pub fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
+
+/// What some work gave, and how long it took.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let done = work();
+    (start.elapsed(), done)
+}
+
+/// The median of several times.
+pub fn typical(times: usize, mut ask: impl FnMut()) -> Duration {
+    median((0..times).map(|_| timed(&mut ask).0).collect())
+}
+
+/// A number that an environment variable sets.
+pub fn setting<T: FromStr>(name: &str, otherwise: T) -> T {
+    let set = std::env::var(name).ok();
+    set.and_then(|n| n.parse().ok()).unwrap_or(otherwise)
 }
 
 /// The program beside the running benchmark, if it was built.

@@ -2,8 +2,8 @@
 
 use annals_domain::session::Verdict;
 use annals_domain::{
-    AnyEvent, AnyState, DecideError, Dependence, Emitted, Loaded, Meta, Need, Origin, StreamKind,
-    StreamRef, Timestamp, World, pipeline,
+    AnyEvent, DecideError, Dependence, Emitted, Loaded, Meta, Need, Origin, StreamKind, StreamRef,
+    Timestamp, World, pipeline,
 };
 use annals_event_log::{
     Append, AppendError, Appended, BatchStatus, Expectation, Expected, Version,
@@ -393,10 +393,7 @@ impl Annals {
 
     async fn loaded(&self, stream: StreamRef, batch: &Batch) -> Result<Loaded, ExecuteError> {
         if batch.is_new(stream.id) {
-            return Ok(Loaded {
-                version: 0,
-                state: AnyState::new(stream.kind),
-            });
+            return Ok(Loaded::absent(stream.kind));
         }
         let take = batch.lanes.contains(&stream.id);
         Ok(self.states.load(self.log.as_ref(), stream, take).await?)

@@ -230,10 +230,7 @@ impl Annals {
 
     /// What an aggregate's decider knew of it at a moment.
     async fn state_at(&self, stream: StreamRef, at: At) -> Result<Loaded, LoadError> {
-        let mut loaded = Loaded {
-            version: 0,
-            state: AnyState::new(stream.kind),
-        };
+        let mut loaded = Loaded::absent(stream.kind);
         let state = &mut loaded.state;
         let last = self
             .each_entry(

@@ -216,8 +216,6 @@ pub(crate) async fn each_event(
 
 #[cfg(test)]
 mod tests {
-    use annals_domain::AnyState;
-
     use super::*;
 
     #[test]
@@ -226,7 +224,7 @@ mod tests {
         let stream = annals_domain::settings::stream();
         let loaded = Loaded {
             version: 3,
-            state: AnyState::new(stream.kind),
+            ..Loaded::absent(stream.kind)
         };
         let epoch = states.epoch();
         states.keep(epoch, stream, loaded.clone());

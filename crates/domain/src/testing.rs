@@ -22,8 +22,8 @@ use crate::naming::{Naming, named_by};
 use crate::pipeline::{Window, evolve_window};
 use crate::task::TaskText;
 use crate::{
-    ActorRef, AnyEvent, AnyState, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta,
-    Need, Origin, Refusal, StreamKind, StreamRef, Timestamp, World,
+    ActorRef, AnyEvent, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta, Need,
+    Origin, Refusal, StreamKind, StreamRef, Timestamp, World,
 };
 
 /// The stream of the aggregate with this number for an id.
@@ -246,10 +246,7 @@ impl Given {
 
     /// An aggregate as the events left it.
     pub fn loaded(&self, stream: StreamRef) -> Loaded {
-        let absent = || Loaded {
-            version: 0,
-            state: AnyState::new(stream.kind),
-        };
+        let absent = || Loaded::absent(stream.kind);
         self.states.get(&stream).cloned().unwrap_or_else(absent)
     }
 
@@ -260,10 +257,7 @@ impl Given {
 
     fn record_by(&mut self, stream: StreamRef, event: &AnyEvent, actor: &ActorRef) {
         let origin = Origin::new(self.at, actor);
-        let absent = || Loaded {
-            version: 0,
-            state: AnyState::new(stream.kind),
-        };
+        let absent = || Loaded::absent(stream.kind);
         let loaded = self.states.entry(stream).or_insert_with(absent);
         loaded.state.evolve(event, &origin);
         loaded.version += 1;

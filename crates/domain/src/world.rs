@@ -113,6 +113,16 @@ pub struct Loaded {
     pub state: AnyState,
 }
 
+impl Loaded {
+    /// An aggregate that does not exist.
+    pub fn absent(kind: StreamKind) -> Loaded {
+        Loaded {
+            version: 0,
+            state: AnyState::new(kind),
+        }
+    }
+}
+
 /// A state in the world: as it was loaded, and what was decided since.
 #[derive(Debug, Clone)]
 struct Held {

@@ -45,8 +45,12 @@ use crate::append::{self, NewEvent, limits};
 use crate::piece::{self, Content};
 use crate::{Actor, BatchId, Digest, EventId, Position, StreamName, Version};
 
+mod form;
 mod header;
 
+use form::Whole;
+pub(crate) use form::shorten;
+pub use form::{Form, RecordDigests};
 pub use header::Header;
 
 const HEADER_FORMAT: u8 = 1;
@@ -72,29 +76,6 @@ const BLOB: u8 = 2;
 const ATTACHMENT: u8 = 3;
 const REMOVED: u8 = 4;
 
-/// Bytes that the short form has of a digest.
-const PREFIX: usize = 4;
-
-/// How the bytes of a record are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// All of them.
-    Whole,
-    /// With the first 4 bytes of each of the header's two digests. All of them are made of structure and
-    /// content when somebody asks; those that are there say whether they are those that were appended.
-    Short,
-}
-
-impl Form {
-    /// How many bytes this form leaves out.
-    pub fn left_out(self) -> usize {
-        match self {
-            Form::Whole => 0,
-            Form::Short => 2 * (size_of::<Digest>() - PREFIX),
-        }
-    }
-}
-
 /// Bytes that are no record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("malformed record: {reason} (at byte {at} of {len})")]
@@ -105,15 +86,6 @@ pub struct MalformedRecord {
     pub at: usize,
     /// How many bytes there were.
     pub len: usize,
-}
-
-/// What [`Record::verify`] compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordDigests {
-    /// SHA-256 of the structure.
-    pub structure: Digest,
-    /// SHA-256 over the pieces' salted digests.
-    pub content: Digest,
 }
 
 /// Seconds since 1970 and nanoseconds as a header holds them: i64 and u32,
@@ -188,16 +160,6 @@ pub(crate) fn place(bytes: &[u8]) -> Option<(Position, Version)> {
     let position = number(AT_POSITION..AT_VERSION)?;
     let version = number(AT_VERSION..AT_RECORDED)?;
     Some((Position(position), Version(version)))
-}
-
-/// The parts of a whole record that its short form has, one after the other. Nothing of what is too short to
-/// be a record.
-pub(crate) fn shorten(whole: &[u8]) -> Option<[&[u8]; 3]> {
-    let part =
-        |range: Range<usize>| whole.get(HEADER_START + range.start..HEADER_START + range.end);
-    let before = whole.get(..HEADER_START + AT_STRUCTURE_DIGEST + PREFIX)?;
-    let content = part(AT_CONTENT_DIGEST..AT_CONTENT_DIGEST + PREFIX)?;
-    Some([before, content, whole.get(HEADER_START + AT_TEXTS..)?])
 }
 
 /// The event type and the stream that an encoded record names; nothing of what cannot be one.
@@ -283,7 +245,7 @@ pub struct Record {
     bytes: Bytes,
     form: Form,
     /// The whole form of a short one, once somebody asked for it.
-    whole: OnceLock<Bytes>,
+    whole: OnceLock<Whole>,
     texts: Texts,
     header_end: u32,
     structure_end: u32,
@@ -411,42 +373,6 @@ impl Record {
             ));
         }
         Ok(())
-    }
-
-    /// The record's bytes. A store may keep them without what follows from the others; that is made here,
-    /// once.
-    pub fn as_bytes(&self) -> &Bytes {
-        match self.form {
-            Form::Whole => &self.bytes,
-            Form::Short => self.whole.get_or_init(|| self.make_whole()),
-        }
-    }
-
-    /// The bytes as they are kept, and the form that they have.
-    pub(crate) fn kept(&self) -> (&Bytes, Form) {
-        (&self.bytes, self.form)
-    }
-
-    fn make_whole(&self) -> Bytes {
-        let (before, behind) = self.bytes.split_at(HEADER_START + AT_STRUCTURE_DIGEST);
-        let behind = &behind[2 * PREFIX..];
-        let RecordDigests { structure, content } = self.digests();
-        let mut whole = BytesMut::with_capacity(self.encoded_len());
-        for part in [before, &structure.0, &content.0, behind] {
-            whole.extend_from_slice(part);
-        }
-        whole.freeze()
-    }
-
-    /// How many bytes [`Record::as_bytes`] has, which need not be made for that.
-    pub fn encoded_len(&self) -> usize {
-        self.bytes.len() + self.form.left_out()
-    }
-
-    /// The header's bytes: what stands for the record in a proof.
-    pub fn header_bytes(&self) -> &[u8] {
-        let end = self.header_end as usize + self.form.left_out();
-        &self.as_bytes()[HEADER_START..end]
     }
 
     /// Its place in the log.
@@ -585,58 +511,6 @@ impl Record {
         Record::decode_form(bytes.freeze(), self.form)
     }
 
-    /// The digests that the header holds. Of one that is kept in part and is not that of what is there, the rest
-    /// is not known: it is zeros, so that what was altered looks right nowhere.
-    pub fn digests(&self) -> RecordDigests {
-        if self.form == Form::Short {
-            let made = self.made_digests();
-            return RecordDigests {
-                structure: self.begun_at(AT_STRUCTURE_DIGEST, made.structure),
-                content: self.begun_at(AT_STRUCTURE_DIGEST + PREFIX, made.content),
-            };
-        }
-        RecordDigests {
-            structure: self.digest_at(AT_STRUCTURE_DIGEST),
-            content: self.digest_at(AT_CONTENT_DIGEST),
-        }
-    }
-
-    /// The digest that is kept in part at a place, if it is the one that was made.
-    fn begun_at(&self, at: usize, made: Digest) -> Digest {
-        let kept: [u8; PREFIX] = self.field(at);
-        if made.0.starts_with(&kept) {
-            return made;
-        }
-        let mut unknown = Digest([0; 32]);
-        unknown.0[..PREFIX].copy_from_slice(&kept);
-        unknown
-    }
-
-    /// The digests of what is there.
-    fn made_digests(&self) -> RecordDigests {
-        RecordDigests {
-            structure: Digest::of(&self.structure()),
-            content: piece::content_digest(self.content().iter()),
-        }
-    }
-
-    /// Whether structure and content are what the header says, as far as it is kept.
-    ///
-    /// # Errors
-    /// The digests of what is there, when they are not those of the header.
-    pub fn verify(&self) -> Result<(), RecordDigests> {
-        let actual = self.made_digests();
-        let fits = match self.form {
-            Form::Whole => actual == self.digests(),
-            Form::Short => {
-                let kept = |at, made| self.begun_at(at, made) == made;
-                kept(AT_STRUCTURE_DIGEST, actual.structure)
-                    && kept(AT_STRUCTURE_DIGEST + PREFIX, actual.content)
-            }
-        };
-        if fits { Ok(()) } else { Err(actual) }
-    }
-
     fn text(&self, range: &Range<u16>) -> &str {
         let bytes = &self.bytes[usize::from(range.start)..usize::from(range.end)];
         std::str::from_utf8(bytes).unwrap_or("")
@@ -658,10 +532,6 @@ impl Record {
 
     fn uuid_at(&self, at: usize) -> Uuid {
         Uuid::from_bytes(self.field(at))
-    }
-
-    fn digest_at(&self, at: usize) -> Digest {
-        Digest(self.field(at))
     }
 
     /// Whether the field is a time; quick for those of our era.

@@ -101,7 +101,9 @@ pub(crate) fn form(chunk: &[u8]) -> Result<Form, MalformedChunk> {
     match chunk.first() {
         Some(&WHOLE) => Ok(Form::Whole),
         Some(&SHORT) => Ok(Form::Short),
-        Some(_) => Err(fail("its format is unknown")),
+        Some(_) => Err(fail(
+            "its format is unknown: a newer program wrote it, or it is damaged",
+        )),
         None => Err(fail("it is empty")),
     }
 }
@@ -129,7 +131,7 @@ impl Place {
         decode_form(Bytes::copy_from_slice(self.stored(chunk)), self.form)
     }
 
-    /// The event type and the stream that the record names; none where it is no record.
+    /// The event type and the stream that the record names; none if its bytes are not a record.
     pub(crate) fn names<'a>(&self, chunk: &'a [u8]) -> Option<(&'a str, &'a str)> {
         names_of(self.stored(chunk), self.form)
     }

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use annals_event_log::{
-    Actor, Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, Expectation,
-    Expected, ModelCheckpoint, NewEvent, PiecesOf, Position, Query, ReadModels, Redaction, Version,
+    Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, Expectation,
+    Expected, ModelCheckpoint, PiecesOf, Position, Query, ReadModels, Redaction, Version,
 };
 use bytes::Bytes;
-use chrono::DateTime;
 use futures::FutureExt;
 use futures::executor::block_on;
 use rocksdb::{WriteBatch, WriteOptions};
@@ -19,6 +18,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::db::Db;
+use crate::fixtures::append;
 use crate::{Options, PurgeError, RocksLog, StoreFailure, open};
 
 /// What the disk does with the next group.
@@ -71,34 +71,6 @@ pub(crate) fn log_on_obedient_disk() -> (TempDir, PathBuf, RocksLog, Sender<Orde
     let opened = open::open_on(&path, &options, |db| obedient(db, received)).unwrap();
     let log = RocksLog::start(&path, &options, opened).unwrap();
     (home, path, log, orders)
-}
-
-pub(crate) fn append(stream: &str) -> Append {
-    let event = NewEvent {
-        stream: stream.parse().unwrap(),
-        id: Uuid::new_v4(),
-        event_type: "test.happened".into(),
-        schema_version: 1,
-        occurred_at: DateTime::UNIX_EPOCH,
-        actor: Actor {
-            kind: "agent".into(),
-            id: "a".into(),
-            display_name: None,
-            auth_context: None,
-        },
-        correlation: None,
-        causation: None,
-        structure: Bytes::new(),
-        content: Vec::new(),
-    };
-    let batch = Uuid::new_v4();
-    Append {
-        batch,
-        request: Bytes::new(),
-        events: vec![event],
-        expectations: Vec::new(),
-        blobs: Vec::new(),
-    }
 }
 
 fn at(position: u64) -> Appended {

@@ -28,6 +28,8 @@ mod error;
 mod examine;
 #[cfg(test)]
 mod fail_stop_tests;
+#[cfg(test)]
+mod fixtures;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;

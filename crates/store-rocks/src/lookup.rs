@@ -51,7 +51,8 @@ impl Index<'_> {
         }
     }
 
-    /// Whether a record in a chunk is one of it. Where it is no record, decoding it says why.
+    /// Whether a record of a chunk may belong to this index. Bytes that are not a record may: decoding them says why
+    /// they are not.
     fn may_match(&self, place: &Place, chunk: &[u8]) -> bool {
         let names = place.names(chunk);
         names.is_none_or(|(event_type, stream)| match self {

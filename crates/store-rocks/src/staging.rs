@@ -483,39 +483,13 @@ fn check_place(record: &[u8], position: Position, version: Version) -> Result<()
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use annals_event_log::{Actor, Append, NewEvent};
-    use bytes::Bytes;
-
     use super::*;
+    use crate::fixtures::append;
     use crate::open::{self, Purpose};
     use crate::{Options, RocksLog};
 
     fn prepared(stream: &str) -> (Prepared, RequestDigest) {
-        let event = NewEvent {
-            stream: stream.parse().unwrap(),
-            id: uuid::Uuid::new_v4(),
-            event_type: "test.happened".into(),
-            schema_version: 1,
-            occurred_at: DateTime::UNIX_EPOCH,
-            actor: Actor {
-                kind: "agent".into(),
-                id: "a".into(),
-                display_name: None,
-                auth_context: None,
-            },
-            correlation: None,
-            causation: None,
-            structure: Bytes::new(),
-            content: Vec::new(),
-        };
-        let append = Append {
-            batch: uuid::Uuid::new_v4(),
-            request: Bytes::new(),
-            events: vec![event],
-            expectations: Vec::new(),
-            blobs: Vec::new(),
-        };
-        let prepared = Prepared::new(append).unwrap();
+        let prepared = Prepared::new(append(stream)).unwrap();
         (prepared, RequestDigest::new([0; 16], b""))
     }
 

@@ -16,7 +16,8 @@ use futures::executor::block_on;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::fail_stop_tests::{Order, append, log_on_obedient_disk};
+use crate::fail_stop_tests::{Order, log_on_obedient_disk};
+use crate::fixtures::append;
 use crate::{Options, RocksLog};
 
 /// Of 60 KB each: many steps.

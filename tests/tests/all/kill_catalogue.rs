@@ -10,67 +10,31 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use annals::domain::run::{CreateRun, RecordToolInvocation, StartPatching, ToolStatus};
-use annals::domain::task::CreateTask;
-use annals::domain::{ActorRef, Command, RunId, TaskId};
+use annals::Annals;
+use annals::domain::run::ToolStatus;
 use annals::event_log::memory::MemoryLog;
 use annals::event_log::{EventLog, Position, Query, ReadModels, Row};
 use annals::projections::Catalogue;
 use annals::store_rocks::{Options, RocksLog};
-use annals::{Annals, Request};
 use futures::executor::block_on;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use uuid::Uuid;
 
-use crate::support::child;
+use crate::support::{call, child, run_with_calls};
 
 const CHILD: &str = "ANNALS_KILL_CATALOGUE_CHILD";
 /// Kills of one log.
 const KILLS: u32 = 8;
 const LOGS: u64 = 3;
 
-fn request(command: impl Into<Command>) -> Request {
-    Request::new(ActorRef::agent("worker"), command)
-}
-
-fn call(run: RunId, failed: bool) -> Request {
-    request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: if failed {
-            ToolStatus::Error
-        } else {
-            ToolStatus::Ok
-        },
-        result_summary: None,
-        artifacts: Vec::new(),
-        output: vec![],
-        duration_ms: None,
-    })
-}
-
 fn work(annals: &Annals) {
-    let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
-    let created_task = CreateTask {
-        id: Some(task),
-        ..CreateTask::new("work")
+    let run = run_with_calls(annals, 0);
+    let status = |n| match n % 7 {
+        0 => ToolStatus::Error,
+        _ => ToolStatus::Ok,
     };
-    let created_run = CreateRun {
-        id: Some(run),
-        ..CreateRun::new(task)
-    };
-    let begin = vec![
-        request(created_task),
-        request(created_run),
-        request(StartPatching { run }),
-    ];
-    block_on(annals.execute_batch(None, begin)).expect("a batch");
     for _ in 0..4 {
-        let calls = (0..400).map(|n| call(run, n % 7 == 0)).collect();
+        let calls = (0..400).map(|n| call(run, status(n))).collect();
         block_on(annals.execute_batch(None, calls)).expect("a batch");
         let row = block_on(annals.row(run)).expect("a row");
         assert_eq!(row.counts[0].1 % 400, 0, "what was acknowledged is counted");

@@ -3,9 +3,14 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use annals::domain::run::{CreateRun, RecordToolInvocation, StartPatching, ToolStatus};
+use annals::domain::task::CreateTask;
+use annals::domain::{ActorRef, Command as DomainCommand, RunId, TaskId};
+use annals::{Annals, Request};
 use annals_event_log::{Actor, Append, NewEvent, StreamName};
 use bytes::Bytes;
 use chrono::DateTime;
+use futures::executor::block_on;
 use uuid::Uuid;
 
 /// An event whose structure is `structure`.
@@ -38,6 +43,55 @@ pub fn append(batch: Uuid, events: Vec<NewEvent>) -> Append {
         expectations: Vec::new(),
         blobs: Vec::new(),
     }
+}
+
+/// What an agent asks for.
+pub fn request(command: impl Into<DomainCommand>) -> Request {
+    Request::new(ActorRef::agent("worker"), command)
+}
+
+/// A tool call of a run.
+pub fn call(run: RunId, status: ToolStatus) -> Request {
+    request(RecordToolInvocation {
+        run,
+        id: None,
+        tool_name: "bash".into(),
+        io_footprint: None,
+        args: None,
+        status,
+        result_summary: None,
+        artifacts: vec![],
+        output: vec![],
+        duration_ms: None,
+    })
+}
+
+/// Begins a run of a new task, with calls that went well, as one batch.
+pub fn run_with_calls(annals: &Annals, calls: usize) -> RunId {
+    let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
+    let create_task = CreateTask {
+        id: Some(task),
+        ..CreateTask::new("work")
+    };
+    let create_run = CreateRun {
+        id: Some(run),
+        ..CreateRun::new(task)
+    };
+    let mut all = vec![
+        request(create_task),
+        request(create_run),
+        request(StartPatching { run }),
+    ];
+    all.extend((0..calls).map(|_| call(run, ToolStatus::Ok)));
+    block_on(annals.execute_batch(None, all)).expect("a batch");
+    run
+}
+
+/// A log's database without its rules.
+pub fn raw(path: &str) -> rocksdb::DB {
+    let options = rocksdb::Options::default();
+    let families = rocksdb::DB::list_cf(&options, path).unwrap();
+    rocksdb::DB::open_cf(&options, Path::new(path), families).unwrap()
 }
 
 /// This very test binary, running one test of its own in another process. The

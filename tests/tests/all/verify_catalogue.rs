@@ -1,59 +1,17 @@
 //! The catalogue's rows are compared with what the whole log gives: whatever is altered in
 //! them is found, and nothing else.
 
-use std::path::Path;
-
-use annals::domain::run::{CreateRun, RecordToolInvocation, StartPatching, ToolStatus};
-use annals::domain::task::CreateTask;
-use annals::domain::{ActorRef, Command, RunId, TaskId};
 use annals::event_log::Position;
 use annals::projections::{CatalogueFault, CatalogueReport};
 use annals::store_rocks::VerifyReport;
-use annals::{Annals, OpenOptions, Request};
+use annals::{Annals, OpenOptions};
 use futures::executor::block_on;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rocksdb::{DB, IteratorMode};
+use rocksdb::IteratorMode;
 use tempfile::TempDir;
-use uuid::Uuid;
 
-fn request(command: impl Into<Command>) -> Request {
-    Request::new(ActorRef::agent("worker"), command)
-}
-
-fn call(run: RunId) -> Request {
-    request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        result_summary: None,
-        artifacts: Vec::new(),
-        output: vec![],
-        duration_ms: None,
-    })
-}
-
-fn work(annals: &Annals, calls: usize) {
-    let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
-    let created_task = CreateTask {
-        id: Some(task),
-        ..CreateTask::new("work")
-    };
-    let created_run = CreateRun {
-        id: Some(run),
-        ..CreateRun::new(task)
-    };
-    let mut all = vec![
-        request(created_task),
-        request(created_run),
-        request(StartPatching { run }),
-    ];
-    all.extend((0..calls).map(|_| call(run)));
-    block_on(annals.execute_batch(None, all)).expect("a batch");
-}
+use crate::support::{raw, run_with_calls};
 
 /// A log whose rows are those of its end, or behind it.
 fn log(is_rebuilt: bool) -> (TempDir, String) {
@@ -61,11 +19,11 @@ fn log(is_rebuilt: bool) -> (TempDir, String) {
     let path = home.path().join("log");
     let url = path.to_str().unwrap().to_owned();
     let annals = block_on(Annals::open(&url)).unwrap();
-    work(&annals, 5);
+    run_with_calls(&annals, 5);
     if is_rebuilt {
         block_on(annals.rebuild(&mut |_| {})).unwrap();
     }
-    work(&annals, 3);
+    run_with_calls(&annals, 3);
     block_on(annals.close());
     (home, url)
 }
@@ -78,12 +36,6 @@ fn verify(url: &str) -> (VerifyReport, CatalogueReport) {
     let catalogue = block_on(annals.verify_catalogue(&mut |_| {})).unwrap();
     block_on(annals.close());
     (report, catalogue)
-}
-
-fn raw(path: &str) -> DB {
-    let options = rocksdb::Options::default();
-    let families = DB::list_cf(&options, path).unwrap();
-    DB::open_cf(&options, Path::new(path), families).unwrap()
 }
 
 fn flip(bytes: &[u8], bit: Index) -> Vec<u8> {
@@ -106,7 +58,7 @@ fn rows_that_are_right_are_found_to_be_right() {
         assert!(catalogue.rows > 10, "{}", catalogue.rows);
         // A handle that writes may ask too, with rows that are behind what it has folded.
         let annals = block_on(Annals::open(&url)).unwrap();
-        work(&annals, 2);
+        run_with_calls(&annals, 2);
         let mut last = Position::START;
         let again = block_on(annals.verify_catalogue(&mut |position| last = position)).unwrap();
         assert!(again.is_sound(), "{:#?}", again.findings);

@@ -1,41 +1,28 @@
 //! Tests of chunks: both forms round trip, damage is noticed.
 #![allow(clippy::unwrap_used)]
 
-use annals_event_log::{Actor, Append, Content, NewEvent, Position, Prepared, Version};
+use annals_event_log::{Append, Content, NewEvent, Position, Prepared, Version};
 use chrono::DateTime;
 use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::fixtures::{append_of, event};
 
 /// Whole records from position 7 on, one for each payload.
 fn whole(payloads: &[Vec<u8>]) -> Vec<Bytes> {
     let event = |payload: &Vec<u8>| NewEvent {
-        stream: "run-1".parse().unwrap(),
-        id: Uuid::from_u128(9),
-        event_type: "test.happened".into(),
-        schema_version: 1,
-        occurred_at: DateTime::UNIX_EPOCH,
-        actor: Actor {
-            kind: "agent".into(),
-            id: "a".into(),
-            display_name: None,
-            auth_context: None,
-        },
-        correlation: None,
-        causation: None,
         structure: payload.clone().into(),
         content: vec![Content::Inline {
             salt: [3; 16],
             bytes: payload.clone().into(),
         }],
+        id: Uuid::from_u128(9),
+        ..event("run-1")
     };
     let append = Append {
         batch: Uuid::from_u128(1),
-        request: Bytes::new(),
-        events: payloads.iter().map(event).collect(),
-        expectations: Vec::new(),
-        blobs: Vec::new(),
+        ..append_of(payloads.iter().map(event).collect())
     };
     let mut prepared = Prepared::new(append).unwrap();
     let events = prepared.events.iter_mut().zip(7..);

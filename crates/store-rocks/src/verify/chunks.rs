@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use annals_event_log::store_support::{Form, kept};
 use annals_event_log::tree::leaf;
 use annals_event_log::{BatchId, Content, Digest, Position, ReadError, Record, StreamName};
 use bytes::Bytes;
@@ -168,11 +167,9 @@ impl Check<'_> {
         if found != position {
             self.find(position, Some(stream), Fault::Position { found });
         }
-        let is_right = record.verify().is_ok();
-        if !is_right {
+        if record.verify().is_err() {
             self.find(position, Some(stream), Fault::Digest);
         }
-        let has_header = is_right || kept(record).1 == Form::Whole;
         if let Some(expected) = self.runs.push(position, record) {
             let found = record.version().0;
             let fault = Fault::Version { expected, found };
@@ -184,7 +181,7 @@ impl Check<'_> {
             stream: record.stream_name(),
             recorded_at: record.recorded_at(),
             batch: record.batch_id(),
-            leaf: has_header.then(|| leaf(record.header_bytes())),
+            leaf: record.has_header().then(|| leaf(record.header_bytes())),
             references: references.iter().filter_map(reference).collect(),
         });
     }

@@ -186,7 +186,7 @@ fn a_redacted_history_goes_on_as_it_would_have() {
             assert_eq!(dump(log.as_ref()), anew(log.as_ref()));
             for command in after {
                 // The gate is stricter where names are gone, and the buckets that sessions share
-                // are others. An alias that was removed is nobody's.
+                // are others. An alias that was removed belongs to no object.
                 let differs = is_of_a_session(command) || asks_again(before, command);
                 if report.recorded.is_some() && differs {
                     continue;

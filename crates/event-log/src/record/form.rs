@@ -1,0 +1,166 @@
+//! The forms in which a record is kept, and what of it is made again when somebody asks.
+
+use bytes::{Bytes, BytesMut};
+
+use super::{AT_CONTENT_DIGEST, AT_STRUCTURE_DIGEST, AT_TEXTS, HEADER_START, Record, piece};
+use crate::Digest;
+
+/// Bytes that the short form has of a digest.
+const PREFIX: usize = 4;
+
+/// How the bytes of a record are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All of them.
+    Whole,
+    /// With the first 4 bytes of each of the header's two digests. All of them are made of structure and
+    /// content when somebody asks; those that are there say whether they are those that were appended.
+    Short,
+}
+
+impl Form {
+    /// How many bytes this form leaves out.
+    pub fn left_out(self) -> usize {
+        match self {
+            Form::Whole => 0,
+            Form::Short => 2 * (size_of::<Digest>() - PREFIX),
+        }
+    }
+}
+
+/// The parts of a whole record that its short form has, one after the other. Nothing of what is too short to
+/// be a record.
+pub(crate) fn shorten(whole: &[u8]) -> Option<[&[u8]; 3]> {
+    let content = HEADER_START + AT_CONTENT_DIGEST;
+    Some([
+        whole.get(..HEADER_START + AT_STRUCTURE_DIGEST + PREFIX)?,
+        whole.get(content..content + PREFIX)?,
+        whole.get(HEADER_START + AT_TEXTS..)?,
+    ])
+}
+
+/// What [`Record::verify`] compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordDigests {
+    /// SHA-256 of the structure.
+    pub structure: Digest,
+    /// SHA-256 over the pieces' salted digests.
+    pub content: Digest,
+}
+
+/// The whole form of a record that is kept in a short one.
+#[derive(Debug, Clone)]
+pub(super) struct Whole {
+    bytes: Bytes,
+    /// Whether the digests that were made begin with what is kept of them.
+    fits: bool,
+}
+
+impl Record {
+    /// The record's bytes. A store may keep them without what follows from the others; that is made here,
+    /// once.
+    pub fn as_bytes(&self) -> &Bytes {
+        match self.form {
+            Form::Whole => &self.bytes,
+            Form::Short => &self.whole().bytes,
+        }
+    }
+
+    /// The bytes as they are kept, and the form that they have.
+    pub(crate) fn kept(&self) -> (&Bytes, Form) {
+        (&self.bytes, self.form)
+    }
+
+    /// How many bytes [`Record::as_bytes`] has, which need not be made for that.
+    pub fn encoded_len(&self) -> usize {
+        self.bytes.len() + self.form.left_out()
+    }
+
+    /// The header's bytes: what stands for the record in a proof. See [`Record::has_header`].
+    pub fn header_bytes(&self) -> &[u8] {
+        let end = self.header_end as usize + self.form.left_out();
+        &self.as_bytes()[HEADER_START..end]
+    }
+
+    /// Whether the header that was appended is known. It is not where the digests are kept in part and what
+    /// they are made of was altered.
+    pub fn has_header(&self) -> bool {
+        match self.form {
+            Form::Whole => true,
+            Form::Short => self.whole().fits,
+        }
+    }
+
+    /// The digests that the header holds. Of one that is kept in part and is not that of what is there, the rest
+    /// is not known: it is zeros, so that what was altered looks right nowhere.
+    pub fn digests(&self) -> RecordDigests {
+        let whole = self.as_bytes();
+        let digest = |at: usize| {
+            let mut digest = Digest([0; 32]);
+            let at = HEADER_START + at;
+            digest.0.copy_from_slice(&whole[at..at + 32]);
+            digest
+        };
+        RecordDigests {
+            structure: digest(AT_STRUCTURE_DIGEST),
+            content: digest(AT_CONTENT_DIGEST),
+        }
+    }
+
+    /// Whether structure and content are what the header says, as far as it is kept.
+    ///
+    /// # Errors
+    /// The digests of what is there, when they are not those of the header.
+    pub fn verify(&self) -> Result<(), RecordDigests> {
+        if self.form == Form::Short && self.has_header() {
+            return Ok(());
+        }
+        let made = self.made_digests();
+        match made == self.digests() {
+            true => Ok(()),
+            false => Err(made),
+        }
+    }
+
+    fn whole(&self) -> &Whole {
+        self.whole.get_or_init(|| self.make_whole())
+    }
+
+    fn make_whole(&self) -> Whole {
+        let RecordDigests { structure, content } = self.made_digests();
+        let (before, behind) = self.bytes.split_at(HEADER_START + AT_STRUCTURE_DIGEST);
+        let (kept_structure, behind) = behind.split_at(PREFIX);
+        let (kept_content, behind) = behind.split_at(PREFIX);
+        let fits = structure.0.starts_with(kept_structure) && content.0.starts_with(kept_content);
+        let (structure, content) = (
+            known(structure, kept_structure),
+            known(content, kept_content),
+        );
+        let mut whole = BytesMut::with_capacity(self.encoded_len());
+        for part in [before, &structure.0, &content.0, behind] {
+            whole.extend_from_slice(part);
+        }
+        Whole {
+            bytes: whole.freeze(),
+            fits,
+        }
+    }
+
+    /// The digests of what is there.
+    fn made_digests(&self) -> RecordDigests {
+        RecordDigests {
+            structure: Digest::of(&self.structure()),
+            content: piece::content_digest(self.content().iter()),
+        }
+    }
+}
+
+/// What is known of a digest that begins like this: all of it, if it is the one that was made.
+fn known(made: Digest, kept: &[u8]) -> Digest {
+    if made.0.starts_with(kept) {
+        return made;
+    }
+    let mut unknown = Digest([0; 32]);
+    unknown.0[..PREFIX].copy_from_slice(kept);
+    unknown
+}
