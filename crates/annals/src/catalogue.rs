@@ -292,6 +292,8 @@ impl Annals {
         let rebuilt = self.catalogue.rebuild(self.log.as_ref(), progress).await?;
         let dropped = self.log.drop_model(state_snapshots::MODEL).await;
         dropped.map_err(CatalogueError::from)?;
+        // What was folded from them goes with them.
+        self.states.forget_all();
         Ok(rebuilt)
     }
 

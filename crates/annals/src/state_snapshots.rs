@@ -5,10 +5,10 @@
 //!          in the snapshot   folded now; where they outgrow the state, a new snapshot is kept
 //! ```
 //!
-//! Snapshots are rows of the read model [`MODEL`]. They save time and nothing depends on them: one that
-//! was made by another version of the folds, or that does not fit the record at its version, is not
-//! taken; a redaction drops all of them; [`Annals::verify_states`] folds each state again from the log and
-//! compares.
+//! Snapshots are rows of the read model [`MODEL`]. They save time, and are never trusted over the log: one
+//! that was made by another version of the folds, that does not fit the record at its version, or that is not
+//! what was written is not taken; a redaction drops all of them; [`Annals::verify_states`] folds each state again
+//! from the log and compares.
 
 use std::ops::ControlFlow;
 
@@ -30,8 +30,10 @@ pub(crate) const MODEL: &str = "states";
 const LONG: usize = 256;
 /// How many times as large as the snapshot the records must be that it saves reading.
 const OUTGROWS: usize = 4;
+/// Bytes of a row: of a state that is larger there is no snapshot.
+const LARGEST: usize = 512 * 1024;
 /// Rows that are verified at a time.
-const ROWS: usize = 100;
+const ROWS: usize = 8;
 /// Findings that a report holds; the rest are only counted.
 const MAX_FINDINGS: usize = 100;
 
@@ -44,6 +46,8 @@ struct Snapshot {
     version: u64,
     /// The leaf of that event's record in the log's tree: whether this is of this history.
     record: [u8; 32],
+    /// Whether all of this is what was written.
+    check: [u8; 8],
     /// The state as JSON, whose form the types of events share with commands and views.
     state: String,
 }
@@ -57,18 +61,47 @@ struct Tail {
 }
 
 impl Snapshot {
-    fn of(loaded: &Loaded, record: Digest) -> Option<Snapshot> {
-        Some(Snapshot {
+    fn of(stream: StreamRef, loaded: &Loaded, record: Digest) -> Option<Snapshot> {
+        let snapshot = Snapshot {
             folds: STATES_VERSION,
             version: loaded.version,
             record: record.0,
+            check: [0; 8],
             state: json(&loaded.state)?,
+        };
+        Some(Snapshot {
+            check: snapshot.check(stream),
+            ..snapshot
         })
     }
 
+    /// The first bytes of the digest of all that it says.
+    fn check(&self, stream: StreamRef) -> [u8; 8] {
+        let name = stream_name(stream);
+        let mut all = Vec::with_capacity(128 + self.state.len());
+        for part in [
+            name.as_str().as_bytes(),
+            &self.folds.to_be_bytes(),
+            &self.version.to_be_bytes(),
+            &self.record,
+            self.state.as_bytes(),
+        ] {
+            all.extend_from_slice(&(part.len() as u64).to_be_bytes());
+            all.extend_from_slice(part);
+        }
+        let mut check = [0; 8];
+        check.copy_from_slice(&Digest::of(&all).0[..8]);
+        check
+    }
+
+    /// The state; none where it is not what was written.
     fn state(&self, stream: StreamRef) -> Option<AnyState> {
+        if self.check != self.check(stream) {
+            return None;
+        }
         let mut reader = serde_json::Deserializer::from_str(&self.state);
-        AnyState::deserialize(stream.kind, &mut reader).ok()
+        let state = AnyState::deserialize(stream.kind, &mut reader).ok()?;
+        reader.end().ok().map(|()| state)
     }
 }
 
@@ -95,7 +128,7 @@ async fn fold_long(
     // Most streams are short, and end on this page.
     let first = Query::stream(stream_name(stream), Version(1)).limit(long);
     let first = log.read(first).await?;
-    let mut loaded = begin(stream);
+    let mut loaded = Loaded::absent(stream.kind);
     if first.next.is_none() {
         for record in &first.records {
             evolve(&mut loaded, record, &annals_wire::decode(record)?.event);
@@ -115,13 +148,6 @@ async fn fold_long(
         tracing::debug!(%error, "no snapshot of a state is kept");
     }
     Ok(loaded)
-}
-
-fn begin(stream: StreamRef) -> Loaded {
-    Loaded {
-        version: 0,
-        state: AnyState::new(stream.kind),
-    }
 }
 
 fn evolve(loaded: &mut Loaded, record: &Record, event: &AnyEvent) {
@@ -197,9 +223,10 @@ async fn keep(
     let Some((position, record)) = tail.last else {
         return Ok(());
     };
-    let snapshot = Snapshot::of(loaded, record);
+    let most = LARGEST.min(tail.bytes / OUTGROWS);
+    let snapshot = Snapshot::of(stream, loaded, record);
     let row = snapshot.and_then(|snapshot| encode_row(&snapshot).ok());
-    let Some(row) = row.filter(|row| row.len().saturating_mul(OUTGROWS) <= tail.bytes) else {
+    let Some(row) = row.filter(|row| row.len() <= most) else {
         return Ok(());
     };
     let key = Bytes::from(stream_name(stream).as_str().to_owned());
@@ -313,16 +340,28 @@ async fn verify_row(
         report.find(name, "no stream has such a name".to_owned());
         return Ok(());
     };
-    let (mut loaded, mut last) = (begin(stream), None);
-    each_event(log, stream, 1, |record, event| {
+    let (mut loaded, mut last) = (Loaded::absent(stream.kind), None);
+    let folded = each_event(log, stream, 1, |record, event| {
         evolve(&mut loaded, record, event);
         last = Some(record.clone());
         match loaded.version < snapshot.version {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }
-    })
-    .await?;
+    });
+    match folded.await {
+        Ok(()) => (),
+        // A damage of the log is for others to name by its place; what they found must not get lost here.
+        Err(LoadError::Read(ReadError::Corrupt { reason })) => {
+            report.find(name, format!("the log cannot be read: {reason}"));
+            return Ok(());
+        }
+        Err(LoadError::Decode(error)) => {
+            report.find(name, format!("the log cannot be read: {error}"));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    }
     let record = last.map(|record| leaf(record.header_bytes()));
     // What was written may be right, and be read as something else.
     let read = snapshot.state(stream).map(|state| format!("{state:?}"));

@@ -3,61 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use annals::domain::run::{CreateRun, FailRun, RecordToolInvocation, StartPatching, ToolStatus};
-use annals::domain::task::CreateTask;
-use annals::domain::{
-    ActorRef, AnyState, Command, Origin, RunId, STATES_VERSION, StreamKind, StreamRef, TaskId,
-};
-use annals::{Annals, OpenOptions, Request};
+use annals::domain::run::{FailRun, ToolStatus};
+use annals::domain::{AnyState, Origin, STATES_VERSION, StreamKind, StreamRef};
+use annals::{Annals, OpenOptions};
 use annals_event_log::Digest;
 use annals_testkit::generators::objects;
 use futures::executor::block_on;
-use uuid::Uuid;
+use rocksdb::IteratorMode;
+
+use crate::support::{call, raw, request, run_with_calls};
 
 /// The read model that has the snapshots.
 const MODEL: &str = "states";
 /// More calls than a stream may have that is folded from its beginning.
 const CALLS: usize = 900;
-
-fn request(command: impl Into<Command>) -> Request {
-    Request::new(ActorRef::agent("coder"), command)
-}
-
-fn call(run: RunId) -> Request {
-    request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        result_summary: None,
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: None,
-    })
-}
-
-/// Begins a run with many calls.
-fn long_run(annals: &Annals) -> RunId {
-    let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
-    let create_task = CreateTask {
-        id: Some(task),
-        ..CreateTask::new("a long one")
-    };
-    let create_run = CreateRun {
-        id: Some(run),
-        ..CreateRun::new(task)
-    };
-    let mut all = vec![
-        request(create_task),
-        request(create_run),
-        request(StartPatching { run }),
-    ];
-    all.extend((0..CALLS).map(|_| call(run)));
-    block_on(annals.execute_batch(None, all)).unwrap();
-    run
-}
 
 fn snapshots(annals: &Annals) -> usize {
     block_on(annals.log().scan(MODEL, &[], None, 100))
@@ -73,12 +32,12 @@ fn a_process_that_begins_takes_a_long_run_from_a_snapshot() {
     let close = |annals: Annals| block_on(annals.close());
 
     let annals = open();
-    let run = long_run(&annals);
+    let run = run_with_calls(&annals, CALLS);
     assert_eq!(snapshots(&annals), 0, "who wrote it has it in memory");
     close(annals);
 
     let annals = open();
-    block_on(annals.execute(call(run))).unwrap();
+    block_on(annals.execute(call(run, ToolStatus::Ok))).unwrap();
     assert_eq!(snapshots(&annals), 1, "the run's; its task is short");
     close(annals);
 
@@ -100,7 +59,7 @@ fn a_process_that_begins_takes_a_long_run_from_a_snapshot() {
     block_on(annals.execute(request(fail))).unwrap();
     close(annals);
     let annals = open();
-    let refused = block_on(annals.execute(call(run)));
+    let refused = block_on(annals.execute(call(run, ToolStatus::Ok)));
     assert!(refused.is_err(), "what came behind the snapshot counts");
     close(annals);
 }
@@ -171,8 +130,54 @@ fn the_version_of_the_folds_changes_with_them() {
     let digest = Digest::of(&all).to_string();
     assert_eq!(
         digest, DIGEST,
-        "version {STATES_VERSION}: a state, its serialized form, a fold or the generated commands changed. If \
-         snapshots that were kept before would not be folded alike today, raise STATES_VERSION; then put the new \
-         digest here"
+        "version {STATES_VERSION}: a state, its serialized form, a fold or the generated commands changed. Raise \
+         STATES_VERSION, unless it was the commands alone; then put the new digest here"
     );
+}
+
+/// The newest shapes of events at [`STATES_VERSION`], as the change log names them.
+const SHAPES: &str = "234ae8e0ba4015a1";
+
+/// A program that does not know an event must not take a state in which it is; nor may it take one in which an
+/// older event is read in another way.
+#[test]
+fn the_version_of_the_folds_changes_with_the_shapes_of_events() {
+    let (_, shapes) = include_str!("../../../CHANGELOG.md")
+        .split_once("### Shapes")
+        .unwrap();
+    let (_, newest) = shapes.split_once("(shapes `").unwrap();
+    assert!(
+        newest.starts_with(SHAPES),
+        "version {STATES_VERSION}: events have new shapes. Raise STATES_VERSION, then put their digest here"
+    );
+}
+
+/// What is damaged in the log is a finding here, and not the end of what `annals verify` found before.
+#[test]
+fn a_damaged_record_in_a_long_stream_is_a_finding() {
+    let home = tempfile::tempdir().unwrap();
+    let url = home.path().join("log").display().to_string();
+    let annals = block_on(Annals::open(&url)).unwrap();
+    let run = run_with_calls(&annals, CALLS);
+    block_on(annals.close());
+    let annals = block_on(Annals::open(&url)).unwrap();
+    block_on(annals.execute(call(run, ToolStatus::Ok))).unwrap();
+    assert_eq!(snapshots(&annals), 1);
+    block_on(annals.close());
+    let db = raw(&url);
+    let records = db.cf_handle("records").unwrap();
+    let (key, mut chunk) = db
+        .iterator_cf(records, IteratorMode::Start)
+        .nth(3)
+        .unwrap()
+        .unwrap();
+    chunk[0] = 9;
+    db.put_cf(records, key, chunk).unwrap();
+    drop(db);
+    let reader = OpenOptions::new().read_only(true).open(&url).unwrap();
+    let report = block_on(reader.verify_states()).unwrap();
+    assert_eq!((report.compared, report.total_findings), (1, 1));
+    let said = report.findings[0].to_string();
+    assert!(said.contains("the log cannot be read"), "{said}");
+    block_on(reader.close());
 }

@@ -142,6 +142,11 @@ fn a_snapshot_is_taken_only_where_it_is_of_this_history_and_of_these_folds() {
     assert!(!taken(&with(|it| it.version = 0)));
     assert!(!taken(&with(|it| it.record[31] ^= 1)));
     assert!(!taken(&with(|it| it.state.truncate(3))));
+    // Another state that can be read, and what stands behind one.
+    let other = |it: &mut Snapshot| it.state = it.state.replace("41", "40").replace("40", "39");
+    assert!(!taken(&with(other)));
+    assert!(!taken(&with(|it| it.state.push_str(" {}"))));
+    assert!(!taken(&with(|it| it.check[7] ^= 1)));
     let checkpoint = block_on(log.checkpoint(MODEL)).unwrap();
     let row = (key.clone(), Some(Bytes::from_static(b"no row")));
     block_on(log.commit(MODEL, checkpoint, vec![row], checkpoint.position)).unwrap();
@@ -178,6 +183,48 @@ fn whatever_is_wrong_with_a_snapshot_is_found() {
     assert_eq!(elsewhere, "it was made from another record");
     let name = Bytes::from_static(b"nothing");
     assert_eq!(found(&name, &right).2, "no stream has such a name");
+}
+
+/// What is read again is bounded; a row that could not be read would be written in vain each time.
+#[test]
+fn a_state_that_is_too_large_has_no_snapshot() {
+    let (annals, ..) = with_a_row();
+    block_on(annals.log().drop_model(MODEL)).unwrap();
+    let stream = StreamRef {
+        kind: annals_domain::StreamKind::Intent,
+        id: Uuid::from_u128(9),
+    };
+    let log = annals.log().as_ref();
+    let keeps = |tasks: u128| {
+        let mut loaded = Loaded {
+            version: 1,
+            ..Loaded::absent(stream.kind)
+        };
+        for task in 0..tasks {
+            let task = annals_domain::TaskId(Uuid::from_u128(task));
+            let added = annals_domain::intent::TaskAdded { task };
+            let origin = Origin {
+                at: annals_domain::Timestamp::EPOCH,
+                kind: "agent",
+                id: "coder",
+            };
+            loaded
+                .state
+                .evolve(&AnyEvent::Intent(added.into()), &origin);
+        }
+        let tail = Tail {
+            events: 1,
+            bytes: usize::MAX,
+            last: Some((Position(1), Digest([1; 32]))),
+        };
+        let checkpoint = block_on(log.checkpoint(MODEL)).unwrap();
+        block_on(keep(log, stream, checkpoint, &loaded, &tail)).unwrap();
+        let kept = rows(&annals).pop();
+        block_on(annals.log().drop_model(MODEL)).unwrap();
+        kept.map(|(_, row)| current(&row).is_some())
+    };
+    assert_eq!(keeps(10_000), Some(true));
+    assert_eq!(keeps(40_000), None);
 }
 
 #[test]
