@@ -11,10 +11,15 @@ two tables is a mistake in one of them.
 
 import json
 import posixpath
+import re
 import sys
 from collections import Counter
 
-NO_PROMPTS = ("<command-", "<local-command-", "[Request interrupted")
+NO_PROMPTS = ("<command-", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
+              "<task-notification>", "[Request interrupted")
+# What the program tells beside a prompt, before or behind it.
+BEFORE = re.compile(r"\A\s*<(ide_[a-z_]*|system-reminder)>.*?</\1>", re.S)
+BEHIND = re.compile(r"(?:\A|\n)<(ide_[a-z_]*|system-reminder)>(?:(?!</?\1>).)*</\1>\s*\Z", re.S)
 TOKENS = {
     "input_tokens": "uncached input",
     "cache_read_input_tokens": "cache read",
@@ -35,7 +40,13 @@ def is_prompt(line):
     if any(block.get("type") == "tool_result" for block in blocks(line)):
         return False
     text = "\n".join(b.get("text") or "" for b in blocks(line) if b.get("type") == "text")
-    return bool(text.strip()) and not text.lstrip().startswith(NO_PROMPTS)
+    while BEFORE.search(text):
+        text = BEFORE.sub("", text)
+    if text.lstrip().startswith(NO_PROMPTS):
+        return False
+    while BEHIND.search(text):
+        text = BEHIND.sub("", text)
+    return bool(text.strip())
 
 
 def relative(path, cwd):

@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 
 use annals::projections::{Relation, TaskView};
 use annals::{BatchOutcome, ExecuteError, Request, ViewError};
-use annals_domain::{FrameId, IntentId, Timestamp};
-use annals_event_log::{AppendError, Appended as Batch, BatchStatus};
+use annals_domain::{FrameId, IntentId, StreamKind, StreamRef, Timestamp};
+use annals_event_log::{AppendError, Appended as Batch, BatchStatus, Version};
+use annals_wire::stream_name;
 use uuid::Uuid;
 
 use super::error::ClaudeImportError;
-use super::ids::ToolIds;
+use super::ids::{ChainIds, ToolIds};
 use super::importer::Importer;
 use super::map::{self, Beginning, By};
 use super::remark::Remark;
@@ -147,6 +148,7 @@ impl Importer<'_> {
     ) -> Result<Recorded, ClaudeImportError> {
         if let Some(batch) = self.known(unit.key).await? {
             self.again(&unit, batch).await?;
+            self.has_work(session, chain, batch).await?;
             return Ok(Recorded::Before);
         }
         self.open_for(session, chain, &unit).await?;
@@ -163,8 +165,21 @@ impl Importer<'_> {
             .await
     }
 
+    /// Takes note of work that the log has: what stands behind it in the recording does not wait for a chain
+    /// that began before it.
+    pub(super) async fn has_work(&mut self, session: &str, chain: &str, work: Batch) -> Done {
+        for name in [MAIN, chain] {
+            let own = self.session(session).chain(name);
+            let (is_ready, begun) = (own.is_ready, own.ids.batch);
+            if !is_ready && let Some(begun) = self.known(begun).await? {
+                self.session(session).chain(name).is_ready = begun.first < work.first;
+            }
+        }
+        Ok(())
+    }
+
     /// Lets a chain begin, and its session before, and records its first model.
-    async fn open(
+    pub(super) async fn open(
         &mut self,
         session: &str,
         chain: &str,
@@ -201,8 +216,8 @@ impl Importer<'_> {
             return self.again(&unit, batch).await;
         }
         let own = self.session(session).chain(chain);
-        let (is_ready, batch) = (own.is_ready, own.ids.batch);
-        if is_ready || self.is_known(batch).await? {
+        let (is_ready, ids) = (own.is_ready, own.ids);
+        if is_ready || self.has_frames(&ids).await? {
             self.session(session).chain(chain).is_ready = true;
             self.release(session, chain).await?;
             return self.new_unit(unit).await.map(|_| ());
@@ -215,6 +230,22 @@ impl Importer<'_> {
             self.left_out("context without work", &unit.load, unit.line);
         }
         Ok(())
+    }
+
+    /// Whether the log has a chain with frames. Without any, its beginning may be all that an import could record
+    /// before it was interrupted, and what is held comes behind the work that it began with.
+    async fn has_frames(&self, ids: &ChainIds) -> Result<bool, ClaudeImportError> {
+        /// The version of a pipeline that was only created.
+        const CREATED: Version = Version(1);
+        if !self.is_known(ids.batch).await? {
+            return Ok(false);
+        }
+        let pipeline = StreamRef {
+            kind: StreamKind::Pipeline,
+            id: ids.pipeline.0,
+        };
+        let head = self.annals.log().head(&stream_name(pipeline)).await?;
+        Ok(head > CREATED)
     }
 
     /// Records what was held until the chain began.

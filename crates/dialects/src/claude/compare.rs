@@ -25,6 +25,7 @@ use super::importer::Importer;
 use super::map;
 use super::tool;
 use super::unit::Unit;
+use super::written;
 use crate::secrets::MARKER;
 
 /// What a recording says that a log has an event of.
@@ -137,7 +138,7 @@ impl Importer<'_> {
     async fn holds_in(&self, claim: &Claim<'_>, entry: &Entry) -> Result<bool, ClaudeImportError> {
         Ok(match (claim, &entry.event) {
             (Claim::Prompt(prompt), AnyEvent::Intent(intent::Event::Submitted(event))) => {
-                is_same(prompt, &entry.text(event.prompt))
+                same_prompt(prompt, &entry.text(event.prompt))
             }
             (
                 Claim::Frame { summary, content },
@@ -187,6 +188,14 @@ enum Logged {
 /// Whether a text is the one that the log has, as far as that has it still.
 fn is_same(text: &str, logged: &Text) -> bool {
     logged.as_str().is_none_or(|logged| fits(text, logged))
+}
+
+/// Older versions recorded all of the text as the prompt.
+fn same_prompt(prompt: &str, logged: &Text) -> bool {
+    let same = |logged: &str| fits(prompt, logged);
+    logged
+        .as_str()
+        .is_none_or(|logged| same(logged) || written::asked(logged).is_some_and(same))
 }
 
 fn same_frame(

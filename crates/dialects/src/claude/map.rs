@@ -13,7 +13,7 @@
 //! | a message's tokens | record_usage | |
 //! | the first model of a run | record_provenance | |
 //! | a compaction and its summary | | `checkpoint` |
-//! | what the program says or adds | | `system_state` |
+//! | what the program says or adds, also in a user's line (`written.rs`) | | `system_state` |
 //! | a part of another type | | by that type's name |
 //!
 //! A frame's summary is the beginning of the text. Its content is the result, or

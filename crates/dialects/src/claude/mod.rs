@@ -51,6 +51,7 @@ mod tool;
 mod unit;
 mod usage;
 mod uses;
+mod written;
 
 use std::path::Path;
 use std::sync::Arc;

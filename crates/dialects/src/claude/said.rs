@@ -13,9 +13,7 @@ use super::session::MAIN;
 use super::spoken::{Spoken, count_block};
 use super::tool;
 use super::unit::Unit;
-
-/// Texts that a person did not write as prompts.
-const NO_PROMPTS: [&str; 3] = ["<command-", "<local-command-", "[Request interrupted"];
+use super::written;
 
 impl Importer<'_> {
     pub(super) async fn user(&mut self, mut spoken: Spoken<'_>) -> Done {
@@ -61,9 +59,8 @@ impl Importer<'_> {
             spoken.load.remarks.push(Remark::TextCut);
             spoken.load.fields.lost("message.content (beyond 1 MiB)", 1);
         }
-        let is_command = NO_PROMPTS
-            .iter()
-            .any(|start| text.trim_start().starts_with(start));
+        // As far as it is kept, so that it is the same of what older versions recorded.
+        let asked = written::asked(map::bounded(text));
         let session = self.session(&spoken.session);
         let chain = session.chain(&spoken.chain);
         let begins = chain.is_side() && chain.title.is_none();
@@ -74,10 +71,12 @@ impl Importer<'_> {
             FrameKind::Checkpoint
         } else if begins {
             FrameKind::IntentAnalysis
-        } else if talk.is_sidechain() || talk.is_meta() || answers || is_command {
-            FrameKind::SystemState
+        } else if let Some(asked) = asked
+            && !(talk.is_sidechain() || talk.is_meta() || answers)
+        {
+            return self.prompt(spoken, text, asked).await;
         } else {
-            return self.prompt(spoken, text).await;
+            FrameKind::SystemState
         };
         let actor = if begins { map::agent() } else { map::program() };
         let unit = spoken.text_frame(kind, text, actor, 0);
@@ -87,7 +86,8 @@ impl Importer<'_> {
         }
     }
 
-    pub(super) async fn prompt(&mut self, spoken: &mut Spoken<'_>, text: &str) -> Done {
+    /// Records a prompt: what was asked as an intent, and all of the text as a frame.
+    async fn prompt(&mut self, spoken: &mut Spoken<'_>, text: &str, asked: &str) -> Done {
         let line = spoken.talk.name();
         let intent = ids::intent(line);
         let refines = self.refined(&spoken.session, intent).await?;
@@ -98,12 +98,12 @@ impl Importer<'_> {
         let chain = session.chain(MAIN);
         chain
             .title
-            .get_or_insert_with(|| map::bounded(text).to_owned());
+            .get_or_insert_with(|| map::bounded(asked).to_owned());
         let mut load = spoken.load.take();
         load.fields.inferred("intent.content (the prompt)");
         load.fields
             .inferred("actor (one person, one agent, one program)");
-        let requests = map::prompt(intent, refines, text, &spoken.session, line, spoken.at);
+        let requests = map::prompt(intent, refines, asked, &spoken.session, line, spoken.at);
         let unit = Unit {
             key: ids::prompt_batch(line),
             name: line.to_owned(),
@@ -203,6 +203,8 @@ impl Importer<'_> {
         for (index, block) in talk.blocks.iter().enumerate() {
             self.part(&mut spoken, block, index, false).await?;
         }
+        self.open_with_tokens(&spoken.session, &spoken.chain, message.id)
+            .await?;
         self.leftover(spoken, "assistant");
         Ok(())
     }

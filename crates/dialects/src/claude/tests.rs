@@ -183,3 +183,36 @@ fn of_what_is_read_ahead_little_is_held() {
     }
     assert!(parts > 20, "{parts}");
 }
+
+/// Versions before this one recorded all of a text as the prompt, with what the editor told beside it.
+#[test]
+fn a_prompt_that_was_recorded_with_what_stood_beside_it_is_known() {
+    let beside = "<ide_opened_file>a.rs</ide_opened_file>\nFix it";
+    let long = format!(
+        "<ide_opened_file>a.rs</ide_opened_file>\n{}",
+        "x".repeat(1 << 21)
+    );
+    for (logged, said, is_known) in [
+        (beside, beside, true),
+        ("Fix it", beside, true),
+        ("Fix that", beside, false),
+        (long.as_str(), long.as_str(), true),
+    ] {
+        let annals = Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(7))));
+        let requests = map::prompt(intent_id("l"), None, logged, "s", "l", Timestamp::EPOCH);
+        let key = ids::prompt_batch("l");
+        block_on(annals.execute_batch(Some(key), requests)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let line = json!({
+            "type": "user", "uuid": "l", "sessionId": "s", "message": { "content": said },
+        });
+        fs::write(folder.path().join("s.jsonl"), line.to_string()).unwrap();
+        let options = ClaudeOptions::default();
+        let report = block_on(import(&annals, folder.path(), &options, &mut |_| {})).unwrap();
+        assert_eq!(report.broken.is_empty(), is_known, "{report}");
+        let page = block_on(annals.log().read(Query::all(Position(1)))).unwrap();
+        let records = page.records.iter();
+        let prompts = records.filter(|record| record.event_type() == "intent.submitted");
+        assert_eq!(prompts.count(), 1);
+    }
+}

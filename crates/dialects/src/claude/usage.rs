@@ -75,6 +75,31 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Lets a chain begin with a message's tokens, if nothing else of its line did. They are recorded when
+    /// another message or the file ends; where they begin something must not depend on that.
+    pub(super) async fn open_with_tokens(
+        &mut self,
+        session: &str,
+        name: &str,
+        message: &str,
+    ) -> Result<(), ClaudeImportError> {
+        let chain = self.session(session).chain(name);
+        if chain.is_ready && chain.has_provenance {
+            return Ok(());
+        }
+        let open = chain.usage.as_ref().filter(|open| open.message == message);
+        let Some((open, last)) = open.and_then(|open| Some((open, open.totals.last()?))) else {
+            return Ok(());
+        };
+        let key = ids::usage_batch(message, &last.tokens);
+        let (model, at, line) = (open.model.clone(), open.at, open.line);
+        if let Some(batch) = self.known(key).await? {
+            return self.has_work(session, name, batch).await;
+        }
+        self.open(session, name, model.as_deref(), at, line).await?;
+        self.release(session, name).await
+    }
+
     /// Drops the oldest total of a message; but one that an import has recorded
     /// is what the difference is to, so the one after it goes instead.
     async fn forget_total(

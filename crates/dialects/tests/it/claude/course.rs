@@ -66,6 +66,10 @@ fn what_is_no_prompt_makes_no_intent() {
         .user(json!("<command-message>init</command-message>"))
         .user(json!("<local-command-stdout>x</local-command-stdout>"))
         .user(json!("[Request interrupted by user for tool use]"))
+        .user(json!("<bash-input>ls</bash-input>"))
+        .user(json!("<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>"))
+        .user(json!("<task-notification>\n</task-notification>\nRead it"))
+        .user(json!("<ide_opened_file>x.rs</ide_opened_file>"))
         .user(json!("a caveat")).with(json!({ "isMeta": true }))
         .user(json!("a summary")).with(json!({ "isCompactSummary": true }))
         .user(json!("  \n"))
@@ -75,7 +79,7 @@ fn what_is_no_prompt_makes_no_intent() {
     let log = Log::of(&recording);
     assert_eq!(log.count("intent.submitted"), 1);
     assert_eq!(
-        log.get::<IntentView>(intent_id("s-8")).prompt.as_str(),
+        log.get::<IntentView>(intent_id("s-12")).prompt.as_str(),
         Some("The only prompt")
     );
     // The others are context all the same, once the session has begun.
@@ -84,12 +88,31 @@ fn what_is_no_prompt_makes_no_intent() {
         "system_state: <command-message>init</command-message>",
         "system_state: <local-command-stdout>x</local-command-stdout>",
         "system_state: [Request interrupted by user for tool use]",
+        "system_state: <bash-input>ls</bash-input>",
+        "system_state: <bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>",
+        "system_state: <task-notification>\n</task-notification>\nRead it",
+        "system_state: <ide_opened_file>x.rs</ide_opened_file>",
         "system_state: a caveat",
         "checkpoint: a summary",
         "tool_call: ",
         "system_state: beside a result",
     ];
     assert_eq!(log.frames(), frames);
+}
+
+/// An editor tells beside a prompt what is open in it. The model saw both; a person asked for one of them.
+#[test]
+fn what_an_editor_tells_beside_a_prompt_is_not_asked() {
+    let mut recording = Recording::of("s");
+    let beside = "<ide_opened_file>x.rs</ide_opened_file>";
+    recording
+        .user(json!([{ "type": "text", "text": beside }, { "type": "text", "text": "Fix it" }]));
+    let log = Log::of(&recording);
+    let prompt = log.get::<IntentView>(intent_id("s-0")).prompt;
+    assert_eq!(prompt.as_str(), Some("Fix it"));
+    let task: TaskView = log.get(ChainIds::of_session("s").task);
+    assert_eq!(task.title.as_str(), Some("Fix it"));
+    assert_eq!(log.frames(), [format!("intent_analysis: {beside}\nFix it")]);
 }
 
 #[test]

@@ -61,6 +61,55 @@ fn cut_at_any_line_it_is_the_same() {
     }
 }
 
+/// Cut at a line, killed while that is imported, and then imported as a whole.
+fn check_kills(recording: &Recording, cut: usize, kills: impl IntoIterator<Item = usize>) {
+    let once = Log::of(recording);
+    let mut grown = Log::empty();
+    grown.grow(recording, cut);
+    for batches in kills {
+        let mut killed = grown.killed_after(batches);
+        killed.grow(recording, recording.lines.len());
+        let place = format!("{batches} batches of {cut} lines");
+        assert_eq!(happened(&killed), happened(&once), "{place}");
+        assert_eq!(killed.tokens(), once.tokens(), "{place}");
+    }
+}
+
+#[test]
+fn killed_between_any_two_batches_it_is_the_same() {
+    let story = story();
+    let lines = story.lines.len();
+    check_kills(&story, lines, 0..Log::of(&story).batches());
+}
+
+/// What is context alone waits for the session's first work. A kill between that work's two batches, the
+/// session's beginning and the frame, must not let it come first.
+#[test]
+fn what_is_held_comes_behind_the_work_that_it_waited_for_after_a_kill_too() {
+    let mut recording = Recording::of("s");
+    recording
+        .raw(json!({ "type": "summary", "summary": "What was before", "leafUuid": "leaf" }))
+        .user(json!("Do it"))
+        .text("m1", "Done.");
+    let once = Log::of(&recording);
+    assert_eq!(once.frames()[0], "intent_analysis: Do it");
+    check_kills(&recording, recording.lines.len(), 0..once.batches());
+}
+
+/// Tokens are recorded when a file ends. A message that has nothing else must not begin anything there.
+#[test]
+fn a_message_of_tokens_alone_begins_what_it_begins_at_its_line() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Do it"))
+        .text("m1", " \n")
+        .user(json!("Go on"))
+        .text("m2", "Done.");
+    for cut in 0..=recording.lines.len() {
+        check_cuts(&recording, &[cut]);
+    }
+}
+
 #[test]
 fn a_half_written_last_line_is_read_when_it_is_whole() {
     let story = story();
@@ -83,6 +132,8 @@ enum Step {
     Prompt,
     Command,
     Text(u8, u64),
+    Blank(u8, u64),
+    Summary(u8),
     Call(u8, u8, u64),
     Result(u8),
     Side(u8),
@@ -97,6 +148,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Prompt),
         1 => Just(Step::Command),
         3 => (0..6u8, 0..9u64).prop_map(|(m, n)| Step::Text(m, n)),
+        1 => (0..6u8, 0..9u64).prop_map(|(m, n)| Step::Blank(m, n)),
+        1 => any::<u8>().prop_map(Step::Summary),
         4 => (0..6u8, 0..8u8, 0..9u64).prop_map(|(m, t, n)| Step::Call(m, t, n)),
         4 => (0..8u8).prop_map(Step::Result),
         1 => (0..2u8).prop_map(Step::Side),
@@ -124,6 +177,14 @@ fn recording(steps: &[Step]) -> Recording {
             Step::Text(message, more) => {
                 let part = json!({ "type": "text", "text": "t" });
                 says(&mut recording, of_chain("m", message), *more, part);
+            }
+            Step::Blank(message, more) => {
+                let part = json!({ "type": "text", "text": " \n" });
+                says(&mut recording, of_chain("m", message), *more, part);
+            }
+            Step::Summary(leaf) => {
+                let leaf = format!("leaf-{leaf}");
+                recording.raw(json!({ "type": "summary", "summary": leaf, "leafUuid": leaf }));
             }
             Step::Call(message, call, more) => {
                 let tool = ["Bash", "Edit", "Read"][usize::from(call % 3)];
@@ -180,6 +241,16 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(recording.lines.len() + 1)).collect();
         cuts.sort_unstable();
         check_cuts(&recording, &cuts);
+    }
+
+    #[test]
+    fn random_sessions_killed_anywhere_are_the_same(
+        steps in prop::collection::vec(step(), 1..30),
+        cut in any::<prop::sample::Index>(),
+        kills in prop::collection::vec(0..60_usize, 1..4),
+    ) {
+        let recording = recording(&steps);
+        check_kills(&recording, cut.index(recording.lines.len() + 1), kills);
     }
 }
 

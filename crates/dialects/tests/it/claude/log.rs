@@ -11,7 +11,8 @@ use annals_domain::pipeline::Event as PipelineEvent;
 use annals_domain::run::Event as RunEvent;
 use annals_domain::{AnyEvent, Slot};
 use annals_event_log::memory::MemoryLog;
-use annals_event_log::{IdSecret, Position, Query};
+use annals_event_log::store_support::referenced_blobs;
+use annals_event_log::{Blob, IdSecret, Position, Query};
 use futures::executor::block_on;
 use serde_json::Value;
 use uuid::Uuid;
@@ -33,6 +34,34 @@ impl Log {
             annals: Annals::over(Arc::new(log)),
             report: ImportReport::default(),
         }
+    }
+
+    /// The log as it was when it had so many batches: what a kill between two of them leaves.
+    pub(crate) fn killed_after(&self, batches: usize) -> Log {
+        let query = Query::all(Position(1)).limit(100_000);
+        let all = block_on(self.annals.log().read(query)).unwrap();
+        assert_eq!(all.next, None);
+        let mut records = all.records;
+        let ends = records.chunk_by(|a, b| a.batch_id() == b.batch_id());
+        let kept: usize = ends.take(batches).map(<[_]>::len).sum();
+        records.truncate(kept);
+        let killed = Log::empty();
+        if records.is_empty() {
+            return killed;
+        }
+        let blobs = referenced_blobs(&records)
+            .into_iter()
+            .map(|digest| Blob::new(block_on(self.annals.log().blob(digest)).unwrap().unwrap()));
+        let blobs = blobs.collect();
+        block_on(killed.annals.log().append_records(records, blobs)).unwrap();
+        killed
+    }
+
+    /// How many batches there are.
+    pub(crate) fn batches(&self) -> usize {
+        let mut ids: Vec<Uuid> = self.entries().iter().map(|it| it.batch_id).collect();
+        ids.dedup();
+        ids.len()
     }
 
     /// A log of one recording, imported at once.
