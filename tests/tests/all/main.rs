@@ -8,6 +8,7 @@
     reason = "a failed expectation is a failed test"
 )]
 
+mod altered;
 mod creation;
 mod disk;
 mod disk_full;

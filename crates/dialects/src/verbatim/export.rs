@@ -116,6 +116,12 @@ impl Export<'_> {
             None => record,
             Some(missing) => self.without(&record, missing).await?,
         };
+        // An import would refuse it, perhaps long after the log is gone.
+        if record.verify().is_err() {
+            let position = record.position();
+            let reason = format!("the payload of record {position} is not what its header says");
+            return Err(ReadError::Corrupt { reason }.into());
+        }
         self.line(&Line::Record(Object(line(&record))))?;
         self.records += 1;
         Ok(())

@@ -21,7 +21,8 @@ const FIRST_BYTES: usize = 64 * 1024;
 /// Records, bytes of records and bytes of blobs from which on a part is handed over.
 const PART_RECORDS: usize = 1_000;
 const PART_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of records, and again of blobs, of a part: one append takes twice as much.
+/// Bytes of records, and again of blobs, of a part with several batches. One batch may have twice as much, which
+/// is what an append takes: at worst some hundred MiB are in memory.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Parts that are read ahead.
 const READY: usize = 1;
@@ -40,6 +41,22 @@ pub(super) struct Part {
     pub(super) blobs: HashMap<Digest, Blob>,
     record_bytes: usize,
     blob_bytes: usize,
+}
+
+impl Part {
+    /// Whether one append would take it with one record more, of so many bytes and with so many bytes of content.
+    fn has_room_for(&self, record: usize, content: usize) -> bool {
+        self.records.len() < limits::BATCH_EVENTS
+            && self.record_bytes + record <= limits::BATCH_BYTES
+            && self.blob_bytes + content <= limits::BATCH_BYTES
+    }
+
+    fn add(&mut self, batch: Part) {
+        self.records.extend(batch.records);
+        self.blobs.extend(batch.blobs);
+        self.record_bytes += batch.record_bytes;
+        self.blob_bytes += batch.blob_bytes;
+    }
 }
 
 /// What the reading side tells.
@@ -108,6 +125,7 @@ impl VerbatimSource {
             next: header.from,
             header: header.clone(),
             part: Part::default(),
+            batch: Part::default(),
             loose: Loose::default(),
             records: 0,
             blobs: 0,
@@ -176,7 +194,10 @@ struct Reading {
     header: VerbatimHeader,
     /// The position that comes next.
     next: u64,
+    /// Whole batches that were not handed over yet.
     part: Part,
+    /// What was read of the batch behind them.
+    batch: Part,
     loose: Loose,
     records: u64,
     blobs: u64,
@@ -209,11 +230,12 @@ impl Reading {
             self.line(count, &bytes, outlet)?;
         }
         if !self.ended {
-            // What was whole so far is copied all the same.
+            // The batches that are whole are copied all the same. Of the last one more may be missing.
             self.hand_over(outlet)?;
             let file = self.file.clone();
             return Err(VerbatimImportError::CutOff { file, lines: count }.into());
         }
+        self.end_batch(outlet)?;
         self.hand_over(outlet)
     }
 
@@ -261,7 +283,7 @@ impl Reading {
             let reason = "there is more content before one record than a log takes at once";
             return Err(self.wrong(number, reason).into());
         }
-        if self.part.blob_bytes + self.loose.bytes > MOST_BYTES {
+        if self.part.blob_bytes + self.batch.blob_bytes + self.loose.bytes > MOST_BYTES {
             self.hand_over(outlet)?;
         }
         Ok(())
@@ -319,21 +341,38 @@ impl Reading {
         })
     }
 
-    /// Puts a record into the part, with the content that it is the first to refer to.
+    /// Puts a record into its batch, with the content that it is the first to refer to.
     fn take(&mut self, record: Record, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
         let length = record.encoded_len();
-        if self.part.record_bytes + length > MOST_BYTES {
-            self.hand_over(outlet)?;
+        let last = self.batch.records.last();
+        let is_next = last.is_some_and(|last| last.batch_id() != record.batch_id());
+        // A batch may refer to blobs of older ones that come with it, and be more than an append takes.
+        if is_next || !self.batch.has_room_for(length, self.loose.bytes) {
+            self.end_batch(outlet)?;
         }
         let mut loose = std::mem::take(&mut self.loose);
         for digest in record.content().iter().filter_map(Content::blob) {
             if let Some(blob) = loose.blobs.remove(&digest) {
-                self.part.blob_bytes += blob.bytes().len();
-                self.part.blobs.insert(digest, blob);
+                self.batch.blob_bytes += blob.bytes().len();
+                self.batch.blobs.insert(digest, blob);
             }
         }
-        self.part.record_bytes += length;
-        self.part.records.push(record);
+        self.batch.record_bytes += length;
+        self.batch.records.push(record);
+        Ok(())
+    }
+
+    /// Takes what was read of a batch for all of it.
+    fn end_batch(&mut self, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
+        let batch = std::mem::take(&mut self.batch);
+        let together = self.part.records.len() + batch.records.len();
+        if together > limits::BATCH_EVENTS
+            || self.part.record_bytes + batch.record_bytes > MOST_BYTES
+            || self.part.blob_bytes + batch.blob_bytes > MOST_BYTES
+        {
+            self.hand_over(outlet)?;
+        }
+        self.part.add(batch);
         let part = &self.part;
         if part.records.len() >= PART_RECORDS || part.record_bytes + part.blob_bytes >= PART_BYTES {
             self.hand_over(outlet)?;

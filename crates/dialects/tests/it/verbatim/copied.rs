@@ -1,5 +1,6 @@
 //! What is copied is the same, whole, in parts, and again.
 
+use annals::Annals;
 use annals::event_log::{Blob, Content, Digest, Position, Record};
 use annals_dialects::verbatim::{self, VerbatimExportError, VerbatimImportError};
 use base64::Engine;
@@ -99,6 +100,45 @@ fn a_long_record_has_only_its_bytes() {
     assert_same(&from, &to);
 }
 
+/// How many of a log's first records are those of batches that are known to be whole, as another one follows.
+fn whole_batches(of: &Annals, first: usize) -> u64 {
+    let mut records = all(of);
+    records.truncate(first);
+    let last = records.pop().map(|record| record.batch_id());
+    let before = records
+        .iter()
+        .rposition(|record| Some(record.batch_id()) != last);
+    before.map_or(0, |at| at as u64 + 1)
+}
+
+/// Half a batch would be taken for the whole one by whoever appends it under its key.
+#[test]
+fn a_batch_is_imported_as_a_whole_or_not_at_all() {
+    let from = empty();
+    grow(&from, 4);
+    append(&from, vec![event("long-1", Vec::new()); 2_500], Vec::new());
+    append(&from, vec![event("last-1", Vec::new())], Vec::new());
+    let batches: Vec<Uuid> = all(&from).iter().map(Record::batch_id).collect();
+    let ends_at = |position: usize| batches.get(position - 1) != batches.get(position);
+    let text = exported(&from, 1);
+    for lines in [2, 5, 9, 10, 11, 12, 13, 14, 1_500, 2_515, 2_516] {
+        let cut: Vec<&str> = text.lines().take(lines).collect();
+        let to = empty();
+        let error = import(&to, &cut.join("\n")).unwrap_err();
+        assert!(
+            matches!(error, VerbatimImportError::CutOff { .. }),
+            "{error}"
+        );
+        let there = to.position().0 as usize;
+        assert!(
+            there == 0 || ends_at(there),
+            "{there} records of {lines} lines"
+        );
+        import(&to, &text).unwrap();
+        assert_same(&from, &to);
+    }
+}
+
 #[test]
 fn an_import_goes_on_where_another_ended() {
     let from = empty();
@@ -117,7 +157,11 @@ fn an_import_goes_on_where_another_ended() {
         }
         let there = to.position().0;
         let records = cut.lines().filter(|line| line.starts_with(RECORD)).count();
-        assert_eq!(there, records as u64, "what was whole is there");
+        assert_eq!(
+            there,
+            whole_batches(&from, records),
+            "what was whole is there"
+        );
         let imported = import(&to, &text).unwrap();
         assert_eq!(
             (imported.known, imported.copied),
@@ -247,6 +291,28 @@ fn a_long_log_is_copied_in_parts() {
     let imported = import(&to, &exported(&from, 1)).unwrap();
     assert_eq!((imported.copied, imported.blobs), (4_509, 9));
     assert_same(&from, &to);
+}
+
+/// Content that was removed elsewhere comes with the first batch that refers to it still: together it may be more
+/// than an append takes.
+#[test]
+fn a_batch_with_more_content_than_an_append_takes_is_copied_in_parts() {
+    let blob = |n: u8| Blob::new(vec![n; 40 * 1024 * 1024]);
+    let naming = |blob: &Blob| {
+        let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
+        let salt = [1; 16];
+        event("own-1", vec![Content::Attachment { salt, digest, size }])
+    };
+    let (one, two) = (blob(1), blob(2));
+    let from = empty();
+    append(&from, vec![naming(&one)], vec![one.clone()]);
+    append(&from, vec![naming(&one), naming(&two)], vec![two.clone()]);
+    let to = empty();
+    let first = vec![redacted(&all(&from)[0])];
+    block_on(to.log().append_records(first, Vec::new())).unwrap();
+    let imported = import(&to, &exported(&from, 2)).unwrap();
+    assert_eq!((imported.copied, imported.blobs), (2, 2));
+    assert_eq!(root(&from), root(&to));
 }
 
 proptest! {
