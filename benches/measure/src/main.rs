@@ -26,7 +26,7 @@ struct Arguments {
     /// A folder on a real disk for the stores' data; a temporary one without it
     #[arg(long)]
     data: Option<PathBuf>,
-    /// How often everything is measured [default: 3; quick: 1]
+    /// How often the main table is measured, and the others once [default: 3; quick: 1]
     #[arg(long)]
     rounds: Option<usize>,
     /// Seconds of each measurement of appends [default: 3; quick: 0.1]

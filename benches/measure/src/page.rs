@@ -106,7 +106,7 @@ fn conditions(results: &Results) -> String {
     table.push(["File system of the data", &machine.file_system]);
     table.push(["Load when it began", &machine.load]);
     let measured = format!(
-        "medians of {} rounds, stores in turns; {} s for each measurement of appends; large logs \
+        "medians of {} rounds (the other tables: of one), stores in turns; {} s for each measurement of appends; large logs \
          of {} events in streams of 1,000",
         settings.rounds, settings.seconds, settings.events
     );

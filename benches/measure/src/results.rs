@@ -45,7 +45,7 @@ pub struct Sample {
 /// How much was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How often everything was measured.
+    /// How often the main table was measured; the others once.
     pub rounds: usize,
     /// Seconds of each measurement of appends.
     pub seconds: f64,
@@ -77,6 +77,18 @@ pub struct Results {
 }
 
 impl Results {
+    /// What was measured in each round by itself.
+    pub fn of_rounds(&self) -> Vec<Results> {
+        let of = |round| {
+            let samples = self.samples.iter().filter(|sample| sample.round == round);
+            Results {
+                samples: samples.cloned().collect(),
+                ..self.clone()
+            }
+        };
+        (0..self.settings.rounds).map(of).collect()
+    }
+
     /// The values of one cell, one for each round.
     pub fn values(
         &self,

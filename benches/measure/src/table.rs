@@ -11,8 +11,9 @@ use crate::workload::Layout;
 /// What stands where nothing was measured.
 const NOTHING: &str = "-";
 
-/// One column for each store, and the ratio of ours to the best peer; only rows and stores of
-/// which something was measured. Empty if nothing was.
+/// One column for each store, the ratio of ours to the best peer, and, where there were several
+/// rounds, that of each of them; only rows and stores of which something was measured. Empty if
+/// nothing was.
 pub fn of_stores(results: &Results, payload_bytes: usize, layout: Layout) -> String {
     let cell = |row: &Row, store: &StoreKind| value(results, row, store, payload_bytes, layout);
     let measured = |store: &&StoreKind| ROWS.iter().any(|row| cell(row, store).is_some());
@@ -25,6 +26,18 @@ pub fn of_stores(results: &Results, payload_bytes: usize, layout: Layout) -> Str
         .head
         .extend(stores.iter().map(|store| store.title.to_owned()));
     table.head.push("ours : best".into());
+    let rounds = results.of_rounds();
+    let of_round = |row: &Row, round| {
+        let own = value(round, row, ours(), payload_bytes, layout);
+        ratio(row, own, best(round, row, payload_bytes, layout))
+    };
+    let had_several = rounds.get(1).is_some_and(|second| {
+        let own = |row| value(second, row, ours(), payload_bytes, layout);
+        ROWS.iter().any(|row| own(row).is_some())
+    });
+    if had_several {
+        table.head.push("each round".into());
+    }
     for row in ROWS {
         let values: Vec<_> = stores.iter().map(|store| cell(row, store)).collect();
         if values.iter().all(Option::is_none) {
@@ -34,6 +47,10 @@ pub fn of_stores(results: &Results, payload_bytes: usize, layout: Layout) -> Str
         line.extend(values.into_iter().map(figure));
         let best = best(results, row, payload_bytes, layout);
         line.push(ratio(row, cell(row, ours()), best));
+        if had_several {
+            let ratios = rounds.iter().map(|round| of_round(row, round));
+            line.push(ratios.collect::<Vec<_>>().join(" "));
+        }
         table.rows.push(line);
     }
     table.markdown()

@@ -91,6 +91,24 @@ fn a_store_is_not_asked_for_what_it_cannot_do() {
 }
 
 #[test]
+fn only_the_main_table_is_measured_in_each_round() {
+    let of_round = |round| {
+        let jobs = jobs(&plan(3, &[300, 100, 2_000], &["tephra", "batch-100"]));
+        let jobs = jobs.into_iter().filter(move |job| job.round == round);
+        let conditions = jobs.map(|job| (job.section.payload_bytes, job.section.layout));
+        let mut conditions: Vec<_> = conditions.collect();
+        conditions.dedup();
+        conditions
+    };
+    let main = (300, Layout::Interleaved);
+    let once = [(100, Layout::Interleaved), (2_000, Layout::Interleaved)];
+    let runs = (300, Layout::Runs);
+    assert_eq!(of_round(0), [main, once[0], once[1], runs]);
+    assert_eq!(of_round(1), [main]);
+    assert_eq!(of_round(2), [main]);
+}
+
+#[test]
 fn a_name_that_is_nothing_is_refused() {
     let check = |name: &str| check_names(&[name.to_owned()]);
     assert!(check("append-64").is_ok());
