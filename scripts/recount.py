@@ -15,8 +15,8 @@ import re
 import sys
 from collections import Counter
 
-NO_PROMPTS = ("<command-", "<local-command-", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
-              "<task-notification>", "[Request interrupted")
+NO_PROMPTS = ("<command-", "<local-command-", "[Request interrupted")
+OF_PROGRAMS = re.compile(r"\A\s*<(bash-input|bash-stdout|bash-stderr|task-notification)>.*</\1>", re.S)
 # What the program tells beside a prompt, before or behind it.
 BEFORE = re.compile(r"\A\s*<(ide_[a-z_]*|system-reminder)>.*?</\1>", re.S)
 BEHIND = re.compile(r"(?:\A|\n)<(ide_[a-z_]*|system-reminder)>(?:(?!</?\1>).)*</\1>\s*\Z", re.S)
@@ -42,7 +42,7 @@ def is_prompt(line):
     text = "\n".join(b.get("text") or "" for b in blocks(line) if b.get("type") == "text")
     while BEFORE.search(text):
         text = BEFORE.sub("", text)
-    if text.lstrip().startswith(NO_PROMPTS):
+    if text.lstrip().startswith(NO_PROMPTS) or OF_PROGRAMS.search(text):
         return False
     while BEHIND.search(text):
         text = BEHIND.sub("", text)

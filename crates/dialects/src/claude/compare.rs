@@ -190,12 +190,16 @@ fn is_same(text: &str, logged: &Text) -> bool {
     logged.as_str().is_none_or(|logged| fits(text, logged))
 }
 
-/// Older versions recorded all of the text as the prompt.
+/// Older versions recorded all of the text as the prompt; where that was cut, what was asked may be gone.
 fn same_prompt(prompt: &str, logged: &Text) -> bool {
     let same = |logged: &str| fits(prompt, logged);
+    let as_before = |logged: &str| {
+        let asked = written::asked(logged);
+        asked.is_some_and(same) || (map::is_cut(logged) && written::begins_beside(logged))
+    };
     logged
         .as_str()
-        .is_none_or(|logged| same(logged) || written::asked(logged).is_some_and(same))
+        .is_none_or(|logged| same(logged) || as_before(logged))
 }
 
 fn same_frame(

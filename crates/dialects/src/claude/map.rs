@@ -101,6 +101,11 @@ pub(super) fn bounded(text: &str) -> &str {
     cut(text, TEXT_LIMIT)
 }
 
+/// Whether a text that is kept may have been longer: it is cut between characters.
+pub(super) fn is_cut(text: &str) -> bool {
+    text.len() + 3 >= TEXT_LIMIT
+}
+
 /// Free JSON as it is stored, unless it is too long to be kept. What has the form of
 /// JSON and cannot be read within a view is kept as a text.
 pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {

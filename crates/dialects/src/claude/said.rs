@@ -59,8 +59,7 @@ impl Importer<'_> {
             spoken.load.remarks.push(Remark::TextCut);
             spoken.load.fields.lost("message.content (beyond 1 MiB)", 1);
         }
-        // As far as it is kept, so that it is the same of what older versions recorded.
-        let asked = written::asked(map::bounded(text));
+        let asked = written::asked(text);
         let session = self.session(&spoken.session);
         let chain = session.chain(&spoken.chain);
         let begins = chain.is_side() && chain.title.is_none();

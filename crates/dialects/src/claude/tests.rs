@@ -192,11 +192,16 @@ fn a_prompt_that_was_recorded_with_what_stood_beside_it_is_known() {
         "<ide_opened_file>a.rs</ide_opened_file>\n{}",
         "x".repeat(1 << 21)
     );
+    let selected = format!(
+        "<ide_selection>{}</ide_selection>\nFix it",
+        "x".repeat(1 << 21)
+    );
     for (logged, said, is_known) in [
         (beside, beside, true),
         ("Fix it", beside, true),
         ("Fix that", beside, false),
         (long.as_str(), long.as_str(), true),
+        (selected.as_str(), selected.as_str(), true),
     ] {
         let annals = Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(7))));
         let requests = map::prompt(intent_id("l"), None, logged, "s", "l", Timestamp::EPOCH);

@@ -2,14 +2,14 @@
 //! which file is open in the editor, that a task in the background has ended.
 
 /// How a text begins of which nothing was asked by a person.
-const BY_PROGRAM: [&str; 7] = [
-    "<command-",
-    "<local-command-",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<task-notification>",
-    "[Request interrupted",
+const BY_PROGRAM: [&str; 3] = ["<command-", "<local-command-", "[Request interrupted"];
+
+/// Elements of which the same is true, where they have an end.
+const ELEMENTS_BY_PROGRAM: [&str; 4] = [
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+    "task-notification",
 ];
 
 /// What a person asked for in a text; nothing where the program wrote all of it. A text without elements of
@@ -17,16 +17,33 @@ const BY_PROGRAM: [&str; 7] = [
 pub(super) fn asked(text: &str) -> Option<&str> {
     let mut asked = text;
     while let Some(behind) = behind_element(asked) {
-        asked = behind.trim_start();
+        asked = behind.trim_start_matches(['\r', '\n']);
     }
-    let begins = |start: &&str| asked.trim_start().starts_with(*start);
-    if BY_PROGRAM.iter().any(begins) {
+    if is_by_program(asked.trim_start()) {
         return None;
     }
     while let Some(before) = before_element(asked) {
         asked = before.trim_end();
     }
     (!asked.trim().is_empty()).then_some(asked)
+}
+
+/// Whether a text begins with what the program puts there, with an end or without one.
+pub(super) fn begins_beside(text: &str) -> bool {
+    let name = text
+        .trim_start()
+        .strip_prefix('<')
+        .and_then(|rest| rest.split_once('>'));
+    name.is_some_and(|(name, _)| end_of(name).is_some())
+}
+
+fn is_by_program(text: &str) -> bool {
+    let element = |name: &&str| {
+        let is_begun = text.starts_with(&format!("<{name}>"));
+        is_begun && text.contains(&format!("</{name}>"))
+    };
+    let begins = |start: &&str| text.starts_with(*start);
+    BY_PROGRAM.iter().any(begins) || ELEMENTS_BY_PROGRAM.iter().any(element)
 }
 
 /// The text behind the element that it begins with.
@@ -108,6 +125,11 @@ mod tests {
                 "Say\n<ide_a>x</ide_a> hello </ide_a>",
             ),
             ("<ide_é>é</ide_é>", "<ide_é>é</ide_é>"),
+            ("<bash-input> is odd, why?", "<bash-input> is odd, why?"),
+            (
+                "<ide_x>a</ide_x>\n    indented\n  code",
+                "    indented\n  code",
+            ),
         ] {
             assert_eq!(asked(text), Some(expected), "{text:?}");
         }

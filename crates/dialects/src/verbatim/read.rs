@@ -344,10 +344,14 @@ impl Reading {
     /// Puts a record into its batch, with the content that it is the first to refer to.
     fn take(&mut self, record: Record, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
         let length = record.encoded_len();
+        let named = record.content();
+        let named = named.iter().filter_map(Content::blob);
+        let content = named.filter_map(|digest| self.loose.blobs.get(&digest));
+        let content = content.map(|blob| blob.bytes().len()).sum();
         let last = self.batch.records.last();
         let is_next = last.is_some_and(|last| last.batch_id() != record.batch_id());
         // A batch may refer to blobs of older ones that come with it, and be more than an append takes.
-        if is_next || !self.batch.has_room_for(length, self.loose.bytes) {
+        if is_next || !self.batch.has_room_for(length, content) {
             self.end_batch(outlet)?;
         }
         let mut loose = std::mem::take(&mut self.loose);

@@ -104,6 +104,17 @@ fn what_is_no_prompt_makes_no_intent() {
 #[test]
 fn what_an_editor_tells_beside_a_prompt_is_not_asked() {
     let mut recording = Recording::of("s");
+    let beside = format!("<ide_selection>{}</ide_selection>", "x".repeat(2 << 20));
+    recording.user(json!(format!("{beside}\nBegin")));
+    let long = Log::of(&recording)
+        .get::<IntentView>(intent_id("s-0"))
+        .prompt;
+    assert_eq!(
+        long.as_str(),
+        Some("Begin"),
+        "what is cut is not what was asked"
+    );
+    let mut recording = Recording::of("s");
     let beside = "<ide_opened_file>x.rs</ide_opened_file>";
     recording
         .user(json!([{ "type": "text", "text": beside }, { "type": "text", "text": "Fix it" }]));
