@@ -9,7 +9,8 @@
 use std::path::Path;
 
 use annals_event_log::store_support::BatchRow;
-use annals_event_log::{Appended, BatchId, Position, ReadError, Record};
+use annals_event_log::tree::{Frontier, leaf};
+use annals_event_log::{Appended, BatchId, Digest, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::{ColumnFamily, WriteBatch};
 
@@ -20,7 +21,7 @@ use crate::open::{self, Purpose, synced};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::rows::{self, Counts};
-use crate::tree::OpenTree;
+use crate::tree::{self, OpenTree};
 use crate::verify::{Records, Runs};
 use crate::{chunk, keys};
 
@@ -64,9 +65,10 @@ pub(crate) fn rebuild(
 ) -> Result<RebuildReport, RebuildError> {
     let (_, db) = open::open_locked(path, options, Purpose::Rebuild)?;
     let file = open::watermark_file(&db)?;
-    let last = check_records(&db, &mut |position| {
+    let (last, frontier) = check_records(&db, &mut |position| {
         progress(RebuildStep::Checking, position)
     })?;
+    check_headers(&db, last, &frontier)?;
     open::check_watermark(path, &file, last)?;
     check_tables(&db)?;
     let columns = db.columns()?;
@@ -126,19 +128,61 @@ fn each_chunk(
     Ok(last)
 }
 
-/// Reads all records before anything is altered; the last one's position.
-fn check_records(db: &Db, progress: &mut dyn FnMut(Position)) -> Result<Position, RebuildError> {
-    each_chunk(db, progress, |_, records| {
+/// Reads all records before anything is altered; the last one's position, and the tree over them.
+fn check_records(
+    db: &Db,
+    progress: &mut dyn FnMut(Position),
+) -> Result<(Position, Frontier), RebuildError> {
+    let mut frontier = Frontier::default();
+    let last = each_chunk(db, progress, |_, records| {
         // What the indexes would be made of must be what was appended.
-        let altered = records.iter().find(|record| record.verify().is_err());
-        match altered.map(Record::position) {
-            Some(at) => {
+        for record in &records {
+            if record.verify().is_err() {
+                let at = record.position();
                 let reason = format!("the record at {at}: its payload is not what its header says");
+                return Err(corrupt(reason).into());
+            }
+            frontier.push(leaf(record.header_bytes()), |_| {});
+        }
+        Ok(())
+    })?;
+    Ok((last, frontier))
+}
+
+/// Whether the headers are what was appended, as far as what is left of the tree says so: it is the only
+/// witness, and would be made of what was altered. Its right edge confirms all of them; where that is lost or
+/// another one, none may differ from its own hash.
+fn check_headers(db: &Db, last: Position, frontier: &Frontier) -> Result<(), RebuildError> {
+    let columns = db.columns()?;
+    let edge = tree::frontier(db, &columns);
+    if edge.is_ok_and(|edge| edge.size() == last.0 && edge.root() == frontier.root()) {
+        return Ok(());
+    }
+    let view = View {
+        db,
+        columns,
+        watermark: last,
+        rows: Shown::All,
+    };
+    each_chunk(db, &mut |_| {}, |first, records| {
+        // Hashes that cannot be read say nothing.
+        let stored = tree::stored(&view, 0, first.0 - 1, records.len()).unwrap_or_default();
+        let differs = |(record, stored): &(&Record, Option<Digest>)| {
+            stored.is_some_and(|stored| stored != leaf(record.header_bytes()))
+        };
+        match records.iter().zip(stored).find(differs) {
+            None => Ok(()),
+            Some((record, _)) => {
+                let at = record.position();
+                let reason = format!(
+                    "the record at {at}: its header is not that of its hash in the tree, and one of the two was \
+                     altered; restore the log from a backup"
+                );
                 Err(corrupt(reason).into())
             }
-            None => Ok(()),
         }
     })
+    .map(|_| ())
 }
 
 /// Reads everything else that is to be read or deleted: a table with a block that is

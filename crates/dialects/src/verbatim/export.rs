@@ -82,8 +82,10 @@ pub async fn export(
     let mut next = Some(from.0).filter(|from| *from <= end.0);
     while let Some(from) = next {
         let page = log.read(Query::all(Position(from))).await?;
-        let records = page.records.into_iter();
-        for record in records.take_while(|record| record.position() <= end) {
+        let mut records = page.records;
+        records.retain(|record| record.position() <= end);
+        check_headers(log, &records).await?;
+        for record in records {
             export.record(record).await?;
         }
         next = page.next.filter(|next| *next <= end.0);
@@ -91,6 +93,24 @@ pub async fn export(
         progress(Progress { done, total });
     }
     export.end(from, end, root)
+}
+
+/// Whether each header is the one that was hashed. An import could not say which one is not.
+async fn check_headers(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+    let Some(first) = records.first() else {
+        return Ok(());
+    };
+    let before = first.position().0.saturating_sub(1);
+    let leaves = log.tree_hashes(0, before, records.len()).await?;
+    for (record, stored) in records.iter().zip(leaves) {
+        if record.has_header() && tree::leaf(record.header_bytes()) != stored {
+            let position = record.position();
+            let reason =
+                format!("the header of record {position} is not that of its hash in the tree");
+            return Err(ReadError::Corrupt { reason });
+        }
+    }
+    Ok(())
 }
 
 struct Export<'a> {

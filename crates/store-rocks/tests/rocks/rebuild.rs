@@ -103,7 +103,18 @@ proptest! {
         let damaged = entries(&db, "batches");
         drop(db);
 
-        let report = rebuild(&path).unwrap();
+        let report = match rebuild(&path) {
+            Ok(report) => report,
+            // Where both a hash and the right edge are altered, nothing says whether a header is right.
+            Err(error) => {
+                prop_assert!(error.to_string().contains("one of the two was altered"), "{}", error);
+                let db = raw(&path);
+                let column = db.cf_handle("meta").unwrap();
+                db.put_cf(column, b"tree", &meta[&b"tree"[..]]).unwrap();
+                drop(db);
+                rebuild(&path).unwrap()
+            }
+        };
         assert_sound(&path);
         let db = raw(&path);
         let after: Vec<Entries> = INDEXES.iter().map(|family| entries(&db, family)).collect();
