@@ -176,7 +176,7 @@ fn check_headers(db: &Db, last: Position, frontier: &Frontier) -> Result<(), Reb
                 let at = record.position();
                 let reason = format!(
                     "the record at {at}: its header is not that of its hash in the tree, and one of the two was \
-                     altered; restore the log from a backup"
+                     altered"
                 );
                 Err(corrupt(reason).into())
             }
