@@ -290,7 +290,7 @@ impl Annals {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, LoadError> {
         let rebuilt = self.catalogue.rebuild(self.log.as_ref(), progress).await?;
-        let dropped = self.log.drop_model(state_snapshots::MODEL).await;
+        let dropped = state_snapshots::drop_all(self.log.as_ref()).await;
         dropped.map_err(CatalogueError::from)?;
         // What was folded from them goes with them.
         self.states.forget_all();

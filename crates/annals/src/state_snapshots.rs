@@ -5,7 +5,8 @@
 //!          in the snapshot   folded now; where they outgrow the state, a new snapshot is kept
 //! ```
 //!
-//! Snapshots are rows of the read model [`MODEL`]. They save time, and are never trusted over the log: one
+//! Snapshots are rows of the read model [`MODEL`], whose name has the version of their layout: rows of another
+//! layout are another model. They save time, and are never trusted over the log: one
 //! that was made by another version of the folds, that does not fit the record at its version, or that is not
 //! what was written is not taken; a redaction drops all of them; [`Annals::verify_states`] folds each state again
 //! from the log and compares.
@@ -24,8 +25,11 @@ use serde::{Deserialize, Serialize};
 use crate::states::each_event;
 use crate::{Annals, LoadError};
 
-/// The read model: for each long stream, by its name, the state of its aggregate.
-pub(crate) const MODEL: &str = "states";
+/// The read model: for each long stream, by its name, the state of its aggregate. The number is the version of
+/// [`Snapshot`] as it is stored: another layout is another model, and this one's name goes to [`OLDER`].
+const MODEL: &str = "states.2";
+/// Models of older layouts. Nothing reads them; they are dropped by the first snapshot of this layout.
+const OLDER: [&str; 1] = ["states"];
 /// Events of a stream that are folded without a look at snapshots, and that a snapshot saves at least.
 const LONG: usize = 256;
 /// How many times as large as the snapshot the records must be that it saves reading.
@@ -229,10 +233,28 @@ async fn keep(
     let Some(row) = row.filter(|row| row.len() <= most) else {
         return Ok(());
     };
+    // The first one, of a log that an older program may have written to.
+    if checkpoint.position == Position::START {
+        drop_older(log).await?;
+    }
     let key = Bytes::from(stream_name(stream).as_str().to_owned());
     let position = checkpoint.position.max(position);
     log.commit(MODEL, checkpoint, vec![(key, Some(row.into()))], position)
         .await
+}
+
+/// Drops all snapshots, of every layout.
+pub(crate) async fn drop_all(log: &dyn EventLog) -> Result<(), CommitError> {
+    drop_older(log).await?;
+    log.drop_model(MODEL).await
+}
+
+/// Drops snapshots of older layouts.
+async fn drop_older(log: &dyn EventLog) -> Result<(), CommitError> {
+    for model in OLDER {
+        log.drop_model(model).await?;
+    }
+    Ok(())
 }
 
 /// What [`Annals::verify_states`] found.

@@ -14,7 +14,7 @@ use rocksdb::IteratorMode;
 use crate::support::{call, raw, request, run_with_calls};
 
 /// The read model that has the snapshots.
-const MODEL: &str = "states";
+const MODEL: &str = "states.2";
 /// More calls than a stream may have that is folded from its beginning.
 const CALLS: usize = 900;
 

@@ -37,7 +37,11 @@ fn streams(annals: &Annals) -> BTreeSet<StreamRef> {
 }
 
 fn rows(annals: &Annals) -> Vec<(Bytes, Bytes)> {
-    block_on(annals.log().scan(MODEL, &[], None, 10_000)).unwrap()
+    rows_of(annals, MODEL)
+}
+
+fn rows_of(annals: &Annals, model: &str) -> Vec<(Bytes, Bytes)> {
+    block_on(annals.log().scan(model, &[], None, 10_000)).unwrap()
 }
 
 fn put(annals: &Annals, key: Bytes, snapshot: &Snapshot) {
@@ -232,4 +236,69 @@ fn a_rebuild_drops_snapshots() {
     let (annals, ..) = with_a_row();
     block_on(annals.rebuild(&mut |_| {})).unwrap();
     assert!(rows(&annals).is_empty());
+}
+
+/// A snapshot as it was stored before it had check bytes, in the model of that time.
+#[derive(Serialize)]
+struct Older {
+    folds: u16,
+    version: u64,
+    record: [u8; 32],
+    state: String,
+}
+
+fn put_older(annals: &Annals, key: &Bytes, right: &Snapshot) {
+    let older = Older {
+        folds: right.folds,
+        version: right.version,
+        record: right.record,
+        state: right.state.clone(),
+    };
+    let row = (key.clone(), Some(encode_row(&older).unwrap().into()));
+    let (log, at) = (annals.log(), Position(1));
+    let checkpoint = block_on(log.checkpoint("states")).unwrap();
+    block_on(log.commit("states", checkpoint, vec![row], at)).unwrap();
+}
+
+#[test]
+fn a_snapshot_of_an_older_layout_is_not_used_and_no_finding() {
+    let (annals, stream, key, right) = with_a_row();
+    let log = annals.log().as_ref();
+    block_on(log.drop_model(MODEL)).unwrap();
+    put_older(&annals, &key, &right);
+    let report = block_on(annals.verify_states()).unwrap();
+    assert_eq!(report, StatesReport::default());
+    assert!(block_on(take(log, stream)).unwrap().is_none());
+
+    // The next one that is kept takes its place.
+    block_on(fold_long(log, stream, SHORT)).unwrap();
+    assert_eq!(rows_of(&annals, "states"), []);
+    assert_eq!(rows(&annals).len(), 1);
+    assert!(block_on(take(log, stream)).unwrap().is_some());
+
+    put_older(&annals, &key, &right);
+    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    assert_eq!(rows_of(&annals, "states"), []);
+}
+
+/// The layout of a row and the model's name change together.
+#[test]
+fn the_model_is_named_by_the_layout_of_its_rows() {
+    let snapshot = Snapshot {
+        folds: 1,
+        version: 300,
+        record: [7; 32],
+        check: [8; 8],
+        state: "{}".to_owned(),
+    };
+    let row = encode_row(&snapshot).unwrap();
+    let digest = Digest::of(&row).to_string();
+    assert_eq!(
+        (MODEL, digest.as_str()),
+        (
+            "states.2",
+            "9e46996c5b4b7251e55185de6b136bdc5ac466f64773a7d766ab41cf3993fd85"
+        ),
+        "the layout changed: give MODEL the next number, put its name now into OLDER, and the new digest here"
+    );
 }
