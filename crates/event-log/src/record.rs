@@ -50,7 +50,7 @@ mod header;
 
 use form::Whole;
 pub(crate) use form::shorten;
-pub use form::{Form, RecordDigests};
+pub use form::{Altered, Form, RecordDigests};
 pub use header::Header;
 
 const HEADER_FORMAT: u8 = 1;

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 
 pub use crate::record::Form;
 use crate::{
-    AppendError, Appended, BatchId, BatchStatus, Blob, CommitError, Content, Digest,
+    Altered, AppendError, Appended, BatchId, BatchStatus, Blob, CommitError, Content, Digest,
     MalformedRecord, ModelCheckpoint, Position, Record, Salt, Version, append, limits, piece,
     record,
 };
@@ -229,7 +229,7 @@ impl CopyCheck {
             return Err(refuse("it was recorded before the record before it".into()));
         }
         if record.verify().is_err() {
-            let reason = format!("the payload of record {offered} is not what its header says");
+            let reason = format!("the record at {offered}: {}", Altered::Payload);
             return Err(AppendError::Invalid { reason });
         }
         self.records += 1;

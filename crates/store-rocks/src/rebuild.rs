@@ -9,8 +9,8 @@
 use std::path::Path;
 
 use annals_event_log::store_support::BatchRow;
-use annals_event_log::tree::{Frontier, leaf};
-use annals_event_log::{Appended, BatchId, Digest, Position, ReadError, Record};
+use annals_event_log::tree::Frontier;
+use annals_event_log::{Altered, Appended, BatchId, Digest, Position, ReadError, Record};
 use bytes::Bytes;
 use rocksdb::{ColumnFamily, WriteBatch};
 
@@ -27,6 +27,8 @@ use crate::{chunk, keys};
 
 /// Bytes of one write.
 const WRITE_BYTES: usize = 4 * 1024 * 1024;
+/// Headers whose hashes are compared with those of the tree at a time.
+const COMPARED: usize = 16 * 1024;
 
 /// What was made anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -65,10 +67,10 @@ pub(crate) fn rebuild(
 ) -> Result<RebuildReport, RebuildError> {
     let (_, db) = open::open_locked(path, options, Purpose::Rebuild)?;
     let file = open::watermark_file(&db)?;
-    let (last, frontier) = check_records(&db, &mut |position| {
+    let (last, headers) = check_records(&db, &mut |position| {
         progress(RebuildStep::Checking, position)
     })?;
-    check_headers(&db, last, &frontier)?;
+    headers.check(last)?;
     open::check_watermark(path, &file, last)?;
     check_tables(&db)?;
     let columns = db.columns()?;
@@ -128,61 +130,94 @@ fn each_chunk(
     Ok(last)
 }
 
-/// Reads all records before anything is altered; the last one's position, and the tree over them.
-fn check_records(
-    db: &Db,
+/// Reads all records before anything is altered; the last one's position, and what the tree says of them.
+fn check_records<'a>(
+    db: &'a Db,
     progress: &mut dyn FnMut(Position),
-) -> Result<(Position, Frontier), RebuildError> {
-    let mut frontier = Frontier::default();
+) -> Result<(Position, Headers<'a>), RebuildError> {
+    let mut headers = Headers::new(db)?;
     let last = each_chunk(db, progress, |_, records| {
         // What the indexes would be made of must be what was appended.
         for record in &records {
-            if record.verify().is_err() {
-                let at = record.position();
-                let reason = format!("the record at {at}: its payload is not what its header says");
-                return Err(corrupt(reason).into());
-            }
-            frontier.push(leaf(record.header_bytes()), |_| {});
+            let leaf = record.leaf();
+            let leaf = leaf.map_err(|altered| wrong(record.position(), altered))?;
+            headers.push(leaf);
         }
         Ok(())
     })?;
-    Ok((last, frontier))
+    headers.compare();
+    Ok((last, headers))
 }
 
-/// Whether the headers are what was appended, as far as what is left of the tree says so: it is the only
-/// witness, and would be made of what was altered. Its right edge confirms all of them; where that is lost or
-/// another one, none may differ from its own hash.
-fn check_headers(db: &Db, last: Position, frontier: &Frontier) -> Result<(), RebuildError> {
-    let columns = db.columns()?;
-    let edge = tree::frontier(db, &columns);
-    if edge.is_ok_and(|edge| edge.size() == last.0 && edge.root() == frontier.root()) {
-        return Ok(());
-    }
-    let view = View {
-        db,
-        columns,
-        watermark: last,
-        rows: Shown::All,
-    };
-    each_chunk(db, &mut |_| {}, |first, records| {
-        // Hashes that cannot be read say nothing.
-        let stored = tree::stored(&view, 0, first.0 - 1, records.len()).unwrap_or_default();
-        let differs = |(record, stored): &(&Record, Option<Digest>)| {
-            stored.is_some_and(|stored| stored != leaf(record.header_bytes()))
+fn wrong(at: Position, altered: Altered) -> ReadError {
+    corrupt(format!("the record at {at}: {altered}"))
+}
+
+/// The hashes of headers beside those that are left of the tree.
+struct Headers<'a> {
+    view: View<'a>,
+    frontier: Frontier,
+    /// The last ones, which are not compared yet.
+    waiting: Vec<Digest>,
+    /// The first record whose hash is another one.
+    differs: Option<Position>,
+}
+
+impl<'a> Headers<'a> {
+    fn new(db: &'a Db) -> Result<Headers<'a>, ReadError> {
+        let view = View {
+            db,
+            columns: db.columns()?,
+            watermark: Position::START,
+            rows: Shown::All,
         };
-        match records.iter().zip(stored).find(differs) {
+        Ok(Headers {
+            view,
+            frontier: Frontier::default(),
+            waiting: Vec::new(),
+            differs: None,
+        })
+    }
+
+    fn push(&mut self, leaf: Digest) {
+        self.frontier.push(leaf, |_| {});
+        self.waiting.push(leaf);
+        if self.waiting.len() >= COMPARED {
+            self.compare();
+        }
+    }
+
+    fn compare(&mut self) {
+        let leaves = std::mem::take(&mut self.waiting);
+        if self.differs.is_some() {
+            return;
+        }
+        let first = self.frontier.size() - leaves.len() as u64;
+        // Hashes that cannot be read say nothing.
+        let stored = tree::stored(&self.view, 0, first, leaves.len()).unwrap_or_default();
+        let mut numbered = (first + 1..).zip(leaves.iter().zip(stored));
+        let differs = numbered.find(|(_, (leaf, stored))| stored.is_some_and(|it| it != **leaf));
+        self.differs = differs.map(|(position, _)| Position(position));
+    }
+
+    /// Whether the headers are what was appended, as far as what is left of the tree says so: it is the only
+    /// witness, and would be made of what was altered. Its right edge confirms all of them; where that is lost
+    /// or another one, none may differ from its own hash.
+    fn check(&self, last: Position) -> Result<(), RebuildError> {
+        let edge = tree::frontier(self.view.db, &self.view.columns);
+        if edge.is_ok_and(|edge| edge.size() == last.0 && edge.root() == self.frontier.root()) {
+            return Ok(());
+        }
+        match self.differs {
             None => Ok(()),
-            Some((record, _)) => {
-                let at = record.position();
-                let reason = format!(
-                    "the record at {at}: its header is not that of its hash in the tree, and one of the two was \
-                     altered"
-                );
+            Some(at) => {
+                let altered = Altered::Header;
+                let reason =
+                    format!("the record at {at}: {altered}, and one of the two was altered");
                 Err(corrupt(reason).into())
             }
         }
-    })
-    .map(|_| ())
+    }
 }
 
 /// Reads everything else that is to be read or deleted: a table with a block that is

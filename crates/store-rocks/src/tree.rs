@@ -6,7 +6,7 @@
 
 use annals_event_log::store_support::clamp_limit;
 use annals_event_log::tree::{self, Frontier, Headers, Kept, LEVELS, STEP};
-use annals_event_log::{Digest, Position, ReadError};
+use annals_event_log::{Altered, Digest, Position, ReadError};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
@@ -213,7 +213,7 @@ fn one_chunk(first: u64, content: &Bytes, tree: &mut OpenTree) -> Result<(), Rea
         }
         // A leaf of what was altered would stand for what was appended from then on.
         if record.verify().is_err() {
-            return Err(wrong("its payload is not what its header says".to_owned()));
+            return Err(wrong(Altered::Payload.to_string()));
         }
         tree.push(record.header_bytes());
     }

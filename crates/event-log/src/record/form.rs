@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::{AT_CONTENT_DIGEST, AT_STRUCTURE_DIGEST, AT_TEXTS, HEADER_START, Record, piece};
 use crate::Digest;
+use crate::tree::leaf;
 
 /// Bytes that the short form has of a digest.
 const PREFIX: usize = 4;
@@ -46,6 +47,17 @@ pub struct RecordDigests {
     pub structure: Digest,
     /// SHA-256 over the pieces' salted digests.
     pub content: Digest,
+}
+
+/// What was altered of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Altered {
+    /// Its structure or its content.
+    #[error("its payload is not what its header says")]
+    Payload,
+    /// Its header, or its hash in the tree.
+    #[error("its header is not that of its hash in the tree")]
+    Header,
 }
 
 /// The whole form of a record that is kept in a short one.
@@ -119,6 +131,18 @@ impl Record {
         match made == self.digests() {
             true => Ok(()),
             false => Err(made),
+        }
+    }
+
+    /// The record's hash in the tree, made of what is there.
+    ///
+    /// # Errors
+    /// [`Altered::Payload`], where structure and content are not what the header says: a leaf of that would
+    /// stand for what was appended from then on.
+    pub fn leaf(&self) -> Result<Digest, Altered> {
+        match self.verify() {
+            Ok(()) => Ok(leaf(self.header_bytes())),
+            Err(_) => Err(Altered::Payload),
         }
     }
 

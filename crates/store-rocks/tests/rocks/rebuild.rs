@@ -331,6 +331,35 @@ fn reads_that_a_rebuild_passes_under_are_whole_or_say_so() {
     assert!(whole_or_retry(&reader, 2_000 + 3 * ROUNDS));
 }
 
+/// Wherever it stands among many: they are compared some thousands at a time.
+#[test]
+fn the_first_header_that_is_not_that_of_its_hash_is_named() {
+    let (_home, path, log) = new_log();
+    append(&log, "run-1", 10_000);
+    append(&log, "run-1", 10_000);
+    close(log);
+    for at in [20_000_u64, 16_385, 16_384, 777] {
+        let db = raw(&path);
+        let (tree, meta) = (db.cf_handle("tree"), db.cf_handle("meta"));
+        let (tree, meta) = (tree.unwrap(), meta.unwrap());
+        let mut iterator = db.raw_iterator_cf(tree);
+        // The run of leaves that has it.
+        let of = [[0].as_slice(), &(at - 1).to_be_bytes()].concat();
+        iterator.seek_for_prev(of);
+        let (key, run) = iterator.item().unwrap();
+        let (key, mut run) = (key.to_vec(), run.to_vec());
+        let first = u64::from_be_bytes(key[1..].try_into().unwrap());
+        run[32 * (at - 1 - first) as usize] ^= 1;
+        db.put_cf(tree, key, run).unwrap();
+        db.delete_cf(meta, b"tree").unwrap();
+        drop(iterator);
+        drop(db);
+        let error = rebuild(&path).unwrap_err().to_string();
+        let expected = format!("the record at {at}: its header is not that of its hash");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
+
 #[test]
 fn nothing_is_made_of_records_that_are_damaged() {
     let (_home, path, log) = new_log();
