@@ -207,6 +207,10 @@ impl<'o> Differ<'o> {
             (Some(old), Some(new)) if similarity.is_none() => write_modification(old, new, sink),
             (old, new) => patch::write(old.as_ref(), new.as_ref(), similarity, sink),
         };
+        if is_binary(old.as_ref(), new.as_ref()) {
+            tally.remarks.add(Remark::Binary, commit);
+            tally.fields.lost("content of binary files", 1);
+        }
         let sides = Sides::new(old, new);
         shown::count(commit, &sides, sink.from(begin), &mut tally.redacted);
         // A submodule's line in the patch is no line of the repository's.
@@ -233,6 +237,14 @@ impl<'o> Differ<'o> {
             lines_deleted: lines.deleted,
         }
     }
+}
+
+/// Whether the patch of a file says only that it differs, as one side is not text.
+fn is_binary(old: Option<&Side>, new: Option<&Side>) -> bool {
+    let is_other = old.map(|side| side.id) != new.map(|side| side.id);
+    let is_bytes =
+        |side: &&Side| matches!(side.content, Content::Bytes(_)) && side.content.text().is_none();
+    is_other && [old, new].into_iter().flatten().any(|side| is_bytes(&side))
 }
 
 /// A file as it is in a tree.

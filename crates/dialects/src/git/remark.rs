@@ -26,6 +26,7 @@ pub(super) enum Remark {
     TooManyChanges,
     FileTooLarge,
     DiffUnreadable,
+    Binary,
 }
 
 impl Remark {
@@ -81,6 +82,9 @@ impl Remark {
             }
             Remark::DiffUnreadable => {
                 "has files that cannot be read: its diff and touched files are left out"
+            }
+            Remark::Binary => {
+                "changes binary files: the diff says that they differ and cannot be applied, as the repository alone has their content"
             }
         }
     }

@@ -142,6 +142,11 @@ Binary files a/x and b/x differ
         &["modify x +0 -0"],
         expected,
     );
+    let (log, _) = change(
+        &one(b"x", EntryKind::Blob, b"\0\x01"),
+        &one(b"x", EntryKind::Blob, b"\0\x02"),
+    );
+    assert!(log.has_note("cannot be applied"));
 }
 
 #[test]
