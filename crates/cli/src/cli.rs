@@ -8,6 +8,7 @@ mod keeping;
 mod observations;
 mod proof;
 mod reading;
+mod recordings;
 mod redact;
 mod retain;
 mod secrets;
@@ -20,9 +21,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
-pub(crate) use exchange::{
-    Export, ExportGitInternal, Import, ImportClaude, ImportGit, ImportGitInternal,
-};
+pub(crate) use exchange::{Export, ExportGitInternal, Import, ImportGit, ImportGitInternal};
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchForge};
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
@@ -36,6 +35,7 @@ pub(crate) use proof::{
 pub(crate) use reading::{
     Dialect, Floor, History, List, Log, Moment, ObjectHash, Refs, Show, Tree,
 };
+pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportRecordings};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
@@ -57,7 +57,7 @@ const EXAMPLES: &str = "\
 Examples:
   annals init                      create a log in .annals
   annals import git .              read this repository's history into it
-  annals import claude DIR         read recorded sessions of Claude Code
+  annals import ~/.claude          read recorded sessions of an agent
   annals log --limit 10 --backward what happened last
   annals list runs                 the newest runs
   annals show 1a2b3c4d             one object, by the last digits of its id
@@ -111,9 +111,8 @@ pub(crate) enum Command {
     Commands(Commands),
     /// Print the catalogue of all events
     Events(Events),
-    /// Read foreign history into the log
-    #[command(subcommand)]
-    Import(Import),
+    /// Read foreign history into the log: recordings of agents, repositories, other systems' files
+    Import(ImportAnything),
     /// Write the log for others
     #[command(subcommand)]
     Export(Export),

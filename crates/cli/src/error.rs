@@ -14,11 +14,11 @@ use annals::projections::{CatalogueError, EntryError};
 use annals::store_rocks::{BackupError, CollectError, PurgeError, RebuildError};
 use annals::wire::DecodeError;
 use annals::{ExecuteError, LoadError, OpenError, RedactionError, SealError, ViewError};
-use annals_dialects::claude::ClaudeImportError;
 use annals_dialects::contracts::ContractsImportError;
 use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
+use annals_dialects::import::ImportError;
 use annals_dialects::secrets::SecretPatternError;
 
 pub(crate) use self::keeping::KeepingError;
@@ -111,7 +111,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Import(Box<GitImportError>),
     #[error(transparent)]
-    ImportClaude(Box<ClaudeImportError>),
+    ImportRecordings(Box<ImportError>),
     #[error(transparent)]
     GitInternalImport(#[from] Box<GitInternalImportError>),
     #[error(transparent)]
@@ -191,9 +191,9 @@ impl From<GitImportError> for CliError {
     }
 }
 
-impl From<ClaudeImportError> for CliError {
-    fn from(error: ClaudeImportError) -> CliError {
-        CliError::ImportClaude(Box::new(error))
+impl From<ImportError> for CliError {
+    fn from(error: ImportError) -> CliError {
+        CliError::ImportRecordings(Box::new(error))
     }
 }
 
@@ -277,7 +277,7 @@ impl CliError {
             CliError::StoreFailed { source, .. } => source.is_corrupt(),
             CliError::Apply(source) => source.is_corrupt(),
             CliError::Import(error) => is_corrupt_import(error),
-            CliError::ImportClaude(error) => is_corrupt_claude_import(error),
+            CliError::ImportRecordings(error) => is_corrupt_recordings_import(error),
             CliError::GitInternalImport(error) => is_corrupt_adoption(error),
             CliError::ContractsImport(error) => is_corrupt_contracts_import(error),
             CliError::Forge(error) => is_corrupt_forge(error),
@@ -349,7 +349,7 @@ impl CliError {
             CliError::StoreFailed { source, .. } => source.code(),
             CliError::AnswersUnread { .. } | CliError::Output(_) => "output",
             CliError::Import(_)
-            | CliError::ImportClaude(_)
+            | CliError::ImportRecordings(_)
             | CliError::GitInternalImport(_)
             | CliError::ContractsImport(_) => "import_failed",
             CliError::GitInternalExport(_) => "export_failed",
@@ -448,11 +448,11 @@ fn is_corrupt_import(error: &GitImportError) -> bool {
     }
 }
 
-fn is_corrupt_claude_import(error: &ClaudeImportError) -> bool {
+fn is_corrupt_recordings_import(error: &ImportError) -> bool {
     match error {
-        ClaudeImportError::Execute { source, .. } => is_corrupt_execution(source),
-        ClaudeImportError::Log(error) => is_corrupt_read(error),
-        ClaudeImportError::View(error) => is_corrupt_view(error),
+        ImportError::Execute { source, .. } => is_corrupt_execution(source),
+        ImportError::Log(error) => is_corrupt_read(error),
+        ImportError::View(error) => is_corrupt_view(error),
         _ => false,
     }
 }

@@ -7,20 +7,27 @@
 
 pub mod artifacts;
 pub mod claude;
+pub mod codex;
 pub mod contracts;
+pub mod copilot;
 mod diff;
 pub mod forge;
+pub mod gemini;
 pub mod git;
 pub mod git_internal;
+pub mod import;
 pub mod lines;
 mod nesting;
+pub mod openhands;
 mod others;
 mod pages;
 mod reading;
 mod report;
 pub mod retention;
 pub mod secrets;
+pub mod swe_agent;
 mod tokens;
+pub mod transcript;
 pub mod verbatim;
 
 pub use report::{

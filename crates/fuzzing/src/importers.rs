@@ -10,6 +10,7 @@ use annals::Annals;
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::forge::{self, ForgeOptions};
 use annals_dialects::git::{self, GitOptions};
+use annals_dialects::import::{self, ImportOptions};
 use annals_dialects::secrets::Secrets;
 use annals_dialects::verbatim::{self, VerbatimSource};
 use annals_dialects::{ImportReport, contracts, git_internal};
@@ -46,6 +47,34 @@ pub(crate) fn claude(data: &[u8]) {
     let home = file(data, "session.jsonl");
     let options = ClaudeOptions::default();
     twice(|annals| block_on(claude::import(annals, home.path(), &options, &mut |_| {})));
+}
+
+/// A recording of an agent's, as a file of this name.
+fn recording(agent: &str, name: &str, data: &[u8]) {
+    let home = file(data, name);
+    let options = ImportOptions::default();
+    let path = home.path().join(name);
+    let import = |annals: &Annals| {
+        let imported = import::recordings(annals, &path, Some(agent), &options, &mut |_| {});
+        block_on(imported).map(|reports| reports.into_iter().next().unwrap_or_default())
+    };
+    twice(import);
+}
+
+/// A session of Gemini CLI: a document, or lines.
+pub(crate) fn gemini(data: &[u8]) {
+    recording("gemini", "session.json", data);
+    recording("gemini", "session.jsonl", data);
+}
+
+/// A database of OpenCode.
+pub(crate) fn opencode(data: &[u8]) {
+    recording("opencode", "opencode.db", data);
+}
+
+/// A trajectory in ATIF.
+pub(crate) fn atif(data: &[u8]) {
+    recording("atif", "trajectory.json", data);
 }
 
 /// A file of the contracts.

@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 20] = [
     target("record", parsers::record, seeds::records),
     target("wire", parsers::wire, seeds::structures),
     target("chunk", parsers::chunk, seeds::chunks),
@@ -43,6 +43,9 @@ pub const TARGETS: [Target; 17] = [
     target("secrets", parsers::secrets, seeds::texts),
     target("contract", parsers::contract, seeds::contracts),
     target("import_claude", importers::claude, seeds::recordings),
+    target("import_gemini", importers::gemini, seeds::gemini),
+    target("import_opencode", importers::opencode, seeds::opencode),
+    target("import_atif", importers::atif, seeds::atif),
     target("import_contracts", importers::contracts, seeds::contracts),
     target(
         "import_git_internal",

@@ -261,6 +261,43 @@ pub(crate) fn contracts() -> Vec<Vec<u8>> {
     texts_of(&[&branch, &commit, &rejected, &unknown, &all, &lines])
 }
 
+pub(crate) fn gemini() -> Vec<Vec<u8>> {
+    let lines = [
+        r#"{"sessionId":"s","projectHash":"h","startTime":"2026-01-02T03:04:00Z","kind":"main"}"#,
+        r#"{"id":"u","timestamp":"2026-01-02T03:04:01Z","type":"user","content":[{"text":"Add a cache"}]}"#,
+        r#"{"id":"g","timestamp":"2026-01-02T03:04:02Z","type":"gemini","model":"x","content":"Yes","thoughts":[{"subject":"Hm","description":"So"}],"tokens":{"input":9,"cached":3,"output":4,"thoughts":1,"tool":0,"total":14},"toolCalls":[{"id":"c","name":"replace","args":{"file_path":"/w/a.rs","old_string":"a","new_string":"b"},"status":"success","result":[{"functionResponse":{"id":"c","name":"replace","response":{"output":"done"}}}],"resultDisplay":{"fileDiff":"--- a\n+++ a\n@@ -1 +1 @@\n-a\n+b\n","originalContent":"a"}}]}"#,
+        r#"{"$set":{"messages":[{"id":"h","type":"user","content":"<state_snapshot>"}]}}"#,
+        r#"{"$rewindTo":"u"}"#,
+    ];
+    let document = format!(
+        r#"{{"sessionId":"s","projectHash":"h","messages":[{},{}]}}"#,
+        lines[1], lines[2]
+    );
+    let mut seeds = texts_of(&lines);
+    seeds.extend([lines.join("\n").into_bytes(), document.into_bytes()]);
+    seeds
+}
+
+pub(crate) fn opencode() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../seeds/opencode.db").to_vec()]
+}
+
+pub(crate) fn atif() -> Vec<Vec<u8>> {
+    let step = r#"{"step_id":2,"timestamp":"2026-01-02T03:04:02Z","source":"agent","message":"Yes","reasoning_content":"Hm","tool_calls":[{"tool_call_id":"c","function_name":"Edit","arguments":{"file_path":"/w/a.rs","old_string":"a","new_string":"b"}}],"observation":{"results":[{"source_call_id":"c","content":"done","extra":{"is_error":true}},{"content":[{"type":"text","text":"x"}]}]},"metrics":{"prompt_tokens":9,"cached_tokens":3,"completion_tokens":4}}"#;
+    let prompt = r#"{"step_id":1,"source":"user","message":"Add a cache"}"#;
+    let of = |name: &str, more: &str| {
+        format!(
+            r#"{{"schema_version":"ATIF-v1.7","session_id":"s","trajectory_id":"{name}","agent":{{"name":"x","version":"1"}},"steps":[{prompt},{step}]{more}}}"#
+        )
+    };
+    let inner = format!(r#","subagent_trajectories":[{}]"#, of("t2", ""));
+    texts_of(&[
+        &of("t", ""),
+        &of("t", &inner),
+        &of("t", r#","extra":{"a":1}"#),
+    ])
+}
+
 pub(crate) fn recordings() -> Vec<Vec<u8>> {
     let line = |n: u8, kind: &str, message: &str| {
         format!(

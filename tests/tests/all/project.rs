@@ -185,3 +185,45 @@ fn every_dependency_has_its_line() {
     assert_eq!(named, lines);
     assert!(named.len() > 40);
 }
+
+/// An importer of recordings is a folder of few files and one line in a table (CONTRIBUTING.md).
+#[test]
+fn an_importer_is_a_folder_of_four_files_and_a_line_in_a_table() {
+    let sources = root().join("crates/dialects/src");
+    let text = |path: &Path| std::fs::read_to_string(path).expect("a text");
+    let table = text(&sources.join("import/formats.rs"));
+    let (_, table) = table
+        .split_once("pub(crate) static FORMATS")
+        .expect("a table");
+    let (table, _) = table.split_once("];").expect("its end");
+    let names: Vec<&str> = table
+        .split('&')
+        .filter_map(|part| part.split_once("::KIND"))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(names.contains(&"claude"), "{names:?}");
+    for name in names {
+        let mut files = Vec::new();
+        rust_files(&sources.join(name), &mut files);
+        // Importers of before this rule and exporters beside them have more.
+        let is_own = |path: &&PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            !matches!(name, Some("tests.rs" | "export.rs"))
+        };
+        let own = files.iter().filter(is_own).count();
+        let most = if name == "claude" { 6 } else { 4 };
+        assert!(own <= most, "{name} has {own} files: {files:?}");
+        for file in &files {
+            let text = text(file);
+            for other in ["annals::", "annals_event_log::EventLog"] {
+                let is_used = text
+                    .lines()
+                    .any(|line| line.trim().starts_with("use ") && line.contains(other));
+                let is_library = file.ends_with("mod.rs")
+                    || file.ends_with("tests.rs")
+                    || file.ends_with("export.rs");
+                assert!(!is_used || is_library, "{} knows {other}", file.display());
+            }
+        }
+    }
+}

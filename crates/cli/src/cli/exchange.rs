@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{
-    ExportAnnals, ExportContracts, ExportForge, ImportAnnals, ImportContracts, ImportForge,
-    Redaction,
+    ExportAnnals, ExportContracts, ExportForge, ImportAgent, ImportAnnals, ImportContracts,
+    ImportForge, Redaction,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Import {
     /// Read a git repository: every commit of HEAD's history, once
     Git(ImportGit),
-    /// Read recorded sessions of Claude Code: prompts, tool calls, edits, tokens, context
-    Claude(ImportClaude),
+    #[command(flatten)]
+    Agent(ImportAgent),
     /// Read git-internal's objects: JSON files, or JSON lines
     GitInternal(ImportGitInternal),
     /// Read sessions of Contracts v1.1: commands, verdicts, results
@@ -59,38 +59,6 @@ pub(crate) struct ImportGit {
     /// Only the newest N commits
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    #[command(flatten)]
-    pub(crate) redaction: Redaction,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A session becomes a task with a run, a plan and a context pipeline, under the intent that its
-first prompt is. Importing again, or after the recording has grown, adds only what is new.
-What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
-So is a line, a call or a result that was recorded before with another content; the first stays.
-
-The report says what became of every field: kept, inferred or lost. Inferred are a frame's tokens
-(o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
-newest result about its file, which becomes a step of the plan.
-
-A tool's arguments, its result or a part over 16 MiB of JSON is left out, and prompts and texts of
-the model end at 1 MiB; the report names each.
-
-Examples:
-  annals import claude session.jsonl
-  annals import claude ~/.claude/projects           every session, in time order
-  annals import claude session.jsonl --json         the whole report, for programs
-  annals import claude session.jsonl --ended        calls without a result too, as errors
-  annals import claude DIR --redact 'acme=ACME-[0-9]{8}'
-                                                    your own keys are taken out, too")]
-pub(crate) struct ImportClaude {
-    /// A recording (*.jsonl), or a folder of them
-    #[arg(value_name = "PATH")]
-    pub(crate) path: PathBuf,
-    /// The sessions are over: record tool calls that have no result, as errors
-    #[arg(long)]
-    pub(crate) ended: bool,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
 }

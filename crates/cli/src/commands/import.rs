@@ -1,18 +1,44 @@
 //! `annals import`: reads foreign history into the log.
 
+use std::path::Path;
+
 use annals::Annals;
-use annals_dialects::claude::{self, ClaudeOptions};
 use annals_dialects::forge::{self, ForgeOptions};
 use annals_dialects::git::{self, GitOptions};
+use annals_dialects::import::{self, ImportOptions};
 use annals_dialects::{ImportReport, Progress, contracts, git_internal};
 
-use crate::cli::{ImportClaude, ImportContracts, ImportForge, ImportGit, ImportGitInternal};
+use super::verbatim;
+use indicatif::ProgressBar;
+
+use crate::cli::{
+    HowToImport, Import, ImportAnything, ImportContracts, ImportForge, ImportGit,
+    ImportGitInternal, ImportRecordings,
+};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::progress;
 
+/// Imports what was named.
+pub(crate) async fn run(args: ImportAnything, context: &mut Context) -> Result<(), CliError> {
+    match (args.what, args.path) {
+        (Some(Import::Git(args)), _) => git(&args, context).await,
+        (Some(Import::Agent(args)), _) => {
+            let ImportRecordings { path, how } = &args.recordings;
+            recordings(Some(args.agent), path, how, context).await
+        }
+        (Some(Import::GitInternal(args)), _) => git_internal(&args, context).await,
+        (Some(Import::Contracts(args)), _) => contracts(&args, context).await,
+        (Some(Import::Forge(args)), _) => forge(&args, context).await,
+        (Some(Import::Annals(args)), _) => verbatim::import(&args, context).await,
+        (None, Some(path)) => recordings(None, &path, &args.how, context).await,
+        // The arguments demand one of the two.
+        (None, None) => Ok(()),
+    }
+}
+
 /// Imports a git repository.
-pub(crate) async fn git(args: &ImportGit, context: &mut Context) -> Result<(), CliError> {
+async fn git(args: &ImportGit, context: &mut Context) -> Result<(), CliError> {
     let options = GitOptions {
         limit: args.limit,
         secrets: args.redaction.secrets()?,
@@ -21,50 +47,54 @@ pub(crate) async fn git(args: &ImportGit, context: &mut Context) -> Result<(), C
         let imported = git::import(annals, &args.path, &options, shown).await;
         imported.map_err(CliError::from)
     };
-    run(context, "importing commits", import).await
+    imported(context, "importing commits", import).await
 }
 
-/// Imports recorded sessions of Claude Code.
-pub(crate) async fn claude(args: &ImportClaude, context: &mut Context) -> Result<(), CliError> {
-    let options = ClaudeOptions {
-        ended: args.ended,
-        secrets: args.redaction.secrets()?,
+/// Imports recordings: of this agent, or of those whose they are.
+async fn recordings(
+    agent: Option<&'static str>,
+    path: &Path,
+    how: &HowToImport,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let options = ImportOptions {
+        ended: how.ended,
+        secrets: how.redaction.secrets()?,
     };
-    let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
-        let imported = claude::import(annals, &args.path, &options, shown).await;
-        imported.map_err(CliError::from)
-    };
-    run(context, "importing bytes", import).await
+    let annals = context.writer()?;
+    let bar = progress::bar("importing bytes", None);
+    let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
+    bar.finish_and_clear();
+    annals.close().await;
+    let reports = imported?;
+    for report in &reports {
+        print(context, report)?;
+    }
+    all_read(&reports)
 }
 
 /// Imports git-internal's objects.
-pub(crate) async fn git_internal(
-    args: &ImportGitInternal,
-    context: &mut Context,
-) -> Result<(), CliError> {
+async fn git_internal(args: &ImportGitInternal, context: &mut Context) -> Result<(), CliError> {
     let secrets = args.redaction.secrets()?;
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = git_internal::import(annals, &args.path, &secrets, shown).await;
         imported.map_err(CliError::from)
     };
-    run(context, "importing bytes", import).await
+    imported(context, "importing bytes", import).await
 }
 
 /// Imports sessions of Contracts v1.1.
-pub(crate) async fn contracts(
-    args: &ImportContracts,
-    context: &mut Context,
-) -> Result<(), CliError> {
+async fn contracts(args: &ImportContracts, context: &mut Context) -> Result<(), CliError> {
     let secrets = args.redaction.secrets()?;
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = contracts::import(annals, &args.file, &secrets, shown).await;
         imported.map_err(CliError::from)
     };
-    run(context, "importing bytes", import).await
+    imported(context, "importing bytes", import).await
 }
 
 /// Imports a `.forge/` folder.
-pub(crate) async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError> {
+async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError> {
     let options = ForgeOptions {
         author: args.who.actor(&context.output),
         keep_drafts: args.keep_drafts,
@@ -74,36 +104,44 @@ pub(crate) async fn forge(args: &ImportForge, context: &mut Context) -> Result<(
         let imported = forge::import(annals, &args.dir, &options, shown).await;
         imported.map_err(|error| CliError::from(Box::new(error)))
     };
-    run(context, "importing files", import).await
+    imported(context, "importing files", import).await
 }
 
-async fn run(
+async fn imported(
     context: &mut Context,
     what: &'static str,
     import: impl AsyncFnOnce(&Annals, &mut dyn FnMut(Progress)) -> Result<ImportReport, CliError>,
 ) -> Result<(), CliError> {
     let annals = context.writer()?;
     let bar = progress::bar(what, None);
-    let mut shown = |progress: Progress| {
-        bar.set_length(progress.total);
-        bar.set_position(progress.done);
-    };
-    let imported = import(&annals, &mut shown).await;
+    let imported = import(&annals, &mut shown(&bar)).await;
     bar.finish_and_clear();
     // What was imported before a failure stays, and is not imported again.
     annals.close().await;
-    print(context, &imported?)
+    let report = imported?;
+    print(context, &report)?;
+    all_read(&[report])
 }
 
-/// Prints what an import did. What it could not read is no success.
+fn shown(bar: &ProgressBar) -> impl FnMut(Progress) + '_ {
+    |progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    }
+}
+
+/// Prints what an import did.
 fn print(context: &mut Context, report: &ImportReport) -> Result<(), CliError> {
     let output = &mut context.output;
-    if output.is_json() {
-        output.json(report)?;
-    } else {
-        output.lines(&report.to_string())?;
+    match output.is_json() {
+        true => output.json(report),
+        false => output.lines(&report.to_string()),
     }
-    match report.broken_count {
+}
+
+/// What an import could not read is no success.
+fn all_read(reports: &[ImportReport]) -> Result<(), CliError> {
+    match reports.iter().map(|report| report.broken_count).sum() {
         0 => Ok(()),
         broken => Err(CliError::PartlyImported { broken }),
     }

@@ -47,7 +47,7 @@ use annals::domain::{Kind, SessionId};
 use annals::{Annals, ObjectRef, ViewError};
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Import, Key, Watch};
+use crate::cli::{Command, Export, Key, Watch};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -58,12 +58,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Apply(args) => apply::run(&args, context).await,
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(_) => events::run(context),
-        Command::Import(Import::Git(args)) => import::git(&args, context).await,
-        Command::Import(Import::Claude(args)) => import::claude(&args, context).await,
-        Command::Import(Import::GitInternal(args)) => import::git_internal(&args, context).await,
-        Command::Import(Import::Contracts(args)) => import::contracts(&args, context).await,
-        Command::Import(Import::Forge(args)) => import::forge(&args, context).await,
-        Command::Import(Import::Annals(args)) => verbatim::import(&args, context).await,
+        Command::Import(args) => import::run(args, context).await,
         Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
         Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
         Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,

@@ -1,17 +1,29 @@
-//! One line of a recording, as far as the importer understands it.
+//! One line of a recording as Claude Code writes it, and the entry that it is.
 
 use annals_domain::Timestamp;
+use annals_domain::pipeline::FrameKind;
 use annals_event_log::IdSecret;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::{ids, map, tool};
-use crate::tokens;
+use super::program::{self, Program};
+use super::{fields, ids, written};
+use crate::import::bad_line::BadLine;
+use crate::import::fields::{NOTHING, Table, count};
+use crate::import::files::time;
+use crate::import::redacted::RedactedText;
+use crate::report::Fields;
+use crate::transcript::commands;
+use crate::transcript::item;
+use crate::transcript::item::{
+    Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, Summary, What,
+};
+use crate::transcript::tool;
 
 /// Types of lines that hold nothing a log has a place for: titles, settings,
 /// backups of files, what the program shows while it works.
-const WITHOUT_PLACE: [&str; 19] = [
+const WITHOUT_PLACE: [&str; 15] = [
     "agent-color",
     "agent-name",
     "agent-setting",
@@ -23,42 +35,11 @@ const WITHOUT_PLACE: [&str; 19] = [
     "file-history-snapshot",
     "last-prompt",
     "mode",
-    "permission-mode",
-    "pr-link",
-    "progress",
-    "queue-operation",
     "speculation-accept",
     "tag",
     "task-summary",
     "worktree-state",
 ];
-
-/// A line that was understood.
-#[derive(Debug)]
-pub(super) struct Line {
-    /// Its JSON text.
-    pub(super) text: String,
-    pub(super) what: What,
-}
-
-/// What a line is.
-#[derive(Debug)]
-pub(super) enum What {
-    /// Said by a person, or a tool's result.
-    User(Box<Talk>),
-    /// Said by the model.
-    Assistant(Box<Talk>),
-    /// Said by the program.
-    System(Box<Talk>),
-    /// Put into the context by the program.
-    Attachment(Box<Talk>),
-    /// A summary of an earlier conversation; it names no session.
-    Summary(Summary),
-    /// A known type without anything for a log.
-    WithoutPlace(String),
-    /// A type that is not known.
-    Unknown(String),
-}
 
 /// The fields of a line that belongs to a session. Those that are null or not
 /// there have their defaults.
@@ -103,102 +84,42 @@ pub(super) struct Talk {
     pub(super) compact_metadata: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) attachment: Option<Box<RawValue>>,
-    /// The message's parts, in order.
+    #[serde(default)]
+    data: Option<Box<RawValue>>,
+    /// Whether it has a name of its own.
     #[serde(skip)]
-    pub(super) blocks: Vec<Block>,
-    /// The tokens of its frames, by their numbers, as far as they were counted ahead.
-    #[serde(skip)]
-    tokens: Vec<Option<u64>>,
+    is_named: bool,
 }
 
 impl Talk {
-    /// The line's own name.
-    pub(super) fn name(&self) -> &str {
-        self.uuid.as_deref().unwrap_or_default()
-    }
-
     /// When it was written, if it says so.
-    pub(super) fn at(&self) -> Option<Timestamp> {
-        parse_time(self.timestamp.as_deref()?)
+    fn at(&self) -> Option<Timestamp> {
+        time(self.timestamp.as_deref()?)
     }
 
-    pub(super) fn is_sidechain(&self) -> bool {
-        self.is_sidechain.unwrap_or(false)
+    /// Stands for what a sub-agent says, in the session and at the place of another line.
+    pub(super) fn stand_in(&mut self, outer: Talk, agent: Option<String>) {
+        if !self.is_named {
+            self.uuid = outer.uuid;
+        }
+        self.session_id = outer.session_id;
+        self.agent_id = agent;
+        self.is_sidechain = Some(true);
+        self.parent_uuid = None;
+        self.timestamp = self.timestamp.take().or(outer.timestamp);
+        self.cwd = outer.cwd;
+        self.git_branch = outer.git_branch;
+        self.version = outer.version;
     }
 
-    pub(super) fn is_meta(&self) -> bool {
-        self.is_meta.unwrap_or(false)
-    }
-
-    pub(super) fn is_compact_summary(&self) -> bool {
-        self.is_compact_summary.unwrap_or(false)
-    }
-
-    /// The model's message: its name (or else the line's), model and tokens.
-    pub(super) fn message(&self) -> Message<'_> {
-        let message = self.message.as_ref();
-        Message {
-            id: message
-                .and_then(|message| message.id.as_deref())
-                .filter(|id| !id.trim().is_empty())
-                .unwrap_or(self.name()),
-            model: message.and_then(|message| message.model.as_deref()),
-            usage: message.and_then(|message| message.usage.as_ref()),
+    fn course(&self) -> Course {
+        let agent = self.agent_id.as_deref();
+        match agent.filter(|id| !id.trim().is_empty()) {
+            _ if self.is_sidechain != Some(true) => Course::Main,
+            Some(agent) => Course::Side(agent.to_owned()),
+            None => Course::Beside,
         }
     }
-
-    /// All texts of the message, one below the other.
-    pub(super) fn texts(&self) -> String {
-        let text = |block: &Block| match &block.part {
-            Part::Text(text) => Some(text.clone()),
-            _ => None,
-        };
-        let texts: Vec<String> = self.blocks.iter().filter_map(text).collect();
-        texts.join("\n")
-    }
-
-    /// How many tokens a frame of it takes, if they were counted ahead. Frame 0 is of the line, and
-    /// those above are of the message's parts.
-    pub(super) fn tokens(&self, frame: usize) -> Option<u64> {
-        self.tokens.get(frame).copied().flatten()
-    }
-
-    /// The text of a frame that the model saw: a result whole, other texts as far as they are kept.
-    fn seen(&self, frame: usize) -> Option<String> {
-        let kept = |text: &str| Some(map::bounded(text).to_owned());
-        let is_user = self.kind.as_deref() == Some("user");
-        let Some(part) = frame.checked_sub(1) else {
-            return match self.kind.as_deref() {
-                Some("user") => kept(&self.texts()),
-                Some("system") => kept(&tool::text_of(self.content.as_deref())),
-                _ => None,
-            };
-        };
-        match &self.blocks.get(part)?.part {
-            Part::Thinking(text) => kept(text),
-            Part::Text(text) if !is_user => kept(text),
-            Part::ToolResult { content, .. } if is_user => tool::said(content.as_deref()),
-            _ => None,
-        }
-    }
-}
-
-impl Line {
-    /// Counts the tokens of its frames before it is known whether they are recorded.
-    pub(super) fn count_ahead(&mut self) {
-        if let What::User(talk) | What::Assistant(talk) | What::System(talk) = &mut self.what {
-            let count = |frame| Some(tokens::estimate(&talk.seen(frame)?));
-            talk.tokens = (0..=talk.blocks.len()).map(count).collect();
-        }
-    }
-}
-
-/// What a line says of the message that it is a part of.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Message<'a> {
-    pub(super) id: &'a str,
-    pub(super) model: Option<&'a str>,
-    pub(super) usage: Option<&'a Usage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -215,7 +136,7 @@ struct RawMessage {
 
 /// The tokens of a message so far. What is null is there, and counts nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-pub(super) struct Usage {
+struct Usage {
     #[serde(default, deserialize_with = "present")]
     input_tokens: Option<Option<u64>>,
     #[serde(default, deserialize_with = "present")]
@@ -230,24 +151,18 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u
     Option::deserialize(deserializer).map(Some)
 }
 
-impl Usage {
-    fn all(&self) -> [Option<Option<u64>>; 4] {
-        [
-            self.input_tokens,
-            self.cache_read_input_tokens,
-            self.cache_creation_input_tokens,
-            self.output_tokens,
-        ]
-    }
-
-    /// Uncached input, cache reads, cache writes, output.
-    pub(super) fn totals(&self) -> [u64; 4] {
-        self.all().map(|count| count.flatten().unwrap_or_default())
-    }
-
-    /// Which of them the line has, in the same order: 1 for each that it has.
-    pub(super) fn fields(&self) -> [u64; 4] {
-        self.all().map(|count| u64::from(count.is_some()))
+impl From<Usage> for item::Usage {
+    fn from(usage: Usage) -> item::Usage {
+        let all = [
+            usage.input_tokens,
+            usage.cache_read_input_tokens,
+            usage.cache_creation_input_tokens,
+            usage.output_tokens,
+        ];
+        item::Usage {
+            totals: all.map(|count| count.flatten().unwrap_or_default()),
+            fields: all.map(|count| u64::from(count.is_some())),
+        }
     }
 }
 
@@ -255,13 +170,13 @@ impl Usage {
 #[derive(Debug)]
 pub(super) struct Block {
     /// Its JSON; none for a message that is one text.
-    pub(super) raw: Option<Box<RawValue>>,
-    pub(super) part: Part,
+    raw: Option<Box<RawValue>>,
+    part: Part,
 }
 
 /// What a part of a message is.
 #[derive(Debug)]
-pub(super) enum Part {
+enum Part {
     Text(String),
     Thinking(String),
     ToolUse {
@@ -300,103 +215,441 @@ struct RawBlock {
     is_error: Option<bool>,
 }
 
-/// The line of a summary.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Summary {
-    #[serde(skip)]
-    pub(super) name: String,
-    #[serde(default)]
-    pub(super) summary: Option<String>,
-    #[serde(default)]
-    pub(super) leaf_uuid: Option<String>,
-}
-
-/// A JSON text with U+FFFD for every half of a surrogate pair. JavaScript
-/// writes such halves where it cuts a text within a character.
-fn whole_characters(text: String) -> String {
-    let is_escape = |at: usize, halves: [u8; 2]| {
-        let Some([b'\\', b'u', d, half, rest @ ..]) = text.as_bytes().get(at..at + 6) else {
-            return false;
-        };
-        d.eq_ignore_ascii_case(&b'd')
-            && (halves[0]..=halves[1]).contains(&half.to_ascii_lowercase())
-            && rest.iter().all(u8::is_ascii_hexdigit)
-    };
-    let (high, low) = ([b'8', b'b'], [b'c', b'f']);
-    if !text.contains("\\ud") && !text.contains("\\uD") {
-        return text;
-    }
-    let mut whole = String::with_capacity(text.len());
-    let mut rest = 0;
-    let mut at = 0;
-    while let Some(found) = text.get(at..).and_then(|left| left.find('\\')) {
-        at += found;
-        if is_escape(at, high) && is_escape(at + 6, low) {
-            at += 12;
-        } else if is_escape(at, high) || is_escape(at, low) {
-            whole.push_str(text.get(rest..at).unwrap_or_default());
-            whole.push_str("\\ufffd");
-            at = (at + 6).min(text.len());
-            rest = at;
-        } else {
-            at += 2;
-        }
-    }
-    whole.push_str(text.get(rest..).unwrap_or_default());
-    whole
-}
-
 /// Reads a line, which is called by a secret of the log if it has no name; the error says what is
 /// wrong with it.
-pub(super) fn parse(bytes: Vec<u8>, secret: Option<&IdSecret>) -> Result<Line, BadLine> {
+pub(super) fn parse(
+    text: RedactedText,
+    secret: Option<&IdSecret>,
+    program: &mut Program,
+) -> Result<Read, BadLine> {
     #[derive(Deserialize)]
     struct Head {
         #[serde(default, rename = "type")]
         kind: Option<String>,
     }
-    let text = String::from_utf8(bytes).map_err(|error| BadLine::NotUtf8 {
-        byte: error.utf8_error().valid_up_to() + 1,
-    })?;
-    let text = whole_characters(text);
+    let text = text.whole_characters();
+    let line = text.as_str();
     // serde would read a list as an object's fields in their order.
-    if !text.trim_start().starts_with('{') {
+    if !line.trim_start().starts_with('{') {
         // What is no JSON at all is better called so.
-        serde_json::from_str::<serde::de::IgnoredAny>(&text)?;
+        serde_json::from_str::<serde::de::IgnoredAny>(line)?;
         return Err(BadLine::NotAnObject);
     }
-    let kind = serde_json::from_str::<Head>(&text)?.kind;
-    let what = match kind.as_deref() {
-        Some("user") => What::User(talk(&text, secret)?),
-        Some("assistant") => What::Assistant(talk(&text, secret)?),
-        Some("system") => What::System(talk(&text, secret)?),
-        Some("attachment") => What::Attachment(talk(&text, secret)?),
-        Some("summary") => What::Summary(Summary {
-            name: ids::anonymous(text.as_bytes(), secret),
-            ..serde_json::from_str(&text)?
-        }),
-        Some(kind) if WITHOUT_PLACE.contains(&kind) => What::WithoutPlace(kind.to_owned()),
-        Some(kind) => What::Unknown(kind.to_owned()),
-        None => What::Unknown("(none)".to_owned()),
+    let kind = serde_json::from_str::<Head>(line)?.kind;
+    let said = |speaker| -> Result<(Box<Talk>, Vec<Block>, Speaker), BadLine> {
+        let (talk, blocks) = talk(line, secret)?;
+        Ok((talk, blocks, speaker))
     };
-    Ok(Line { text, what })
+    let (talk, blocks, speaker) = match kind.as_deref() {
+        Some("user") => said(Speaker::User)?,
+        Some("assistant") => said(Speaker::Model)?,
+        Some("system" | "attachment") => said(Speaker::Program)?,
+        Some("summary") => return summary(line, secret),
+        Some("progress") => return progress(text.into_string(), secret),
+        Some("queue-operation") => return program.queue(line, secret),
+        Some("permission-mode") => return program.aside("permission_mode", line, secret),
+        Some("pr-link") => return program.aside("pr_link", line, secret),
+        Some(kind) if WITHOUT_PLACE.contains(&kind) => {
+            let kind = kind.to_owned();
+            let text = text.into_string();
+            return Ok(Read::Skipped { kind, text });
+        }
+        kind => {
+            let kind = kind.unwrap_or("(none)").to_owned();
+            let text = text.into_string();
+            return Ok(Read::Unknown { kind, text });
+        }
+    };
+    program.saw(
+        talk.session_id.as_deref(),
+        talk.uuid.as_deref().unwrap_or_default(),
+    );
+    Ok(entry(text.into_string(), *talk, blocks, speaker))
 }
 
-fn talk(text: &str, secret: Option<&IdSecret>) -> Result<Box<Talk>, BadLine> {
-    let mut talk: Box<Talk> = serde_json::from_str(text)?;
-    if talk
-        .uuid
-        .as_deref()
-        .is_none_or(|uuid| uuid.trim().is_empty())
-    {
-        talk.uuid = Some(ids::anonymous(text.as_bytes(), secret));
+/// What the program tells of its progress: what a sub-agent says, and which hooks run.
+fn progress(text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Data {
+        #[serde(default, rename = "type")]
+        kind: Option<String>,
+        #[serde(default)]
+        hook_name: Option<String>,
+        #[serde(default)]
+        command: Option<String>,
     }
+    let (mut talk, _) = talk(&text, secret)?;
+    let Some(raw) = talk.data.take() else {
+        let kind = "progress".to_owned();
+        return Ok(Read::Skipped { kind, text });
+    };
+    let data: Data = within("data", &raw)?;
+    let kind = data.kind.unwrap_or_default();
+    match kind.as_str() {
+        "agent_progress" => program::agent_progress(*talk, &raw, text, secret),
+        "hook_progress" => {
+            let item = program::hook(data.hook_name.unwrap_or_default(), data.command, &raw);
+            Ok(beside(text, *talk, item, fields::HOOK))
+        }
+        _ => Ok(Read::Skipped {
+            kind: format!("progress/{kind}"),
+            text,
+        }),
+    }
+}
+
+/// A line of the program that is no part of the conversation.
+fn beside(text: String, talk: Talk, item: Item, table: Table) -> Read {
+    let Read::Entry(mut entry) = entry(text, talk, Vec::new(), Speaker::User) else {
+        return Read::Skipped {
+            kind: "progress".to_owned(),
+            text: String::new(),
+        };
+    };
+    entry.speaker = Speaker::Program;
+    // What a session was begun with, its first message says.
+    entry.setting = None;
+    entry.table = table;
+    entry.items = vec![item];
+    Read::Entry(entry)
+}
+
+fn summary(line: &str, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RawSummary {
+        #[serde(default)]
+        summary: Option<String>,
+        #[serde(default)]
+        leaf_uuid: Option<String>,
+    }
+    let raw: RawSummary = serde_json::from_str(line)?;
+    let mut counted = Fields::default();
+    count(line, "", fields::SUMMARY, &[], &mut counted);
+    Ok(Read::Summary(Summary {
+        name: ids().anonymous(line.as_bytes(), secret),
+        summary: raw.summary.unwrap_or_default(),
+        leaf: raw.leaf_uuid,
+        fields: counted,
+    }))
+}
+
+pub(super) fn talk(
+    text: &str,
+    secret: Option<&IdSecret>,
+) -> Result<(Box<Talk>, Vec<Block>), BadLine> {
+    let mut talk: Box<Talk> = serde_json::from_str(text)?;
+    let is_named = |uuid: &String| !uuid.trim().is_empty();
+    talk.is_named = talk.uuid.as_ref().is_some_and(is_named);
+    talk.uuid = match talk.uuid.take().filter(is_named) {
+        Some(uuid) => Some(uuid),
+        None => Some(ids().anonymous(text.as_bytes(), secret)),
+    };
     let content = talk
         .message
         .as_mut()
         .and_then(|message| message.content.take());
-    talk.blocks = content.map_or_else(|| Ok(Vec::new()), |content| blocks(&content))?;
-    Ok(talk)
+    let blocks = content.map_or_else(|| Ok(Vec::new()), |content| blocks(&content))?;
+    Ok((talk, blocks))
+}
+
+/// The entry of a line, or that it has nothing for a log.
+pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speaker) -> Read {
+    let said = said(&talk, &blocks);
+    let name = talk.uuid.clone().unwrap_or_default();
+    let items = match (speaker, talk.kind.as_deref()) {
+        (Speaker::User, _) => user(&talk, blocks),
+        (Speaker::Model, _) => model(&name, blocks),
+        (Speaker::Program, Some("attachment")) => attachment(&talk),
+        (Speaker::Program, _) => system(&talk, &text),
+    };
+    if speaker == Speaker::Program && items.is_empty() {
+        let kind = match talk.kind.as_deref() {
+            Some("attachment") => "attachment".to_owned(),
+            _ => format!("system/{}", talk.subtype.as_deref().unwrap_or_default()),
+        };
+        return Read::Skipped { kind, text };
+    }
+    let course = talk.course();
+    let at = talk.at();
+    let message = talk.message.as_ref();
+    let has_text = |text: &String| !text.trim().is_empty();
+    Read::Entry(Box::new(Entry {
+        text,
+        table: fields::TALK,
+        session: talk.session_id.clone().filter(has_text),
+        course,
+        name,
+        parent: talk.parent_uuid,
+        at,
+        setting: Some(Setting {
+            cwd: talk.cwd,
+            git_branch: talk.git_branch,
+            version: talk.version,
+        }),
+        speaker,
+        message: message
+            .and_then(|message| message.id.clone())
+            .filter(has_text),
+        model: message.and_then(|message| message.model.clone()),
+        usage: message.and_then(|message| message.usage).map(Into::into),
+        subtype: talk.subtype,
+        details: talk.tool_use_result.map(details),
+        items,
+        said,
+    }))
+}
+
+fn said(talk: &Talk, blocks: &[Block]) -> Said {
+    fn raw(json: &Option<Box<RawValue>>) -> Option<&str> {
+        json.as_deref().map(RawValue::get)
+    }
+    let mut parts = vec![
+        talk.kind.as_deref(),
+        talk.subtype.as_deref(),
+        raw(&talk.content),
+        raw(&talk.attachment),
+    ];
+    parts.extend(blocks.iter().map(|block| match &block.part {
+        Part::Text(text) if block.raw.is_none() => Some(text.as_str()),
+        _ => raw(&block.raw),
+    }));
+    Said::of(&parts, talk.tool_use_result.as_deref())
+}
+
+fn details(raw: Box<RawValue>) -> Details {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Timed {
+        #[serde(default)]
+        duration_ms: Option<f64>,
+        #[serde(default)]
+        total_duration_ms: Option<f64>,
+    }
+    let timed: Timed = serde_json::from_str(raw.get()).unwrap_or_default();
+    let took = timed.duration_ms.or(timed.total_duration_ms);
+    Details {
+        path: "toolUseResult",
+        raw,
+        table: fields::RESULT,
+        edit_table: fields::EDIT_RESULT,
+        // Some versions write fractions of milliseconds.
+        duration_ms: took
+            .filter(|took| *took >= 0.0)
+            .map(|took| took.round() as u64),
+    }
+}
+
+/// The path of a part of a message.
+const PART: &str = "message.content[]";
+
+fn source(raw: Option<Box<RawValue>>, table: Table) -> Source {
+    Source {
+        path: match raw {
+            Some(_) => PART,
+            None => "message.content",
+        },
+        raw,
+        table,
+    }
+}
+
+/// Results first, then the text, then what else there is.
+fn user(talk: &Talk, blocks: Vec<Block>) -> Vec<Item> {
+    let (mut results, mut others) = (Vec::new(), Vec::new());
+    let parts = blocks.len();
+    let (mut texts, mut sources) = (Vec::new(), Vec::new());
+    for (index, block) in blocks.into_iter().enumerate() {
+        match block.part {
+            Part::ToolResult {
+                tool_use,
+                content,
+                is_error,
+            } => {
+                if is_error && refuses(content.as_deref()) {
+                    let call = tool_use.clone().unwrap_or_default();
+                    others.push(refusal(parts + 1 + index, call, content.as_deref()));
+                }
+                let what = result(tool_use, content, is_error);
+                results.push(part(index, block.raw, fields::TOOL_RESULT, what));
+            }
+            Part::Text(text) => {
+                texts.push(text);
+                sources.push(source(block.raw, fields::TEXT));
+            }
+            Part::Thinking(text) => {
+                let what = What::Thinking(text);
+                others.push(part(index, block.raw, fields::THINKING, what));
+            }
+            Part::ToolUse { .. } => others.push(whole(index, block.raw, "tool_use")),
+            Part::Other(kind) => others.push(whole(index, block.raw, &kind)),
+        }
+    }
+    let text = texts.join("\n");
+    let answers = !results.is_empty();
+    let mut items = results;
+    if !text.trim().is_empty() {
+        let is_own = talk.is_sidechain == Some(true) || talk.is_meta == Some(true) || answers;
+        let asked = written::asked(&text).filter(|_| !is_own).map(str::to_owned);
+        items.push(Item {
+            frame: 0,
+            path: "message.content",
+            sources,
+            what: What::Prompt {
+                asked,
+                text,
+                is_summary: talk.is_compact_summary == Some(true),
+            },
+            tokens: None,
+        });
+    }
+    items.append(&mut others);
+    items
+}
+
+fn model(name: &str, blocks: Vec<Block>) -> Vec<Item> {
+    let item = |(index, block): (usize, Block)| match block.part {
+        Part::Text(text) => part(index, block.raw, fields::TEXT, What::Text(text)),
+        Part::Thinking(text) => {
+            let what = What::Thinking(text);
+            part(index, block.raw, fields::THINKING, what)
+        }
+        Part::ToolUse {
+            id,
+            name: tool,
+            input,
+        } => {
+            let is_named = |id: &String| !id.trim().is_empty();
+            let what = What::ToolCall {
+                id: id
+                    .filter(is_named)
+                    .unwrap_or_else(|| format!("{name}/{index}")),
+                name: tool,
+                input,
+                input_path: "message.content[].input",
+            };
+            part(index, block.raw, fields::TOOL_USE, what)
+        }
+        Part::ToolResult { .. } => whole(index, block.raw, "tool_result"),
+        Part::Other(kind) => whole(index, block.raw, &kind),
+    };
+    blocks.into_iter().enumerate().map(item).collect()
+}
+
+/// What the program says; nothing, if it says nothing.
+fn system(talk: &Talk, line: &str) -> Vec<Item> {
+    let text = tool::text_of(talk.content.as_deref());
+    let kind = match talk.subtype.as_deref() {
+        Some("stop_hook_summary") => "hook",
+        Some("api_error") => "api_error",
+        Some("turn_duration") => "turn_duration",
+        _ => "",
+    };
+    if text.trim().is_empty() && !kind.is_empty() {
+        return program::kept(kind, line).into_iter().collect();
+    }
+    let is_boundary = talk.subtype.as_deref() == Some("compact_boundary");
+    if text.trim().is_empty() && !is_boundary {
+        return Vec::new();
+    }
+    let kind = match is_boundary {
+        true => FrameKind::Checkpoint,
+        false => FrameKind::SystemState,
+    };
+    vec![Item {
+        frame: 0,
+        path: "content",
+        sources: Vec::new(),
+        what: What::Said {
+            kind,
+            text,
+            compaction: talk.compact_metadata.clone(),
+        },
+        tokens: None,
+    }]
+}
+
+fn attachment(talk: &Talk) -> Vec<Item> {
+    let part = commands::part(talk.attachment.as_deref());
+    let item = |part| Item {
+        frame: 0,
+        path: "attachment",
+        sources: Vec::new(),
+        what: What::Whole {
+            kind: FrameKind::SystemState,
+            summary: "attachment".to_owned(),
+            part: Some(part),
+        },
+        tokens: None,
+    };
+    part.map(item).into_iter().collect()
+}
+
+/// How the result of a call begins that a person did not allow.
+const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
+
+fn refuses(content: Option<&RawValue>) -> bool {
+    tool::text_of(content).starts_with(REFUSED)
+}
+
+/// That a person refused a call. Its result is an error as well, which says nothing of who.
+fn refusal(frame: usize, call: String, content: Option<&RawValue>) -> Item {
+    Item {
+        frame,
+        path: PART,
+        sources: Vec::new(),
+        what: What::Evidence(Evidence {
+            kind: "decision",
+            is_by_person: true,
+            tool: call,
+            command: None,
+            exit_code: None,
+            summary: Some(format!("denied: {}", tool::text_of(content))),
+            report: None,
+        }),
+        tokens: None,
+    }
+}
+
+fn result(tool_use: Option<String>, content: Option<Box<RawValue>>, is_error: bool) -> What {
+    What::ToolResult {
+        call: tool_use.unwrap_or_default(),
+        content,
+        is_error,
+        content_path: "message.content[].content",
+        error_path: "message.content[].is_error",
+    }
+}
+
+/// A part of a message. Frame 0 is of the line, and those above are of its parts.
+fn part(index: usize, raw: Option<Box<RawValue>>, table: Table, what: What) -> Item {
+    Item {
+        frame: index + 1,
+        path: PART,
+        sources: vec![source(raw, table)],
+        what,
+        tokens: None,
+    }
+}
+
+/// A part that has no place of its own.
+fn whole(index: usize, raw: Option<Box<RawValue>>, kind: &str) -> Item {
+    let kept = commands::part(raw.as_deref());
+    let table = match kept {
+        Some(_) => fields::WHOLE,
+        None => NOTHING,
+    };
+    let kind = match kind.trim() {
+        "" => "(none)",
+        kind => commands::beginning(kind, 100),
+    };
+    let what = What::Whole {
+        kind: FrameKind::Other(kind.to_owned()),
+        summary: kind.to_owned(),
+        part: kept,
+    };
+    part(index, raw, table, what)
 }
 
 fn blocks(content: &RawValue) -> Result<Vec<Block>, BadLine> {
@@ -434,43 +687,21 @@ fn within<T: DeserializeOwned>(path: &'static str, raw: &RawValue) -> Result<T, 
     serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
 }
 
-/// A time as RFC 3339 writes it.
-pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
-    let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
-    Some(Timestamp::from(time.to_utc()))
-}
-
-/// What is wrong with a line.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BadLine {
-    #[error("it is not UTF-8 from byte {byte} on")]
-    NotUtf8 { byte: usize },
-    #[error("it is no JSON object")]
-    NotAnObject,
-    #[error("{}", in_line(.0))]
-    Json(#[from] serde_json::Error),
-    #[error("in {path}: {}", in_line(.source))]
-    Within {
-        path: &'static str,
-        source: serde_json::Error,
-    },
-}
-
-/// serde_json counts lines within the text that it was given; there is one.
-fn in_line(error: &serde_json::Error) -> String {
-    error
-        .to_string()
-        .replace(" at line 1 column ", " at column ")
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
     use super::*;
+    use crate::secrets::Secrets;
+
+    fn read(line: &[u8]) -> Result<Read, String> {
+        let secrets = Secrets::none();
+        let text = RedactedText::json(line.to_vec(), &secrets).map_err(|bad| bad.to_string())?;
+        parse(text.0, None, &mut Program::default()).map_err(|bad| bad.to_string())
+    }
 
     fn refused(line: &[u8]) -> String {
-        parse(line.to_vec(), None).unwrap_err().to_string()
+        read(line).unwrap_err()
     }
 
     #[test]
@@ -500,24 +731,20 @@ mod tests {
 
     #[test]
     fn a_line_of_an_unknown_type_may_have_any_fields() {
-        let line = parse(
-            br#"{"type":"novelty","uuid":5,"message":[]}"#.to_vec(),
-            None,
-        )
-        .unwrap();
-        assert!(matches!(line.what, What::Unknown(kind) if kind == "novelty"));
-        let line = parse(b"{}".to_vec(), None).unwrap();
-        assert!(matches!(line.what, What::Unknown(kind) if kind == "(none)"));
+        let line = read(br#"{"type":"novelty","uuid":5,"message":[]}"#).unwrap();
+        assert!(matches!(line, Read::Unknown { kind, .. } if kind == "novelty"));
+        let line = read(b"{}").unwrap();
+        assert!(matches!(line, Read::Unknown { kind, .. } if kind == "(none)"));
     }
 
     #[test]
     fn nulls_are_as_good_as_nothing() {
         let line =
             br#"{"type":"user","uuid":null,"isMeta":null,"message":{"content":null,"usage":null}}"#;
-        let What::User(talk) = parse(line.to_vec(), None).unwrap().what else {
+        let Read::Entry(entry) = read(line).unwrap() else {
             panic!("a user's line is expected");
         };
-        assert!(talk.blocks.is_empty() && !talk.is_meta() && !talk.name().is_empty());
+        assert!(entry.items.is_empty() && entry.usage.is_none() && !entry.name.is_empty());
     }
 
     #[test]
@@ -526,17 +753,6 @@ mod tests {
         let line = format!(
             r#"{{"type":"assistant","message":{{"content":[{{"type":"tool_use","input":{deep}}}]}}}}"#
         );
-        assert!(parse(line.into_bytes(), None).is_ok());
-    }
-
-    #[test]
-    fn half_characters_are_replaced() {
-        let whole = |text: &str| whole_characters(text.to_owned());
-        assert_eq!(whole(r#""a\ud83d\ude00""#), r#""a\ud83d\ude00""#);
-        assert_eq!(whole(r#""a\ud83d""#), r#""a\ufffd""#);
-        assert_eq!(whole(r#""\uDE00\ud83dx""#), r#""\ufffd\ufffdx""#);
-        // A backslash that is escaped begins nothing.
-        assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
-        assert_eq!(whole("\\ud8\\"), "\\ud8\\");
+        assert!(read(line.as_bytes()).is_ok());
     }
 }

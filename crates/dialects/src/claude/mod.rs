@@ -28,57 +28,63 @@
 //! and totals as one that was imported at once; only the number and places of
 //! `run.usage_recorded` may differ.
 
-mod append;
-mod calls;
-mod compare;
-mod edit;
-mod error;
 mod fields;
-mod files;
-mod ids;
-mod importer;
 mod line;
-mod map;
-mod read;
-mod remark;
-mod said;
-mod same;
-mod session;
-mod spoken;
+mod program;
 #[cfg(test)]
 mod tests;
-mod tool;
-mod unit;
-mod usage;
-mod uses;
+mod tools;
 mod written;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use annals::Annals;
-use futures::StreamExt;
+use annals_event_log::IdSecret;
 
-use crate::reading;
+use crate::import::bad_line::BadLine;
+use crate::import::formats::{Head, Kind};
+use crate::import::redacted::RedactedText;
+use crate::import::{self, Format, Which};
+pub use crate::import::{ImportError as ClaudeImportError, ImportOptions as ClaudeOptions};
 pub use crate::report::{ImportReport, Progress};
-use crate::secrets::Secrets;
-pub use error::ClaudeImportError;
-pub use ids::{ChainIds, ToolIds, intent as intent_id};
+use crate::transcript::item::Read;
+pub use crate::transcript::{ChainIds, Ids, ToolIds};
+use tools::AGENT;
 
-use importer::Importer;
-use read::{News, Reader};
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
+}
 
-/// How to import recordings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClaudeOptions {
-    /// The sessions are over: record the tool calls that wait for a result,
-    /// as errors. They stay errors; of a result that is read later there is a
-    /// frame.
-    pub ended: bool,
-    /// What is taken out of the lines before they are read; the standard set by
-    /// default.
-    pub secrets: Secrets,
+/// Claude Code's recordings.
+pub(crate) static KIND: Kind = Kind {
+    agent: &AGENT,
+    title: "Claude Code",
+    endings: &["jsonl"],
+    unwanted: "its name does not end with .jsonl",
+    left: "it is a recording of Claude Code",
+    recognizes,
+    format: || Box::new(Claude::default()),
+};
+
+/// Its lines name their session in `sessionId`, or are summaries.
+fn recognizes(head: &Head<'_>) -> bool {
+    let is_own = |line: serde_json::Map<String, serde_json::Value>| {
+        let has = |name: &str| line.contains_key(name);
+        has("type") && (has("sessionId") || has("leafUuid") || has("parentUuid"))
+    };
+    head.objects().take(50).any(is_own)
+}
+
+#[derive(Default)]
+struct Claude {
+    program: program::Program,
+}
+
+impl Format for Claude {
+    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        Ok(vec![line::parse(text, names, &mut self.program)?])
+    }
 }
 
 /// Imports the recording at `path`, or all `*.jsonl` files in that folder and
@@ -99,49 +105,10 @@ pub async fn import(
     options: &ClaudeOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ClaudeImportError> {
-    let count_ahead = Arc::new(AtomicBool::new(false));
-    let reader = Reader {
-        secrets: options.secrets.clone(),
-        names: annals.log().id_secret().await?,
-        count_ahead: Arc::clone(&count_ahead),
+    let which = Which {
+        kind: &KIND,
+        is_given: true,
+        names_others: true,
     };
-    let news = read::start(path, reader)?;
-    let source = format!("claude {}", path.display());
-    let importer = Importer::new(annals, options, count_ahead, source);
-    match record(importer, news, progress).await? {
-        Some(report) => Ok(report),
-        None => Err(ClaudeImportError::Interrupted {
-            path: path.to_owned(),
-        }),
-    }
-}
-
-/// Records what is read, in the order in which it comes; nothing, if that ended too early.
-async fn record(
-    mut importer: Importer<'_>,
-    mut news: reading::News<News, ClaudeImportError>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Option<ImportReport>, ClaudeImportError> {
-    let mut total = 0;
-    while let Some(received) = news.next().await {
-        match received? {
-            News::Found { bytes, others } => {
-                total = bytes;
-                others.report(&mut importer.report);
-            }
-            News::File(file) => importer.begin_file(&file),
-            News::Lines(lines) => {
-                for line in lines {
-                    let done = line.done;
-                    importer.line(line).await?;
-                    // A file may have grown since its length was asked for.
-                    let total = total.max(done);
-                    progress(Progress { done, total });
-                }
-            }
-            News::FileEnd => importer.end_file().await?,
-            News::End => return importer.end().await.map(Some),
-        }
-    }
-    Ok(None)
+    import::import(annals, path, which, options, progress).await
 }

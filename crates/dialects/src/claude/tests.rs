@@ -5,17 +5,31 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use annals::projections::Entry;
 use annals_domain::Timestamp;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{IdSecret, Position, Query};
+use futures::StreamExt;
 use futures::executor::block_on;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::*;
+use crate::import::record;
+use crate::import::source::{self, ReadEvent, Reader};
+use crate::reading;
+use crate::secrets::Secrets;
+use crate::transcript::commands::{self, Asked};
+use crate::transcript::importer::Importer;
+
+const WHICH: Which = Which {
+    kind: &KIND,
+    is_given: true,
+    names_others: true,
+};
 
 /// A session with prompts, texts, calls, edits, secrets, lines without a name and lines that
 /// are none, of which some are longer than what is handed over at once.
@@ -99,7 +113,7 @@ fn folder() -> TempDir {
 /// An import into a log that had nothing: all entries, the report, and what was told on the way.
 fn import_from(
     count_ahead: bool,
-    read: impl FnOnce(Reader) -> reading::News<News, ClaudeImportError>,
+    read: impl FnOnce(Reader) -> reading::News<ReadEvent, ClaudeImportError>,
 ) -> (Vec<Entry>, ImportReport, Vec<Progress>) {
     let names = IdSecret::from_bytes(&[1; 32]).unwrap();
     let log = MemoryLog::with_id_secret(Uuid::from_u128(7), names.clone());
@@ -110,8 +124,10 @@ fn import_from(
         secrets: options.secrets.clone(),
         names: Some(names),
         count_ahead: Arc::clone(&count_ahead),
+        which: WHICH,
+        format: Box::new(Claude::default()),
     });
-    let importer = Importer::new(&annals, &options, count_ahead, "claude".to_owned());
+    let importer = Importer::new(&annals, &AGENT, &options, count_ahead, "claude".to_owned());
     let mut told = Vec::new();
     let mut progress = |progress| told.push(progress);
     let report = block_on(record(importer, news, &mut progress))
@@ -138,9 +154,9 @@ fn import_from(
 fn two_threads_make_the_log_that_one_makes() {
     let folder = folder();
     let path = folder.path();
-    let one = import_from(false, |reader| read::here(path, &reader));
-    let counted = import_from(true, |reader| read::here(path, &reader));
-    let two = import_from(false, |reader| read::start(path, reader).unwrap());
+    let one = import_from(false, |mut reader| source::here(path, &mut reader));
+    let counted = import_from(true, |mut reader| source::here(path, &mut reader));
+    let two = import_from(false, |reader| source::start(path, reader).unwrap());
     for other in [&counted, &two] {
         assert_eq!(one.1, other.1, "the reports");
         assert_eq!(one.2, other.2, "what was told on the way");
@@ -164,15 +180,17 @@ fn two_threads_make_the_log_that_one_makes() {
 #[test]
 fn of_what_is_read_ahead_little_is_held() {
     let folder = folder();
-    let reader = Reader {
+    let mut reader = Reader {
         secrets: Secrets::none(),
         names: None,
         count_ahead: Arc::default(),
+        which: WHICH,
+        format: Box::new(Claude::default()),
     };
-    let mut news = read::here(folder.path(), &reader);
+    let mut news = source::here(folder.path(), &mut reader);
     let (mut parts, mut done) = (0, 0);
     while let Some(received) = block_on(news.next()) {
-        if let News::Lines(lines) = received.unwrap() {
+        if let ReadEvent::Lines(lines) = received.unwrap() {
             let Some(last) = lines.last() else { continue };
             assert!(lines.len() <= 64);
             // A part ends with the line that makes it as long as it may be.
@@ -204,8 +222,15 @@ fn a_prompt_that_was_recorded_with_what_stood_beside_it_is_known() {
         (selected.as_str(), selected.as_str(), true),
     ] {
         let annals = Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(7))));
-        let requests = map::prompt(intent_id("l"), None, logged, "s", "l", Timestamp::EPOCH);
-        let key = ids::prompt_batch("l");
+        let asked = Asked {
+            intent: ids().intent("l"),
+            refines: None,
+            text: logged,
+            session: "s",
+            line: "l",
+        };
+        let requests = commands::prompt(&AGENT, &asked, Timestamp::EPOCH);
+        let key = ids().prompt_batch("l");
         block_on(annals.execute_batch(Some(key), requests)).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let line = json!({

@@ -8,13 +8,21 @@
 
 use proptest::test_runner::{Config, RngSeed};
 
+mod agent_log;
+mod agents;
 mod claude;
+mod codex;
 mod contracts;
+mod copilot;
 mod forge;
+mod gemini;
 mod git;
 mod git_internal;
 mod guesses;
+mod openhands;
+mod recorded;
 mod secrets;
+mod swe_agent;
 mod verbatim;
 
 /// The same `count` cases each time, unless the environment asks for others

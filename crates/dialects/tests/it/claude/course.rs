@@ -5,7 +5,7 @@ use annals::projections::{
     ContextPipelineView, IntentView, PieceValue, PlanView, ProvenanceView, RunView, TaskView,
     ToolInvocationView,
 };
-use annals_dialects::claude::{ChainIds, ClaudeOptions, ToolIds, intent_id};
+use annals_dialects::claude::{self, ClaudeOptions};
 use annals_domain::intent::IntentStatus;
 use annals_domain::run::{Status, ToolStatus};
 use annals_event_log::{Digest, limits};
@@ -18,8 +18,8 @@ use super::recording::{Folder, Recording, story};
 fn a_session_is_one_task_run_plan_and_pipeline_under_the_first_intent() {
     let story = story();
     let log = Log::of(&story);
-    let ids = ChainIds::of_session("story");
-    let prompts = [2, 13, 16].map(|line| intent_id(&story.name(line)));
+    let ids = claude::ids().session("story");
+    let prompts = [2, 13, 16].map(|line| claude::ids().intent(&story.name(line)));
     let first: IntentView = log.get(prompts[0]);
     assert_eq!(first.prompt.as_str(), Some("Add a cache\nand test it"));
     assert_eq!(first.content, Some(first.prompt.clone()));
@@ -79,7 +79,9 @@ fn what_is_no_prompt_makes_no_intent() {
     let log = Log::of(&recording);
     assert_eq!(log.count("intent.submitted"), 1);
     assert_eq!(
-        log.get::<IntentView>(intent_id("s-12")).prompt.as_str(),
+        log.get::<IntentView>(claude::ids().intent("s-12"))
+            .prompt
+            .as_str(),
         Some("The only prompt")
     );
     // The others are context all the same, once the session has begun.
@@ -107,7 +109,7 @@ fn what_an_editor_tells_beside_a_prompt_is_not_asked() {
     let beside = format!("<ide_selection>{}</ide_selection>", "x".repeat(2 << 20));
     recording.user(json!(format!("{beside}\nBegin")));
     let long = Log::of(&recording)
-        .get::<IntentView>(intent_id("s-0"))
+        .get::<IntentView>(claude::ids().intent("s-0"))
         .prompt;
     assert_eq!(
         long.as_str(),
@@ -119,9 +121,9 @@ fn what_an_editor_tells_beside_a_prompt_is_not_asked() {
     recording
         .user(json!([{ "type": "text", "text": beside }, { "type": "text", "text": "Fix it" }]));
     let log = Log::of(&recording);
-    let prompt = log.get::<IntentView>(intent_id("s-0")).prompt;
+    let prompt = log.get::<IntentView>(claude::ids().intent("s-0")).prompt;
     assert_eq!(prompt.as_str(), Some("Fix it"));
-    let task: TaskView = log.get(ChainIds::of_session("s").task);
+    let task: TaskView = log.get(claude::ids().session("s").task);
     assert_eq!(task.title.as_str(), Some("Fix it"));
     assert_eq!(log.frames(), [format!("intent_analysis: {beside}\nFix it")]);
 }
@@ -147,7 +149,7 @@ fn frames_follow_the_course_of_the_session() {
     ];
     let log = Log::of(&story());
     assert_eq!(log.frames(), frames);
-    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("story").pipeline);
+    let pipeline: ContextPipelineView = log.get(claude::ids().session("story").pipeline);
     assert_eq!(pipeline.frames().len(), frames.len());
     let data = |frame: usize| -> Value {
         let frame = pipeline.frames().nth(frame).unwrap();
@@ -171,7 +173,7 @@ fn a_long_text_is_whole_in_the_frames_data() {
     let mut recording = Recording::of("s");
     recording.user(json!("Go")).text("m1", &long);
     let log = Log::of(&recording);
-    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("s").pipeline);
+    let pipeline: ContextPipelineView = log.get(claude::ids().session("s").pipeline);
     let frame = pipeline.frames().last().unwrap();
     assert_eq!(frame.summary.as_str().unwrap().len(), 500);
     let data = serde_json::to_value(frame.data.clone()).unwrap();
@@ -210,7 +212,7 @@ fn the_same_output_in_another_recording_is_the_same_content() {
     // The model said what the result was.
     assert_eq!(result, text);
     assert_eq!(large[4..], [result, text, other, attachment]);
-    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("other").pipeline);
+    let pipeline: ContextPipelineView = log.get(claude::ids().session("other").pipeline);
     let last = pipeline.frames().next_back().unwrap();
     let data = serde_json::to_value(&last.data).unwrap();
     assert_eq!(
@@ -247,10 +249,10 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
         .result("t3", json!(null), false)
         .with(json!({ "toolUseResult": "as text" }));
     let log = Log::of(&recording);
-    let call = |id: &str| log.get::<ToolInvocationView>(ToolIds::of(id).invocation);
+    let call = |id: &str| log.get::<ToolInvocationView>(claude::ids().tool(id).invocation);
     let footprint = |id: &str| serde_json::to_value(call(id).io_footprint).unwrap();
     let read = call("t1");
-    assert_eq!(read.run_id, ChainIds::of_session("s").run);
+    assert_eq!(read.run_id, claude::ids().session("s").run);
     assert_eq!(
         (read.tool_name.as_str(), read.status),
         (Some("Read"), ToolStatus::Ok)
@@ -277,7 +279,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
 fn a_call_without_a_result_is_given_up_when_the_model_goes_on_after_another_prompt() {
     let story = story();
     let call = |log: &Log| {
-        let id = ToolIds::of("t4").invocation;
+        let id = claude::ids().tool("t4").invocation;
         let view = futures::executor::block_on(log.annals.get::<ToolInvocationView>(id));
         view.ok().map(|call| (call.status, call.duration_ms))
     };
@@ -305,7 +307,7 @@ fn a_result_after_a_queued_prompt_still_counts() {
     let log = Log::of(&recording);
     for id in ["t1", "t2"] {
         assert_eq!(
-            log.get::<ToolInvocationView>(ToolIds::of(id).invocation)
+            log.get::<ToolInvocationView>(claude::ids().tool(id).invocation)
                 .status,
             ToolStatus::Ok
         );
@@ -366,7 +368,7 @@ fn work_before_the_first_prompt_is_recorded_without_an_intent() {
         .text("m1", "I look around.")
         .user(json!("Now fix it"));
     let log = Log::of(&recording);
-    let task: TaskView = log.get(ChainIds::of_session("s").task);
+    let task: TaskView = log.get(claude::ids().session("s").task);
     assert_eq!(
         (task.title.as_str(), task.intent),
         (Some("(no prompt)"), None)
@@ -385,7 +387,7 @@ fn a_call_waits_as_long_as_there_is_no_other_prompt() {
         .text("m3", "Still running.")
         .result("t1", json!("done"), false);
     let log = Log::of(&recording);
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     assert_eq!(call.status, ToolStatus::Ok);
 }
 
@@ -410,8 +412,8 @@ fn a_line_that_is_repeated_changes_nothing() {
     let log = Log::of(&recording);
     assert_eq!(log.report.already_there, 2);
     assert_eq!(log.tokens(), [3, 4, 6, 13]);
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     assert_eq!(call.status, ToolStatus::Ok);
-    let three: IntentView = log.get(intent_id(&recording.name(9)));
-    assert_eq!(three.parent, Some(intent_id("s-3")));
+    let three: IntentView = log.get(claude::ids().intent(&recording.name(9)));
+    assert_eq!(three.parent, Some(claude::ids().intent("s-3")));
 }

@@ -1,7 +1,7 @@
 //! Edits as patch sets.
 
 use annals::projections::{PatchSetView, RunView, ToolInvocationView};
-use annals_dialects::claude::{ChainIds, ToolIds};
+use annals_dialects::claude::{self};
 use annals_domain::run::{ApplyStatus, ToolStatus};
 use annals_event_log::Digest;
 use futures::executor::block_on;
@@ -11,7 +11,7 @@ use super::log::Log;
 use super::recording::{Recording, story};
 
 fn patch_set(log: &Log, tool_use: &str) -> PatchSetView {
-    log.get(ToolIds::of(tool_use).patch_set)
+    log.get(claude::ids().tool(tool_use).patch_set)
 }
 
 /// The touched files as `type path +added -deleted`, and the diff.
@@ -37,10 +37,10 @@ fn an_edit_is_a_proposed_patch_set_with_its_file() {
     let expected = "--- a/src/parser.rs\n+++ b/src/parser.rs\n@@ -1,1 +1,2 @@\n-a\n+b\n+c\n";
     assert_eq!(diff, expected);
     assert_eq!(patch_set(&log, "t3").apply_status, ApplyStatus::Proposed);
-    let run: RunView = log.get(ChainIds::of_session("story").run);
+    let run: RunView = log.get(claude::ids().session("story").run);
     assert_eq!(
         run.patchsets,
-        ["t3", "t4"].map(|id| ToolIds::of(id).patch_set)
+        ["t3", "t4"].map(|id| claude::ids().tool(id).patch_set)
     );
 }
 
@@ -69,7 +69,7 @@ fn an_edit_that_failed_is_a_rejected_patch_set() {
         shown(&log, "t1"),
         (vec!["modify a +1 -1".to_owned()], diff.to_owned())
     );
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     assert_eq!(call.status, ToolStatus::Error);
     assert!(log.has_note("without a recorded patch"), "{}", log.report);
 }

@@ -59,14 +59,13 @@ fn known_lines_without_anything_for_a_log_are_counted() {
         .collect();
     let expected = [
         ("file-history-snapshot", 1),
-        ("queue-operation", 1),
-        ("system/turn_duration", 1),
+        ("queue-operation/enqueue", 1),
         ("user without content", 1),
     ];
     assert_eq!(types, expected);
     assert_eq!(log.report.unknown_types, []);
     assert_eq!(log.fates("snapshot"), [0, 0, 1]);
-    assert_eq!(log.fates("durationMs"), [0, 0, 1]);
+    assert_eq!(log.fates("content"), [0, 0, 0]);
     assert_eq!(log.fates("attachment"), [1, 0, 0]);
     assert_eq!(
         log.frames(),

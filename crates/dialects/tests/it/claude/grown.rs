@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use annals::projections::{Entry, ToolInvocationView};
-use annals_dialects::claude::{ClaudeOptions, ToolIds};
+use annals_dialects::claude::{self, ClaudeOptions};
 use annals_domain::AnyEvent;
 use annals_domain::run::{Event as RunEvent, ToolStatus};
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
     entries.map(facts).collect()
 }
 
-fn check_cuts(recording: &Recording, cuts: &[usize]) {
+pub(super) fn check_cuts(recording: &Recording, cuts: &[usize]) {
     let once = Log::of(recording);
     let mut grown = Log::empty();
     let mut events = 0;
@@ -62,7 +62,11 @@ fn cut_at_any_line_it_is_the_same() {
 }
 
 /// Cut at a line, killed while that is imported, and then imported as a whole.
-fn check_kills(recording: &Recording, cut: usize, kills: impl IntoIterator<Item = usize>) {
+pub(super) fn check_kills(
+    recording: &Recording,
+    cut: usize,
+    kills: impl IntoIterator<Item = usize>,
+) {
     let once = Log::of(recording);
     let mut grown = Log::empty();
     grown.grow(recording, cut);
@@ -322,7 +326,7 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
         assert_eq!(log.has_note("after its call was given up"), imported > 0);
     }
     assert_eq!(log.frames(), ["intent_analysis: Go", "tool_call: built"]);
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     assert_eq!(call.status, ToolStatus::Error);
 }
 
@@ -344,7 +348,7 @@ fn another_result_of_an_answered_call_is_a_frame_and_a_copy_is_none() {
         assert_eq!(log.has_note("another result of a tool call"), imported > 0);
     }
     assert!(log.frames().contains(&"tool_call: broken".to_owned()));
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     assert_eq!(call.status, ToolStatus::Ok);
 }
 

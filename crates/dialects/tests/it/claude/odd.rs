@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use annals::projections::{ContextFrame, ContextPipelineView, IntentView, ToolInvocationView};
-use annals_dialects::claude::{ChainIds, ClaudeImportError, ClaudeOptions, ToolIds, intent_id};
+use annals_dialects::claude::{self, ClaudeImportError, ClaudeOptions};
 use serde_json::json;
 
 use super::log::Log;
@@ -89,9 +89,9 @@ fn what_is_too_large_is_left_out_and_said() {
         .result("t1", json!(large), false)
         .says("m2", json!({ "type": "novelty", "data": large }), [1; 4]);
     let log = Log::of(&recording);
-    let prompt: IntentView = log.get(intent_id("s-0"));
+    let prompt: IntentView = log.get(claude::ids().intent("s-0"));
     assert_eq!(prompt.prompt.as_str().map(str::len), Some(1024 * 1024));
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     assert!(call.args.is_none());
     for note in [
         "over 1 MiB",
@@ -103,7 +103,7 @@ fn what_is_too_large_is_left_out_and_said() {
     assert_eq!(log.fates("message.content[].input"), [0, 0, 1]);
     assert_eq!(log.fates("message.content[].content"), [0, 0, 1]);
     assert_eq!(log.fates("message.content[]"), [0, 0, 1]);
-    let pipeline: ContextPipelineView = log.get(ChainIds::of_session("s").pipeline);
+    let pipeline: ContextPipelineView = log.get(claude::ids().session("s").pipeline);
     let said = |frame: &ContextFrame| frame.data.as_ref().unwrap().to_string();
     let whole = pipeline.frames().map(said);
     let marked = whole.filter(|data| data.contains(r#""left_out":"content""#));
@@ -122,7 +122,7 @@ fn what_has_the_form_of_json_and_cannot_be_read_is_kept_as_a_text() {
     let path = folder.write("s.jsonl", file.replace("\"HUGE\"", "1e999"));
     let mut log = Log::empty();
     log.import(&path);
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     let args = serde_json::to_value(call.args).unwrap();
     assert_eq!(args, json!(r#"{"n":1e999}"#));
 }
@@ -142,7 +142,7 @@ fn what_cannot_be_read_of_a_compaction_leaves_its_frame_whole() {
         let path = folder.write("s.jsonl", file.replace("\"HUGE\"", "1e999"));
         let mut log = Log::empty();
         log.import(&path);
-        let pipeline: ContextPipelineView = log.get(ChainIds::of_session("s").pipeline);
+        let pipeline: ContextPipelineView = log.get(claude::ids().session("s").pipeline);
         let frame = pipeline.frames().nth(1).unwrap();
         let data = serde_json::to_value(&frame.data).unwrap();
         assert_eq!(data["compaction"], json!(r#"{"preTokens":1e999}"#));
@@ -162,7 +162,7 @@ fn deep_json_is_kept() {
         .calls("m1", "t1", "Bash", json!({ "deep": deep }))
         .result("t1", json!("ok"), false);
     let log = Log::of(&recording);
-    let call: ToolInvocationView = log.get(ToolIds::of("t1").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
     let args = serde_json::to_value(call.args).unwrap();
     assert_eq!(args["deep"], deep);
 }
@@ -181,7 +181,7 @@ fn lines_without_names_times_and_sessions_are_recorded_all_the_same() {
     let mut log = Log::empty();
     log.import(&path);
     assert_eq!((log.report.imported, log.count("intent.submitted")), (2, 1));
-    log.get::<annals::projections::RunView>(ChainIds::of_session("the-session").run);
+    log.get::<annals::projections::RunView>(claude::ids().session("the-session").run);
     assert!(
         log.has_note("names no session") && log.has_note("has no time"),
         "{}",
@@ -204,7 +204,7 @@ fn odd_calls_and_results_are_recorded_as_far_as_they_go() {
         .says("m2", json!({ "type": "server_tool_use", "x": 1 }), [1; 4])
         .user(json!([{ "no": "type" }]));
     let log = Log::of(&recording);
-    let call: ToolInvocationView = log.get(ToolIds::of("s-1/0").invocation);
+    let call: ToolInvocationView = log.get(claude::ids().tool("s-1/0").invocation);
     assert_eq!(call.tool_name.as_str(), Some("(unnamed)"));
     let frames = log.frames();
     let expected = [

@@ -1,7 +1,7 @@
 //! Side chains as sub-tasks, resumed and copied sessions, folders.
 
 use annals::projections::{IntentView, PlanView, RunView, TaskView, ToolInvocationView};
-use annals_dialects::claude::{ChainIds, ToolIds, intent_id};
+use annals_dialects::claude::{self, ChainIds};
 use annals_domain::run::Status;
 use serde_json::{Value, json};
 
@@ -27,21 +27,21 @@ fn delegating(agent: Value) -> Recording {
 }
 
 fn check_side_chain(log: &Log, side: ChainIds) {
-    let main = ChainIds::of_session("s");
+    let main = claude::ids().session("s");
     let task: TaskView = log.get(side.task);
     assert_eq!(task.title.as_str(), Some("Search for it"));
     assert_eq!(
         (task.parent, task.intent),
-        (Some(main.task), Some(intent_id("s-0")))
+        (Some(main.task), Some(claude::ids().intent("s-0")))
     );
     let run: RunView = log.get(side.run);
     assert_eq!((run.task, run.status), (side.task, Status::Patching));
     let plan: PlanView = log.get(side.plan);
     assert_eq!((plan.intent, plan.pipeline), (None, Some(side.pipeline)));
-    let first: IntentView = log.get(intent_id("s-0"));
+    let first: IntentView = log.get(claude::ids().intent("s-0"));
     assert_eq!(first.plan, Some(main.plan));
     let run_of = |id: &str| {
-        log.get::<ToolInvocationView>(ToolIds::of(id).invocation)
+        log.get::<ToolInvocationView>(claude::ids().tool(id).invocation)
             .run_id
     };
     assert_eq!((run_of("task"), run_of("t1")), (main.run, side.run));
@@ -55,13 +55,13 @@ fn check_side_chain(log: &Log, side: ChainIds) {
 #[test]
 fn a_side_chain_is_a_sub_task_with_a_run_of_its_own() {
     let log = Log::of(&delegating(json!("agent-7")));
-    check_side_chain(&log, ChainIds::of_side_chain("s", "agent-7"));
+    check_side_chain(&log, claude::ids().side_chain("s", "agent-7"));
 }
 
 #[test]
 fn older_side_chains_are_named_by_their_first_line() {
     let log = Log::of(&delegating(json!(null)));
-    check_side_chain(&log, ChainIds::of_side_chain("s", "s-2"));
+    check_side_chain(&log, claude::ids().side_chain("s", "s-2"));
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn older_side_chains_may_alternate() {
     }
     let log = Log::of(&recording);
     for root in ["one", "two"] {
-        let call: ToolInvocationView = log.get(ToolIds::of(&format!("t-{root}")).invocation);
-        assert_eq!(call.run_id, ChainIds::of_side_chain("s", root).run);
+        let call: ToolInvocationView = log.get(claude::ids().tool(&format!("t-{root}")).invocation);
+        assert_eq!(call.run_id, claude::ids().side_chain("s", root).run);
     }
 }
 
@@ -109,7 +109,7 @@ fn older_side_chains_may_hang_on_the_call_that_began_them() {
     }
     let log = Log::of(&recording);
     for root in ["one", "two"] {
-        let run: RunView = log.get(ChainIds::of_side_chain("s", root).run);
+        let run: RunView = log.get(claude::ids().side_chain("s", root).run);
         assert_eq!(run.status, Status::Patching);
     }
     assert_eq!(log.count("task.created"), 3);
@@ -132,7 +132,7 @@ fn a_side_chain_in_a_file_of_its_own_is_the_same() {
     folder.write("a/notes.txt", "no recording");
     let mut log = Log::empty();
     log.import(folder.path());
-    check_side_chain(&log, ChainIds::of_side_chain("s", "agent-7"));
+    check_side_chain(&log, claude::ids().side_chain("s", "agent-7"));
     let before = log.annals.position();
     log.import(folder.path());
     assert_eq!((log.annals.position(), log.report.imported), (before, 0));
@@ -173,11 +173,11 @@ fn repeated_lines_of_a_resumed_session_count_once() {
         assert_eq!(log.tokens(), [3, 6, 9, 12]);
         // The prompt that goes on refines the old one where the recording
         // says that they are of one session.
-        let later: IntentView = log.get(intent_id("new-4"));
-        assert_eq!(later.parent, renamed.then(|| intent_id("old-0")));
-        let task: TaskView = log.get(ChainIds::of_session("new").task);
+        let later: IntentView = log.get(claude::ids().intent("new-4"));
+        assert_eq!(later.parent, renamed.then(|| claude::ids().intent("old-0")));
+        let task: TaskView = log.get(claude::ids().session("new").task);
         let first = if renamed { "old-0" } else { "new-4" };
-        assert_eq!(task.intent, Some(intent_id(first)));
+        assert_eq!(task.intent, Some(claude::ids().intent(first)));
     }
 }
 
@@ -217,8 +217,8 @@ fn a_session_in_two_files_is_one() {
             log.import(&a);
             log.import(&b);
         }
-        let two: IntentView = log.get(intent_id("s-2"));
-        assert_eq!(two.parent, Some(intent_id("s-0")));
+        let two: IntentView = log.get(claude::ids().intent("s-2"));
+        assert_eq!(two.parent, Some(claude::ids().intent("s-0")));
         assert_eq!(
             (
                 log.count("task.created"),

@@ -6,7 +6,7 @@ use std::thread;
 use annals::projections::replay::{Candidate, ReplayOptions};
 use annals::projections::{Entry, PlanView};
 use annals::{Annals, Request};
-use annals_dialects::claude::{self, ChainIds, ClaudeOptions, ToolIds};
+use annals_dialects::claude::{self, ClaudeOptions};
 use annals_domain::pipeline::{Event as PipelineEvent, EvictionPolicy, FrameKind, PushFrame};
 use annals_domain::plan::{
     AddStep, Event as PlanEvent, LinkStepFrames, NewStep, SetStepStatus, StepStatus,
@@ -64,7 +64,7 @@ fn step(
 }
 
 fn plan() -> PlanId {
-    ChainIds::of_session("s").plan
+    claude::ids().session("s").plan
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn an_edit_used_what_was_read_of_its_file() {
     // Frame 0 is the prompt.
     let expected = step("Edit src/x.rs", 1, 3, StepStatus::Completed);
     assert_eq!(steps(&log, plan()), [expected]);
-    let ids = ChainIds::of_session("s");
+    let ids = claude::ids().session("s");
     let mut uses = 0;
     for entry in log.entries() {
         match &entry.event {
@@ -175,7 +175,7 @@ fn chains_are_apart() {
     does(&mut recording, "t6", "Edit", "a", false);
     let log = Log::of(&recording);
     let done = StepStatus::Completed;
-    let side = ChainIds::of_side_chain("s", "helper").plan;
+    let side = claude::ids().side_chain("s", "helper").plan;
     assert_eq!(steps(&log, side), [step("Edit b", 2, 3, done)]);
     assert_eq!(steps(&log, plan()), [step("Edit a", 1, 3, done)]);
 }
@@ -237,7 +237,7 @@ fn an_edit_that_was_recorded_without_a_step_stays_without_one() {
 #[test]
 fn the_use_stands_before_the_push_that_may_evict_its_frame() {
     let log = Log::of(&of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]));
-    let pipeline = ChainIds::of_session("s").pipeline;
+    let pipeline = claude::ids().session("s").pipeline;
     let happened = |entry: &Entry| match &entry.event {
         AnyEvent::Pipeline(PipelineEvent::FramePushed(pushed)) => Some(("push", pushed.frame_id.0)),
         AnyEvent::Pipeline(PipelineEvent::FramesUsed(used)) => Some(("use", used.frames[0].0)),
@@ -283,7 +283,7 @@ fn leave_beginning(log: &Log, once: &Log) {
 }
 
 fn leave_edit(log: &Log) {
-    let (chain, ids) = (ChainIds::of_session("s"), ToolIds::of("t2"));
+    let (chain, ids) = (claude::ids().session("s"), claude::ids().tool("t2"));
     let invocation = RecordToolInvocation {
         run: chain.run,
         id: Some(ids.invocation),
@@ -344,8 +344,8 @@ fn the_step_of_an_edit_that_is_refused_fails() {
     log.grow(&recording, 4);
     // Somebody has taken the id of its patch set.
     let taken = ProposePatchSet {
-        id: Some(ToolIds::of("t2").patch_set),
-        ..ProposePatchSet::new(ChainIds::of_session("s").run, DiffFormat::Unified)
+        id: Some(claude::ids().tool("t2").patch_set),
+        ..ProposePatchSet::new(claude::ids().session("s").run, DiffFormat::Unified)
     };
     leave(&log, Uuid::from_u128(1), vec![taken.into()]);
     let folder = Folder::new();
@@ -374,7 +374,7 @@ fn frames_of_another_pipeline_are_not_used() {
     }
     let mut log = Log::of(&old);
     log.grow(&copy, 99);
-    let copied = ChainIds::of_session("copy").plan;
+    let copied = claude::ids().session("copy").plan;
     let done = StepStatus::Completed;
     assert_eq!(steps(&log, plan()), [step("Edit a", 1, 2, done)]);
     // Its own edit is used by the next one.

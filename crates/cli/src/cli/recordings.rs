@@ -1,0 +1,123 @@
+//! `annals import`: recordings of agents, by their format's name or by what they say.
+
+use std::path::PathBuf;
+
+use annals_dialects::import::agents;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+
+use super::{Import, Redaction};
+
+/// What is imported: something that is named, or a recording that says itself whose it is.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "\
+Recordings of agents: `annals import PATH` finds out by each file's content which agent wrote it,
+and reads all that it knows in a folder. A session becomes a task with a run, a plan and a context
+pipeline, under the intent that its first prompt is; sub-agents become sub-tasks. Importing again,
+or after a recording has grown, adds only what is new. What cannot be read is named by file and
+line, the rest is read, and the exit status is then 1.
+
+Examples:
+  annals import ~/.claude                 every session of Claude Code
+  annals import ~/.codex                  every session of Codex
+  annals import session.jsonl             a recording; the report says whose it is
+  annals import codex rollout.jsonl       a recording of Codex, and nothing else
+  annals import git .                     a repository's history")]
+pub(crate) struct ImportAnything {
+    #[command(subcommand)]
+    pub(crate) what: Option<Import>,
+    /// A recording, or a folder of them
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) how: HowToImport,
+}
+
+/// How recordings are imported.
+#[derive(Debug, Args)]
+pub(crate) struct HowToImport {
+    /// The sessions are over: record tool calls that have no result, as errors
+    #[arg(long)]
+    pub(crate) ended: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
+}
+
+/// Recordings of agents.
+#[derive(Debug, Args)]
+pub(crate) struct ImportRecordings {
+    /// A recording, or a folder of them
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: HowToImport,
+}
+
+/// Recordings of one agent. There is a subcommand for each that can be imported.
+#[derive(Debug)]
+pub(crate) struct ImportAgent {
+    pub(crate) agent: &'static str,
+    pub(crate) recordings: ImportRecordings,
+}
+
+const AFTER_HELP: &str = "\
+A session becomes a task with a run, a plan and a context pipeline, under the intent that its
+first prompt is. Importing again, or after the recording has grown, adds only what is new.
+What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
+So is a line, a call or a result that was recorded before with another content; the first stays.
+
+The report says what became of every field: kept, inferred or lost. Inferred are a frame's tokens
+(o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
+newest result about its file, which becomes a step of the plan.
+
+A tool's arguments, its result or a part over 16 MiB of JSON is left out, and prompts and texts of
+the model end at 1 MiB; the report names each.";
+
+impl FromArgMatches for ImportAgent {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<ImportAgent, Error> {
+        let given = matches.subcommand();
+        let known = given.and_then(|(name, matches)| {
+            let (agent, _) = agents().find(|(agent, _)| *agent == name)?;
+            Some((agent, matches))
+        });
+        let Some((agent, matches)) = known else {
+            return Err(Error::new(ErrorKind::InvalidSubcommand));
+        };
+        Ok(ImportAgent {
+            agent,
+            recordings: ImportRecordings::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = ImportAgent::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for ImportAgent {
+    fn augment_subcommands(command: Command) -> Command {
+        agents().fold(command, |command, (agent, title)| {
+            let examples = format!(
+                "{AFTER_HELP}\n\nExamples:\n  annals import {agent} FILE\n  \
+                 annals import {agent} DIR              every session in it, in time order\n  \
+                 annals import {agent} FILE --json      the whole report, for programs\n  \
+                 annals import {agent} FILE --ended     calls without a result too, as errors\n  \
+                 annals import {agent} DIR --redact 'acme=ACME-[0-9]{{8}}'\n                        \
+                 your own keys are taken out, too"
+            );
+            let about = format!("Read recorded sessions of {title}");
+            let own = ImportRecordings::augment_args(Command::new(agent));
+            command.subcommand(own.about(about).after_help(examples))
+        })
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        ImportAgent::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        agents().any(|(agent, _)| agent == name)
+    }
+}

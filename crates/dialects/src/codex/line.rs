@@ -1,0 +1,470 @@
+//! One line of a rollout: what it is, and the items of what the model was given or said.
+
+use annals_domain::Timestamp;
+use annals_domain::pipeline::FrameKind;
+use serde_json::value::RawValue;
+
+use super::{SUMMARY, asked, fields, tools};
+use crate::import::bad_line::BadLine;
+use crate::import::fields::{NOTHING, Table};
+use crate::import::files::time;
+use crate::import::members::{Members, without};
+use crate::import::redacted::RedactedText;
+use crate::transcript::commands;
+use crate::transcript::item::{Details, Item, Source, Speaker, What};
+
+/// A line as it is written.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// Its JSON; what stands at `payload` in it is the payload.
+    pub(super) text: String,
+    pub(super) at: Option<Timestamp>,
+    pub(super) kind: String,
+    pub(super) payload: Box<RawValue>,
+}
+
+impl Line {
+    pub(super) fn read(text: RedactedText) -> Result<Line, BadLine> {
+        let text = text.whole_characters().into_string();
+        if !text.trim_start().starts_with('{') {
+            // What is no JSON at all is better called so.
+            serde_json::from_str::<serde::de::IgnoredAny>(&text)?;
+            return Err(BadLine::NotAnObject);
+        }
+        let members = Members::read(&text)?;
+        let at = members.text("timestamp").as_deref().and_then(time);
+        let kind = members.text("type");
+        if let (Some(kind), Some(payload)) = (&kind, members.raw("payload")) {
+            let (kind, payload) = (kind.clone(), payload.to_owned());
+            return Ok(Line {
+                text,
+                at,
+                kind,
+                payload,
+            });
+        }
+        // Old rollouts: a session, what the model was given and said, and marks of what the program did.
+        let is_session = members.raw("id").is_some() && members.raw("timestamp").is_some();
+        let kind = match members.text("record_type") {
+            Some(kind) => kind,
+            None if kind.is_some() => "response_item".to_owned(),
+            None if is_session => "session_meta".to_owned(),
+            None => "(none)".to_owned(),
+        };
+        let payload = RawValue::from_string(text.trim().to_owned())?;
+        Ok(Line {
+            text: format!("{{\"payload\":{}}}", payload.get()),
+            at,
+            kind,
+            payload,
+        })
+    }
+}
+
+/// What the model was given or said in a line.
+#[derive(Debug)]
+pub(super) struct Spoken {
+    pub(super) table: Table,
+    pub(super) speaker: Speaker,
+    pub(super) items: Vec<Item>,
+    pub(super) details: Option<Details>,
+    /// The texts by which another line may say the same.
+    pub(super) texts: Vec<String>,
+}
+
+impl Spoken {
+    pub(super) fn new(speaker: Speaker, table: Table, items: Vec<Item>) -> Spoken {
+        Spoken {
+            table,
+            speaker,
+            items,
+            details: None,
+            texts: Vec::new(),
+        }
+    }
+
+    /// A payload that is kept as it is.
+    pub(super) fn whole(kind: &str, payload: &RawValue) -> Spoken {
+        let item = whole(0, "payload", payload.to_owned(), kind, fields::WHOLE);
+        Spoken::new(Speaker::Program, fields::PAYLOAD, vec![item])
+    }
+}
+
+/// A message of the conversation. In a sub-agent's no person asks.
+pub(super) fn message(payload: &Members<'_>, is_side: bool) -> Spoken {
+    let role = payload.text("role").unwrap_or_default();
+    let (mut texts, mut sources, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(text) = payload.text("content") {
+        texts.push(text);
+        sources.push(Source {
+            path: "payload.content",
+            raw: None,
+            table: NOTHING,
+        });
+    }
+    for (index, part) in payload.list("content").into_iter().enumerate() {
+        match part_text(part) {
+            Some(text) if role == "assistant" => {
+                let what = What::Text(text.clone());
+                texts.push(text);
+                others.push(item(index + 1, CONTENT, part, fields::TEXT, what));
+            }
+            Some(text) => {
+                texts.push(text);
+                sources.push(source(CONTENT, part, fields::TEXT));
+            }
+            None => {
+                let kind = Members::of(Some(part)).text("type").unwrap_or_default();
+                others.push(whole(
+                    index + 1,
+                    CONTENT,
+                    part.to_owned(),
+                    &kind,
+                    fields::PART,
+                ));
+            }
+        }
+    }
+    let all = texts.join("\n");
+    let own = (!all.trim().is_empty()).then_some(());
+    let (speaker, table, what) = match role.as_str() {
+        "assistant" => (Speaker::Model, fields::MESSAGE, alone(&sources, &all)),
+        "user" => {
+            let asked = texts
+                .iter()
+                .filter(|_| !is_side)
+                .filter_map(|text| asked(text));
+            let asked = asked.collect::<Vec<_>>().join("\n");
+            let what = What::Prompt {
+                asked: (!asked.is_empty()).then_some(asked),
+                is_summary: all.trim_start().starts_with(SUMMARY),
+                text: all.clone(),
+            };
+            (Speaker::User, fields::MESSAGE, own.map(|()| what))
+        }
+        _ => {
+            let what = What::Said {
+                kind: FrameKind::SystemState,
+                text: all.clone(),
+                compaction: None,
+            };
+            (Speaker::Program, fields::SAID, own.map(|()| what))
+        }
+    };
+    let mut items = Vec::from_iter(what.map(|what| Item {
+        frame: 0,
+        path: "payload.content",
+        sources,
+        what,
+        tokens: None,
+    }));
+    items.append(&mut others);
+    texts.push(all);
+    Spoken {
+        texts,
+        ..Spoken::new(speaker, table, items)
+    }
+}
+
+/// The content of a model's message that is one text.
+fn alone(sources: &[Source], text: &str) -> Option<What> {
+    (!sources.is_empty()).then(|| What::Text(text.to_owned()))
+}
+
+/// A thought of the model's: its summary, and its text where that is not encrypted.
+pub(super) fn reasoning(payload: &Members<'_>) -> Spoken {
+    let (mut items, mut texts) = (Vec::new(), Vec::new());
+    for (name, path, table) in [
+        ("summary", "payload.summary[]", fields::SUMMARY_TEXT),
+        ("content", CONTENT, fields::TEXT),
+    ] {
+        for part in payload.list(name) {
+            let frame = items.len() + 1;
+            match part_text(part) {
+                Some(text) => {
+                    texts.push(text.clone());
+                    items.push(item(frame, path, part, table, What::Thinking(text)));
+                }
+                None => items.push(whole(
+                    frame,
+                    path,
+                    part.to_owned(),
+                    "reasoning",
+                    fields::PART,
+                )),
+            }
+        }
+    }
+    Spoken {
+        texts,
+        ..Spoken::new(Speaker::Model, fields::MESSAGE, items)
+    }
+}
+
+/// A tool call, by an id that no other rollout has.
+pub(super) fn call(kind: &str, payload: &Members<'_>, id: String) -> Spoken {
+    let (tool, path, table) = match kind {
+        "custom_tool_call" => (None, "payload.input", fields::INPUT),
+        "local_shell_call" => (Some("local_shell"), "payload.action", fields::ACTION),
+        "web_search_call" => (Some("web_search"), "payload.action", fields::ACTION),
+        "tool_search_call" => (Some("tool_search"), "payload.arguments", fields::ARGUMENTS),
+        _ => (None, "payload.arguments", fields::ARGUMENTS),
+    };
+    let name = path.strip_prefix("payload.").unwrap_or_default();
+    let raw = payload.raw(name);
+    let what = What::ToolCall {
+        id: id.clone(),
+        name: match tool {
+            Some(tool) => tool.to_owned(),
+            None => payload.text("name").unwrap_or_default(),
+        },
+        input: raw.map(|raw| match name {
+            "arguments" => arguments(raw),
+            _ => raw.to_owned(),
+        }),
+        input_path: path,
+    };
+    let call = item_of(0, path, raw, table, what);
+    let mut items = vec![call];
+    if kind == "web_search_call" {
+        // The model sees what was found, and the rollout has nothing of it.
+        let status = payload.raw("status");
+        let failed = payload.text("status").as_deref() == Some("failed");
+        items.push(item_of(
+            1,
+            path,
+            None,
+            table,
+            answer(id, status, failed, path),
+        ));
+    }
+    Spoken::new(Speaker::Model, fields::CALL, items)
+}
+
+/// The arguments of a function are JSON in a text.
+fn arguments(raw: &RawValue) -> Box<RawValue> {
+    let text: Option<String> = serde_json::from_str(raw.get()).ok();
+    let json = text.and_then(|text| RawValue::from_string(text).ok());
+    json.unwrap_or_else(|| raw.to_owned())
+}
+
+/// The result of a tool call, and how the program says that it ended.
+pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue>>) -> Spoken {
+    let (path, table) = match payload.raw("tools") {
+        Some(_) => ("payload.tools", fields::TOOLS),
+        None => ("payload.output", fields::OUTPUT),
+    };
+    let raw = payload.raw("output").or_else(|| payload.raw("tools"));
+    let outcome = tools::outcome(raw);
+    let (failed, took) = end.as_deref().map(tools::ended).unwrap_or_default();
+    let by_status = payload.text("status").as_deref() == Some("failed");
+    let failed = failed.unwrap_or(outcome.failed || by_status);
+    let what = answer(id, outcome.content.as_deref(), failed, path);
+    let took = took.or(outcome.duration_ms);
+    let beside = match (end, outcome.metadata) {
+        (Some(end), _) => Some(("payload", end, fields::END, fields::EDIT_END)),
+        (None, Some(metadata)) => Some(("payload.metadata", metadata, fields::END, fields::END)),
+        (None, None) => took.and_then(|took| {
+            let took = RawValue::from_string(took.to_string()).ok()?;
+            Some((
+                fields::WALL_TIME_PATH,
+                took,
+                fields::WALL_TIME,
+                fields::WALL_TIME,
+            ))
+        }),
+    };
+    let details = beside.map(|(path, raw, table, edit_table)| Details {
+        path,
+        raw,
+        table,
+        edit_table,
+        duration_ms: took,
+    });
+    let result = item_of(0, path, raw, table, what);
+    Spoken {
+        details,
+        ..Spoken::new(Speaker::User, fields::CALL, vec![result])
+    }
+}
+
+fn answer(call: String, content: Option<&RawValue>, is_error: bool, path: &'static str) -> What {
+    What::ToolResult {
+        call,
+        content: content.map(ToOwned::to_owned),
+        is_error,
+        content_path: path,
+        error_path: "payload.status",
+    }
+}
+
+/// What a compaction left: its summary, and the history that stands for what was before. That is a part
+/// of its own, so that a log has one that is repeated once.
+pub(super) fn compacted(payload: &RawValue) -> Spoken {
+    let members = Members::of(Some(payload));
+    let said = Item {
+        frame: 0,
+        path: "payload.message",
+        sources: Vec::new(),
+        what: What::Said {
+            kind: FrameKind::Checkpoint,
+            text: members.text("message").unwrap_or_default(),
+            compaction: Some(without(payload, &["message", "replacement_history"])),
+        },
+        tokens: None,
+    };
+    let history = members.raw("replacement_history").map(|history| {
+        let path = "payload.replacement_history";
+        whole(
+            1,
+            path,
+            history.to_owned(),
+            "replacement_history",
+            fields::HISTORY,
+        )
+    });
+    let items = [said].into_iter().chain(history).collect();
+    Spoken::new(Speaker::Program, fields::COMPACTED, items)
+}
+
+/// What a session begins with: the instructions as a part of their own, as many sessions have the same.
+pub(super) fn session(payload: &RawValue) -> Spoken {
+    let members = Members::of(Some(payload));
+    let instructions = members.within("base_instructions").text("text");
+    let instructions = instructions.or_else(|| members.text("base_instructions"));
+    let mut items = Vec::new();
+    let rest = match &instructions {
+        Some(_) => without(payload, &["base_instructions"]),
+        None => payload.to_owned(),
+    };
+    items.push(whole(0, "payload", rest, "session_meta", fields::WHOLE));
+    items.extend(instructions.map(|text| Item {
+        frame: 1,
+        path: "payload.base_instructions",
+        sources: vec![Source {
+            path: "payload.base_instructions",
+            raw: None,
+            table: NOTHING,
+        }],
+        what: What::Said {
+            kind: FrameKind::SystemState,
+            text,
+            compaction: None,
+        },
+        tokens: None,
+    }));
+    Spoken::new(Speaker::Program, fields::PAYLOAD, items)
+}
+
+/// A message as the program showed it, where the rollout has no other line of it.
+pub(super) fn shown(role: Role, text: String, path: &'static str, is_side: bool) -> Spoken {
+    let (speaker, what) = match role {
+        Role::User => {
+            let asked = asked(&text).filter(|_| !is_side).map(str::to_owned);
+            let what = What::Prompt {
+                asked,
+                text,
+                is_summary: false,
+            };
+            (Speaker::User, what)
+        }
+        Role::Agent => (Speaker::Model, What::Text(text)),
+        Role::Thought => (Speaker::Model, What::Thinking(text)),
+    };
+    let item = Item {
+        frame: 0,
+        path,
+        sources: vec![Source {
+            path,
+            raw: None,
+            table: NOTHING,
+        }],
+        what,
+        tokens: None,
+    };
+    Spoken::new(speaker, fields::SHOWN_ALONE, vec![item])
+}
+
+/// Whose text two lines may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    User,
+    Agent,
+    Thought,
+}
+
+/// The path of a part of a message.
+const CONTENT: &str = "payload.content[]";
+
+/// The text of a part, if it is one.
+fn part_text(part: &RawValue) -> Option<String> {
+    let part = Members::of(Some(part));
+    let kind = part.text("type")?;
+    let is_text = matches!(
+        kind.as_str(),
+        "input_text" | "output_text" | "summary_text" | "reasoning_text" | "text"
+    );
+    is_text.then(|| part.get("text").unwrap_or_default())
+}
+
+fn source(path: &'static str, raw: &RawValue, table: Table) -> Source {
+    Source {
+        path,
+        raw: Some(raw.to_owned()),
+        table,
+    }
+}
+
+fn item(frame: usize, path: &'static str, raw: &RawValue, table: Table, what: What) -> Item {
+    item_of(frame, path, Some(raw), table, what)
+}
+
+fn item_of(
+    frame: usize,
+    path: &'static str,
+    raw: Option<&RawValue>,
+    table: Table,
+    what: What,
+) -> Item {
+    Item {
+        frame,
+        path,
+        sources: raw
+            .map(|raw| source(path, raw, table))
+            .into_iter()
+            .collect(),
+        what,
+        tokens: None,
+    }
+}
+
+/// A value that has no place of its own.
+pub(super) fn whole(
+    frame: usize,
+    path: &'static str,
+    raw: Box<RawValue>,
+    kind: &str,
+    table: Table,
+) -> Item {
+    let part = commands::part(Some(&raw));
+    let kind = match kind.trim() {
+        "" => "(none)",
+        kind => commands::beginning(kind, 100),
+    };
+    let what = What::Whole {
+        kind: FrameKind::Other(kind.to_owned()),
+        summary: kind.to_owned(),
+        part,
+    };
+    Item {
+        frame,
+        path,
+        sources: vec![Source {
+            path,
+            raw: Some(raw),
+            table,
+        }],
+        what,
+        tokens: None,
+    }
+}

@@ -1,0 +1,806 @@
+//! Messages and updates of a session of Gemini CLI, and the entries that they are.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use annals_domain::Timestamp;
+use annals_domain::pipeline::FrameKind;
+use annals_event_log::{Digest, IdSecret};
+use lru::LruCache;
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::tools::{asked, is_summary};
+use super::{fields, ids};
+use crate::import::Numbered;
+use crate::import::bad_line::BadLine;
+use crate::import::document::Document;
+use crate::import::fields::{NOTHING, Table};
+use crate::import::files::time;
+use crate::transcript::commands;
+use crate::transcript::item::{
+    Course, Details, Entry, Item, Read, Said, Source, Speaker, Usage, What,
+};
+use crate::transcript::tool;
+
+/// So many messages and calls of a file are remembered, to know what of a message is new.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
+/// A session, as far as its file was read.
+pub(super) struct Session {
+    id: Option<String>,
+    /// Whether it is a sub-agent's.
+    is_side: bool,
+    /// What of its messages was read.
+    known: LruCache<String, ()>,
+}
+
+impl Default for Session {
+    fn default() -> Session {
+        Session {
+            id: None,
+            is_side: false,
+            known: LruCache::new(REMEMBERED),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    timestamp: Option<String>,
+    #[serde(default)]
+    content: Option<Box<RawValue>>,
+    /// What the person typed, where the content has more than that.
+    #[serde(default)]
+    display_content: Option<Box<RawValue>>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    thoughts: Option<Vec<Box<RawValue>>>,
+    #[serde(default)]
+    tokens: Option<Tokens>,
+    #[serde(default)]
+    tool_calls: Option<Vec<Box<RawValue>>>,
+}
+
+/// The tokens of a message: `input` has those of the cache, and not what tools put into the prompt;
+/// `output` does not have the thoughts.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Tokens {
+    #[serde(default)]
+    input: Option<u64>,
+    #[serde(default)]
+    cached: Option<u64>,
+    #[serde(default)]
+    output: Option<u64>,
+    #[serde(default)]
+    thoughts: Option<u64>,
+    #[serde(default)]
+    tool: Option<u64>,
+}
+
+impl From<Tokens> for Usage {
+    fn from(tokens: Tokens) -> Usage {
+        let cached = tokens.cached.unwrap_or_default();
+        let input = tokens.input.unwrap_or_default();
+        let tool = tokens.tool.unwrap_or_default();
+        let thoughts = tokens.thoughts.unwrap_or_default();
+        let output = tokens.output.unwrap_or_default();
+        let uncached = input.saturating_sub(cached).saturating_add(tool);
+        let has = |count: Option<u64>| u64::from(count.is_some());
+        Usage {
+            totals: [uncached, cached, 0, output.saturating_add(thoughts)],
+            fields: [has(tokens.input), has(tokens.cached), 0, has(tokens.output)],
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    args: Option<Box<RawValue>>,
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    timestamp: Option<String>,
+    #[serde(default)]
+    result: Option<Box<RawValue>>,
+    #[serde(default)]
+    result_display: Option<Box<RawValue>>,
+}
+
+impl ToolCall {
+    /// Whether its tool has ended, well or not.
+    fn is_over(&self) -> bool {
+        let status = self.status.as_deref();
+        self.result.is_some() || matches!(status, Some("success" | "error" | "cancelled"))
+    }
+}
+
+/// A message with what is known of its place.
+struct Placed<'a> {
+    raw: &'a str,
+    /// Its name, the same in all files that have it.
+    name: String,
+    message: Message,
+    at: Option<Timestamp>,
+    speaker: Speaker,
+}
+
+impl Session {
+    /// What a line says.
+    pub(super) fn line(
+        &mut self,
+        line: &str,
+        names: Option<&IdSecret>,
+    ) -> Result<Vec<Read>, BadLine> {
+        #[derive(Deserialize)]
+        struct Head {
+            #[serde(default)]
+            id: Option<String>,
+            #[serde(default, rename = "type")]
+            kind: Option<String>,
+            #[serde(default, rename = "sessionId")]
+            session_id: Option<String>,
+            #[serde(default, rename = "$set")]
+            set: Option<Box<RawValue>>,
+            #[serde(default, rename = "$rewindTo")]
+            rewind_to: Option<String>,
+        }
+        // serde would read a list as an object's fields in their order.
+        if !line.trim_start().starts_with('{') {
+            serde_json::from_str::<serde::de::IgnoredAny>(line)?;
+            return Err(BadLine::NotAnObject);
+        }
+        let head: Head = serde_json::from_str(line)?;
+        let unknown = || Read::Unknown {
+            kind: "(none)".to_owned(),
+            text: line.to_owned(),
+        };
+        Ok(match head {
+            Head {
+                rewind_to: Some(_), ..
+            } => vec![self.kept(line, "rewind", None, names)],
+            Head { id: Some(_), .. } | Head { kind: Some(_), .. } => self.message(line, names)?,
+            Head { set: Some(set), .. } => self.update(&set, names)?,
+            Head {
+                session_id: Some(_),
+                ..
+            } => self.metadata(&Document::read(line, "messages"), names),
+            _ => vec![unknown()],
+        })
+    }
+
+    /// What a document of all messages says.
+    pub(super) fn document(
+        &mut self,
+        text: &str,
+        names: Option<&IdSecret>,
+    ) -> Result<Vec<Numbered>, BadLine> {
+        let document = Document::read(text, "messages");
+        // Names follow from the session's, which may stand behind the messages.
+        let is_named = document.field::<String>("sessionId").is_some();
+        let bad = match document.bad {
+            Some(bad) if !is_named => return Err(bad.into()),
+            ref bad => bad,
+        };
+        let metadata = self.metadata(&document, names);
+        let mut reads: Vec<Numbered> = metadata.into_iter().map(|read| (1, Ok(read))).collect();
+        let mut number = 0;
+        for message in &document.list {
+            number += 1;
+            match self.message(message.get(), names) {
+                Ok(read) => reads.extend(read.into_iter().map(|read| (number, Ok(read)))),
+                Err(bad) => reads.push((number, Err(bad))),
+            }
+        }
+        let bad = bad.as_ref().map(|bad| BadLine::Document(bad.to_string()));
+        reads.extend(bad.map(|bad| (number + 1, Err(bad))));
+        Ok(reads)
+    }
+
+    /// An update: what the session says of itself, or all messages of a history that was made shorter.
+    fn update(&mut self, set: &RawValue, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let document = Document::read(set.get(), "messages");
+        if let Some(bad) = document.bad {
+            return Err(bad.into());
+        }
+        let mut reads = self.metadata(&document, names);
+        if document.has_list {
+            reads.push(self.history(&document.list, names));
+            for message in &document.list {
+                let read = self.message_of_history(message.get(), names)?;
+                reads.extend(read);
+            }
+        }
+        Ok(reads)
+    }
+
+    /// That the history was replaced.
+    fn history(&self, messages: &[&RawValue], names: Option<&IdSecret>) -> Read {
+        let all: Vec<&str> = messages.iter().map(|message| message.get()).collect();
+        let all = serde_json::json!(["history", self.id, all]).to_string();
+        let what = What::Said {
+            kind: FrameKind::Checkpoint,
+            text: format!("The history was replaced by {} messages", messages.len()),
+            compaction: None,
+        };
+        self.program(
+            ids().anonymous(all.as_bytes(), names),
+            "history",
+            None,
+            what,
+        )
+    }
+
+    /// A message of a replaced history: those that were read before may be cut or masked there, and
+    /// are in the log as they were.
+    fn message_of_history(
+        &mut self,
+        raw: &str,
+        names: Option<&IdSecret>,
+    ) -> Result<Vec<Read>, BadLine> {
+        let placed = self.placed(raw, names)?;
+        match self.known.contains(&placed.name) {
+            true => Ok(Vec::new()),
+            false => self.message(raw, names),
+        }
+    }
+
+    /// What the session says of itself. Each field is kept by itself, as it may change.
+    fn metadata(&mut self, document: &Document<'_>, names: Option<&IdSecret>) -> Vec<Read> {
+        let has_text = |id: &String| !id.trim().is_empty();
+        let id = document.field::<String>("sessionId").filter(has_text);
+        self.id = self.id.take().or(id);
+        let kind = document.field::<String>("kind");
+        self.is_side |= kind.as_deref() == Some("subagent");
+        let (mut first, mut others) = (BTreeMap::new(), Vec::new());
+        for (name, value) in &document.fields {
+            match name.as_str() {
+                "projectHash" | "startTime" | "kind" => {
+                    first.insert(name.as_str(), *value);
+                }
+                "sessionId" | "lastUpdated" => {}
+                other => others.push(BTreeMap::from([(other, *value)])),
+            }
+        }
+        let at = document.field::<String>("startTime");
+        let at = at.as_deref().and_then(time);
+        let mut reads = Vec::new();
+        for fields in [first].into_iter().chain(others) {
+            let Some((name, _)) = fields.first_key_value() else {
+                continue;
+            };
+            let kind = match fields.len() {
+                1 if *name != "projectHash" => (*name).to_owned(),
+                _ => "session".to_owned(),
+            };
+            if let Ok(text) = serde_json::to_string(&fields) {
+                reads.push(self.kept(&text, &kind, at, names));
+            }
+        }
+        if reads.is_empty() {
+            let text = document.fields.iter().map(|(name, value)| (name, value));
+            let text = serde_json::to_string(&text.collect::<BTreeMap<_, _>>());
+            reads.push(Read::Skipped {
+                kind: "update of the time".to_owned(),
+                text: text.unwrap_or_default(),
+            });
+        }
+        reads
+    }
+
+    /// A part of the session that is kept as it is, under a name that follows from it.
+    fn kept(
+        &self,
+        text: &str,
+        kind: &str,
+        at: Option<Timestamp>,
+        names: Option<&IdSecret>,
+    ) -> Read {
+        let named = serde_json::json!([kind, self.id, text]).to_string();
+        let name = ids().anonymous(named.as_bytes(), names);
+        let raw = RawValue::from_string(text.to_owned()).ok();
+        let what = What::Whole {
+            kind: FrameKind::Other(beginning(kind)),
+            summary: beginning(kind),
+            part: commands::part(raw.as_deref()),
+        };
+        self.program(name, kind, at, what)
+            .counted(text, fields::METADATA)
+    }
+
+    /// What the program says that is no message.
+    fn program(&self, name: String, subtype: &str, at: Option<Timestamp>, what: What) -> Read {
+        let said = Said::of(&[Some(subtype), Some(&name)], None);
+        let item = item(0, "(the session)", Vec::new(), what);
+        let entry = Entry {
+            subtype: Some(subtype.to_owned()),
+            at,
+            ..self.entry(name, Speaker::Program, vec![item], said)
+        };
+        Read::Entry(Box::new(entry))
+    }
+
+    fn entry(&self, name: String, speaker: Speaker, items: Vec<Item>, said: Said) -> Entry {
+        let course = match &self.id {
+            Some(id) if self.is_side => Course::Side(id.clone()),
+            _ => Course::Main,
+        };
+        Entry {
+            text: "{}".to_owned(),
+            table: fields::ELSEWHERE,
+            session: self.id.clone(),
+            course,
+            name,
+            parent: None,
+            at: None,
+            setting: None,
+            speaker,
+            message: None,
+            model: None,
+            usage: None,
+            subtype: None,
+            details: None,
+            items,
+            said,
+        }
+    }
+
+    /// A name of something that may be called the same in another session.
+    fn within(&self, name: &str) -> String {
+        match &self.id {
+            Some(session) => format!("{session}/{name}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn placed<'a>(&self, raw: &'a str, names: Option<&IdSecret>) -> Result<Placed<'a>, BadLine> {
+        if !raw.trim_start().starts_with('{') {
+            return Err(BadLine::NotAnObject);
+        }
+        let message: Message = serde_json::from_str(raw)?;
+        let id = message.id.as_deref().filter(|id| !id.trim().is_empty());
+        Ok(Placed {
+            raw,
+            name: match id {
+                Some(id) => self.within(id),
+                None => self.within(&ids().anonymous(raw.as_bytes(), names)),
+            },
+            at: message.timestamp.as_deref().and_then(time),
+            speaker: match message.kind.as_deref() {
+                Some("user") => Speaker::User,
+                Some("gemini") => Speaker::Model,
+                _ => Speaker::Program,
+            },
+            message,
+        })
+    }
+
+    /// What a message says that was not read before: what was said with its calls and tokens, or
+    /// only the calls and tokens that are new, and the results.
+    fn message(&mut self, raw: &str, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let placed = self.placed(raw, names)?;
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for (index, call) in placed.message.tool_calls.iter().flatten().enumerate() {
+            let read: ToolCall = within("toolCalls[]", call)?;
+            let id = read.id.as_deref().filter(|id| !id.trim().is_empty());
+            let id = match (id, &self.id) {
+                (Some(id), Some(session)) => format!("{session}/{id}"),
+                (Some(id), None) => format!("{}/{id}", placed.name),
+                (None, _) => format!("{}/{index}", placed.name),
+            };
+            let args = read.args.as_deref().map_or("", RawValue::get);
+            let version = format!("{id}\u{1f}{}", Digest::of(args.as_bytes()));
+            if self.known.put(version.clone(), ()).is_none() {
+                calls.push((version, call_item(index, &id, call, &read)));
+            }
+            if read.is_over() {
+                results.push(self.result(&placed, &id, read));
+            }
+        }
+        let usage = placed.message.tokens.map(Usage::from);
+        let is_new = self.known.put(placed.name.clone(), ()).is_none();
+        let counted = usage.map(|usage| format!("{}\u{1f}{:?}", placed.name, usage.totals));
+        let is_counted = counted.is_some_and(|it| self.known.put(it, ()).is_some());
+        let mut said = self.said(&placed)?;
+        let mut reads = Vec::new();
+        if is_new {
+            said.items.extend(calls.into_iter().map(|(_, item)| item));
+            said.usage = usage;
+            reads.push(Read::Entry(Box::new(said)));
+        } else {
+            reads.push(Read::Entry(Box::new(said)));
+            reads.extend(calls.into_iter().map(|(version, item)| {
+                let said = Said::of(&[Some("call"), Some(&version)], None);
+                self.more(
+                    &placed,
+                    format!("{version}\u{1f}call"),
+                    Some(item),
+                    None,
+                    said,
+                )
+            }));
+            if let Some(usage) = usage.filter(|_| !is_counted) {
+                let totals = format!("{:?}", usage.totals);
+                let said = Said::of(&[Some("tokens"), Some(&totals)], None);
+                let name = format!("{}\u{1f}{totals}", placed.name);
+                reads.push(self.more(&placed, name, None, Some(usage), said));
+            }
+        }
+        reads.extend(results);
+        Ok(reads)
+    }
+
+    /// What is known of a message later than what it says.
+    fn more(
+        &self,
+        placed: &Placed<'_>,
+        name: String,
+        item: Option<Item>,
+        usage: Option<Usage>,
+        said: Said,
+    ) -> Read {
+        let items = item.into_iter().collect();
+        Read::Entry(Box::new(Entry {
+            at: placed.at,
+            message: Some(placed.name.clone()),
+            model: placed.message.model.clone(),
+            usage,
+            ..self.entry(name, Speaker::Model, items, said)
+        }))
+    }
+
+    /// What a message says, without its calls and tokens.
+    fn said(&self, placed: &Placed<'_>) -> Result<Entry, BadLine> {
+        let message = &placed.message;
+        let content = message.content.as_deref();
+        let items = match message.kind.as_deref() {
+            Some("user") => self.user(message)?,
+            Some("gemini") => model(message)?,
+            Some("info" | "error" | "warning") => program(message),
+            kind => vec![whole(placed.raw, kind.unwrap_or("(none)"))],
+        };
+        let mut parts = vec![message.kind.as_deref(), content.map(RawValue::get)];
+        let thoughts = message.thoughts.iter().flatten();
+        parts.extend(thoughts.map(|thought| Some(thought.get())));
+        let is_whole = matches!(items.as_slice(), [item] if item.path == fields::WHOLE_PATH);
+        if is_whole {
+            parts.push(Some(placed.raw));
+        }
+        let entry = self.entry(
+            placed.name.clone(),
+            placed.speaker,
+            items,
+            Said::of(&parts, None),
+        );
+        let entry = Entry {
+            at: placed.at,
+            model: message.model.clone(),
+            subtype: match placed.speaker {
+                Speaker::Program => message.kind.clone(),
+                _ => None,
+            },
+            ..entry
+        };
+        Ok(match is_whole {
+            true => entry,
+            false => Entry {
+                text: placed.raw.to_owned(),
+                table: fields::MESSAGE,
+                ..entry
+            },
+        })
+    }
+
+    /// The texts of a user's message as one, and its other parts.
+    fn user(&self, message: &Message) -> Result<Vec<Item>, BadLine> {
+        let (mut texts, mut sources, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, (path, part)) in parts(message.content.as_deref())?.into_iter().enumerate() {
+            match part {
+                Part::Text(text, raw) => {
+                    texts.push(text);
+                    sources.push(source(path, raw, fields::TEXT));
+                }
+                Part::Other(raw) => others.push(other(index, path, raw)),
+            }
+        }
+        let text = texts.join("\n");
+        let mut items = Vec::new();
+        if !text.trim().is_empty() {
+            let shown = parts(message.display_content.as_deref())?.into_iter();
+            let shown = shown.filter_map(|(_, part)| match part {
+                Part::Text(text, _) => Some(text),
+                Part::Other(_) => None,
+            });
+            let shown = shown.collect::<Vec<_>>().join("\n");
+            let typed = match shown.trim().is_empty() || asked(&text).is_none() {
+                true => asked(&text),
+                false => Some(shown.as_str()),
+            };
+            let what = What::Prompt {
+                asked: typed.filter(|_| !self.is_side).map(str::to_owned),
+                is_summary: is_summary(&text),
+                text,
+            };
+            items.push(item(0, "content", sources, what));
+        }
+        items.append(&mut others);
+        Ok(items)
+    }
+
+    /// What came back from a tool.
+    fn result(&self, placed: &Placed<'_>, id: &str, call: ToolCall) -> Read {
+        let answer = call.result.as_deref().and_then(Answer::of);
+        let failed = matches!(call.status.as_deref(), Some("error" | "cancelled"));
+        let is_error = failed || answer.as_ref().is_some_and(|answer| answer.is_error);
+        let (content, table) = match answer {
+            Some(answer) => (Some(answer.said), fields::OUTPUT),
+            None => (call.result.clone(), fields::RESULT),
+        };
+        let sources = call.result.map(|result| Source {
+            path: "toolCalls[].result",
+            raw: Some(result),
+            table,
+        });
+        let said = Said::of(
+            &[
+                Some("result"),
+                call.status.as_deref(),
+                content.as_deref().map(RawValue::get),
+            ],
+            call.result_display.as_deref(),
+        );
+        let what = What::ToolResult {
+            call: id.to_owned(),
+            content,
+            is_error,
+            content_path: "toolCalls[].result",
+            error_path: "toolCalls[].status",
+        };
+        let item = item(1, "toolCalls[].result", sources.into_iter().collect(), what);
+        let at = call.timestamp.as_deref().and_then(time);
+        Read::Entry(Box::new(Entry {
+            at: at.or(placed.at),
+            message: Some(placed.name.clone()),
+            details: call.result_display.map(|raw| Details {
+                path: "toolCalls[].resultDisplay",
+                raw,
+                table: NOTHING,
+                edit_table: fields::EDIT,
+                duration_ms: None,
+            }),
+            ..self.entry(format!("{id}\u{1f}result"), Speaker::User, vec![item], said)
+        }))
+    }
+}
+
+impl Read {
+    /// Its fields are counted by a table.
+    fn counted(self, text: &str, table: Table) -> Read {
+        match self {
+            Read::Entry(entry) => Read::Entry(Box::new(Entry {
+                text: text.to_owned(),
+                table,
+                ..*entry
+            })),
+            other => other,
+        }
+    }
+}
+
+/// What the model saw of a tool's result, if that is one text.
+struct Answer {
+    said: Box<RawValue>,
+    is_error: bool,
+}
+
+impl Answer {
+    fn of(result: &RawValue) -> Option<Answer> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct RawPart {
+            function_response: Function,
+        }
+        #[derive(Deserialize)]
+        struct Function {
+            response: Response,
+        }
+        #[derive(Deserialize)]
+        struct Response {
+            #[serde(default)]
+            output: Option<String>,
+            #[serde(default)]
+            error: Option<String>,
+        }
+        let [part]: [RawPart; 1] = serde_json::from_str(result.get()).ok()?;
+        let Response { output, error } = part.function_response.response;
+        let is_error = error.is_some();
+        Some(Answer {
+            said: to_raw_value(&output.or(error)?).ok()?,
+            is_error,
+        })
+    }
+}
+
+/// A part of a message's content.
+enum Part {
+    Text(String, Option<Box<RawValue>>),
+    Other(Box<RawValue>),
+}
+
+/// The parts of a content, which is a text, a part or a list of them, each with its path.
+fn parts(content: Option<&RawValue>) -> Result<Vec<(&'static str, Part)>, BadLine> {
+    #[derive(Deserialize)]
+    struct RawPart {
+        text: String,
+        /// What is a thought is no text.
+        #[serde(default)]
+        thought: Option<serde::de::IgnoredAny>,
+    }
+    let part = |path: &'static str, raw: &RawValue| {
+        let text = serde_json::from_str::<String>(raw.get());
+        let part = serde_json::from_str::<RawPart>(raw.get());
+        let part = match (text, part) {
+            (Ok(text), _) => Part::Text(text, None),
+            (
+                _,
+                Ok(RawPart {
+                    text,
+                    thought: None,
+                }),
+            ) if raw.get().starts_with('{') => Part::Text(text, Some(raw.to_owned())),
+            _ => Part::Other(raw.to_owned()),
+        };
+        (path, part)
+    };
+    match content {
+        None => Ok(Vec::new()),
+        Some(content) if content.get().starts_with('[') => {
+            let list: Vec<&RawValue> = within("content", content)?;
+            Ok(list.into_iter().map(|raw| part("content[]", raw)).collect())
+        }
+        Some(content) => Ok(vec![part("content", content)]),
+    }
+}
+
+/// Thoughts first, then the texts.
+fn model(message: &Message) -> Result<Vec<Item>, BadLine> {
+    #[derive(Deserialize)]
+    struct Thought {
+        #[serde(default)]
+        subject: Option<String>,
+        #[serde(default)]
+        description: Option<String>,
+    }
+    let mut items = Vec::new();
+    for (index, raw) in message.thoughts.iter().flatten().enumerate() {
+        let thought: Thought = within("thoughts[]", raw)?;
+        let texts = [thought.subject, thought.description].into_iter().flatten();
+        let has_text = |text: &String| !text.trim().is_empty();
+        let text = texts.filter(has_text).collect::<Vec<_>>().join("\n");
+        let sources = vec![source("thoughts[]", Some(raw.clone()), fields::THOUGHT)];
+        // Thoughts have the odd frames of a message, parts of its content the even ones.
+        items.push(item(
+            2 * index + 1,
+            "thoughts[]",
+            sources,
+            What::Thinking(text),
+        ));
+    }
+    for (index, (path, part)) in parts(message.content.as_deref())?.into_iter().enumerate() {
+        items.push(match part {
+            Part::Text(text, raw) => {
+                let sources = vec![source(path, raw, fields::TEXT)];
+                item(2 * index, path, sources, What::Text(text))
+            }
+            Part::Other(raw) => Item {
+                frame: 2 * index,
+                ..other(index, path, raw)
+            },
+        });
+    }
+    Ok(items)
+}
+
+/// What the program says; nothing, if it says nothing.
+fn program(message: &Message) -> Vec<Item> {
+    let content = message.content.clone();
+    let text = tool::text_of(content.as_deref());
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let what = What::Said {
+        kind: FrameKind::SystemState,
+        text,
+        compaction: None,
+    };
+    let sources = vec![source("content", content, fields::PART)];
+    vec![item(0, "content", sources, what)]
+}
+
+/// A tool call.
+fn call_item(index: usize, id: &str, raw: &RawValue, call: &ToolCall) -> Item {
+    let sources = vec![source("toolCalls[]", Some(raw.to_owned()), fields::CALL)];
+    let what = What::ToolCall {
+        id: id.to_owned(),
+        name: call.name.clone().unwrap_or_default(),
+        input: call.args.clone(),
+        input_path: "toolCalls[].args",
+    };
+    item(index + 1, "toolCalls[]", sources, what)
+}
+
+/// A part of a message that has no place of its own, under the name of its first field.
+fn other(index: usize, path: &'static str, raw: Box<RawValue>) -> Item {
+    type Fields = serde_json::Map<String, serde_json::Value>;
+    let read = serde_json::from_str::<Fields>(raw.get()).ok();
+    let kind = read.and_then(|fields| fields.keys().next().cloned());
+    let kind = beginning(kind.as_deref().unwrap_or_default());
+    let part = commands::part(Some(&raw));
+    let table = match part {
+        Some(_) => fields::PART,
+        None => NOTHING,
+    };
+    let what = What::Whole {
+        kind: FrameKind::Other(kind.clone()),
+        summary: kind,
+        part,
+    };
+    let sources = vec![source(path, Some(raw), table)];
+    item(index + 1, path, sources, what)
+}
+
+/// A message of a type that is not known.
+fn whole(raw: &str, kind: &str) -> Item {
+    let raw = RawValue::from_string(raw.to_owned()).ok();
+    let part = commands::part(raw.as_deref());
+    let table = match part {
+        Some(_) => fields::WHOLE,
+        None => NOTHING,
+    };
+    let what = What::Whole {
+        kind: FrameKind::Other(beginning(kind)),
+        summary: beginning(kind),
+        part,
+    };
+    let sources = vec![source(fields::WHOLE_PATH, raw, table)];
+    item(0, fields::WHOLE_PATH, sources, what)
+}
+
+fn item(frame: usize, path: &'static str, sources: Vec<Source>, what: What) -> Item {
+    Item {
+        frame,
+        path,
+        sources,
+        what,
+        tokens: None,
+    }
+}
+
+fn source(path: &'static str, raw: Option<Box<RawValue>>, table: Table) -> Source {
+    Source { path, raw, table }
+}
+
+/// The name of a kind of frame.
+fn beginning(kind: &str) -> String {
+    match kind.trim() {
+        "" => "(none)".to_owned(),
+        kind => commands::beginning(kind, 100).to_owned(),
+    }
+}
+
+fn within<'a, T: Deserialize<'a>>(path: &'static str, raw: &'a RawValue) -> Result<T, BadLine> {
+    serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
+}

@@ -1,0 +1,24 @@
+//! What is wrong with a line, or with a message of a document.
+
+/// Why nothing can be read from a line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BadLine {
+    #[error("it is no JSON object")]
+    NotAnObject,
+    #[error("{0}")]
+    Document(String),
+    #[error("{}", in_line(.0))]
+    Json(#[from] serde_json::Error),
+    #[error("in {path}: {}", in_line(.source))]
+    Within {
+        path: &'static str,
+        source: serde_json::Error,
+    },
+}
+
+/// serde_json counts lines within the text that it was given; there is one.
+fn in_line(error: &serde_json::Error) -> String {
+    error
+        .to_string()
+        .replace(" at line 1 column ", " at column ")
+}

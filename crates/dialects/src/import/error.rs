@@ -1,0 +1,103 @@
+//! Why recordings were not imported.
+
+use std::io;
+use std::path::PathBuf;
+
+use annals::{ExecuteError, ViewError};
+use annals_event_log::ReadError;
+
+/// Why an import of recordings stopped. What was imported before stays;
+/// repeating the import goes on behind it. A line that cannot be read stops
+/// nothing: it is named in the report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file or folder cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        source: io::Error,
+    },
+    /// The folder has no recordings.
+    #[error("there is no {wanted} in {} or below it; give the path of a recorded session, or of a folder of them", path.display())]
+    NoRecordings {
+        /// The path that was given.
+        path: PathBuf,
+        /// What was looked for.
+        wanted: String,
+    },
+    /// The file is not a recording of this agent.
+    #[error("{} is not a recording of {expected}: it looks like one of {found}; leave the agent out, and the recording says whose it is", path.display())]
+    AnotherAgent {
+        /// The path that was given.
+        path: PathBuf,
+        /// The agent that was asked for.
+        expected: &'static str,
+        /// The agent that the file is of.
+        found: &'static str,
+    },
+    /// The file is not a recording of any known agent.
+    #[error("{} is not a recording that is known; `annals import --help` lists the agents", path.display())]
+    UnknownRecording {
+        /// The path that was given.
+        path: PathBuf,
+    },
+    /// There is no such agent.
+    #[error("unknown agent \"{agent}\": expected one of {}", known_agents())]
+    UnknownAgent {
+        /// The agent that was asked for.
+        agent: String,
+    },
+    /// A line's commands were not executed.
+    #[error("line {line} of {file} was not imported: {source}")]
+    Execute {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// Why not.
+        #[source]
+        source: Box<ExecuteError>,
+    },
+    /// The log could not be asked what it has already.
+    #[error("the log cannot be read: {0}")]
+    Log(#[from] ReadError),
+    /// A session's task could not be looked at.
+    #[error("the log cannot be read: {0}")]
+    View(#[source] Box<ViewError>),
+    /// The thread that reads the recordings could not be started.
+    #[error("no thread could be started to read the recordings: {0}")]
+    Thread(#[source] io::Error),
+    /// The thread that reads the recordings ended without an answer.
+    #[error("reading {} ended unexpectedly; repeat the import, it goes on where it stopped", path.display())]
+    Interrupted {
+        /// The path that was given.
+        path: PathBuf,
+    },
+}
+
+impl ImportError {
+    /// Whether the same import may succeed later without anything being
+    /// changed.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            ImportError::Execute { source, .. } => source.is_retryable(),
+            ImportError::Log(source) => source.is_retryable(),
+            ImportError::View(source) => source.is_retryable(),
+            ImportError::Thread(_) | ImportError::Interrupted { .. } => true,
+            ImportError::Unreadable { .. }
+            | ImportError::NoRecordings { .. }
+            | ImportError::AnotherAgent { .. }
+            | ImportError::UnknownRecording { .. }
+            | ImportError::UnknownAgent { .. } => false,
+        }
+    }
+}
+
+fn known_agents() -> String {
+    let keys: Vec<&str> = super::agents().map(|(key, _)| key).collect();
+    keys.join(", ")
+}

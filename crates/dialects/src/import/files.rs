@@ -1,0 +1,179 @@
+//! The files of an import, in time order.
+
+use std::cmp::Ordering;
+use std::fs;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use annals_domain::Timestamp;
+use annals_files::{self as files, Root};
+use serde::Deserialize;
+
+use super::error::ImportError;
+use super::formats::{self, Head, Kind};
+use super::source::LINE_LIMIT;
+use crate::lines::Lines;
+use crate::others::{self, Others};
+
+/// In so many lines a file's first time is looked for.
+const PROBED: usize = 200;
+
+/// Bytes of a file by which its format is told.
+const HEAD: u64 = 128 * 1024;
+
+/// Why a file is left alone whose name does not end like that of a recording.
+const NO_RECORDING: &str = "its name does not end like that of a recording";
+
+/// A recording.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub(super) path: PathBuf,
+    /// How long it is, in bytes.
+    pub(super) bytes: u64,
+    /// The first time in it.
+    begins: Option<Timestamp>,
+    /// Its format, as far as its beginning tells.
+    pub(super) kind: Option<&'static Kind>,
+    /// Whether it is JSON over several lines.
+    pub(super) is_document: bool,
+}
+
+/// The file at `path`, or all files in that folder and below whose names end like recordings of
+/// this format (or of any), the one that begins first before the others. Those without any time are
+/// last. What lies beside them is named and not read.
+pub(super) fn find(
+    root: &Root,
+    path: &Path,
+    kind: Option<&'static Kind>,
+) -> Result<(Vec<Recording>, Others), ImportError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ImportError::Unreadable { path, source }
+    };
+    let mut paths = Vec::new();
+    let mut others = Others::default();
+    if matches!(root, Root::Folder(_)) {
+        let mut folders = vec![path.to_owned()];
+        while let Some(folder) = folders.pop() {
+            match list(root, &folder, kind, &mut folders, &mut paths, &mut others) {
+                Ok(()) => {}
+                Err(error) if folder == path => return Err(failed(path)(error)),
+                // Reading it says what is wrong with it.
+                Err(_) => paths.push(folder),
+            }
+        }
+    } else {
+        paths.push(path.to_owned());
+    }
+    if paths.is_empty() {
+        return Err(ImportError::NoRecordings {
+            path: path.to_owned(),
+            wanted: formats::wanted(kind),
+        });
+    }
+    let mut files: Vec<Recording> = paths
+        .into_iter()
+        .map(|path| recording(root, path))
+        .collect();
+    files.sort_by(order);
+    Ok((files, others))
+}
+
+fn list(
+    root: &Root,
+    folder: &Path,
+    kind: Option<&'static Kind>,
+    folders: &mut Vec<PathBuf>,
+    files: &mut Vec<PathBuf>,
+    others: &mut Others,
+) -> io::Result<()> {
+    for entry in root.folder(folder)?.entries()? {
+        let is_wanted = formats::is_wanted(kind, &entry.name.to_string_lossy());
+        let path = folder.join(entry.name);
+        match entry.kind {
+            files::Kind::Dir => folders.push(path),
+            _ if !is_wanted => others.add(path, kind.map_or(NO_RECORDING, |kind| kind.unwanted)),
+            files::Kind::File => files.push(path),
+            files::Kind::Link => others.add(path, others::LINK),
+            files::Kind::Other => others.add(path, others::NO_FILE),
+        }
+    }
+    Ok(())
+}
+
+fn order(a: &Recording, b: &Recording) -> Ordering {
+    let begins = |file: &Recording| (file.begins.is_none(), file.begins);
+    begins(a).cmp(&begins(b)).then_with(|| a.path.cmp(&b.path))
+}
+
+/// What is to be known of a file before it is read. One that cannot be read is
+/// named when it is its turn, and the others are read all the same.
+fn recording(root: &Root, path: PathBuf) -> Recording {
+    probe(root, &path).unwrap_or(Recording {
+        path,
+        bytes: 0,
+        begins: None,
+        kind: None,
+        is_document: false,
+    })
+}
+
+fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
+    // What is read from a pipe cannot be read again.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::NotSeekable.into());
+    }
+    let mut file = root.open(path)?;
+    let bytes = file.metadata()?.len();
+    let head = beginning(&mut file)?;
+    file.rewind()?;
+    let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
+    let begins = lines
+        .take(PROBED)
+        .filter_map(|line| line.bytes.ok())
+        .find_map(|line| time_of(&line));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let text = formats::text(&head);
+    let kind = formats::of(&Head {
+        name: &name,
+        text,
+        is_all: is_all(&head),
+    });
+    Ok(Recording {
+        is_document: matches!(
+            text.trim_start().lines().next().map(str::trim),
+            Some("{" | "[")
+        ),
+        path: path.to_owned(),
+        bytes,
+        begins,
+        kind,
+    })
+}
+
+/// The first bytes of a file.
+pub(super) fn beginning(file: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Whether the first bytes of a file are all of it.
+pub(super) fn is_all(head: &[u8]) -> bool {
+    (head.len() as u64) < HEAD
+}
+
+/// A time as RFC 3339 writes it.
+pub(crate) fn time(text: &str) -> Option<Timestamp> {
+    let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
+    Some(Timestamp::from(time.to_utc()))
+}
+
+fn time_of(line: &[u8]) -> Option<Timestamp> {
+    #[derive(Deserialize)]
+    struct Timed {
+        timestamp: String,
+    }
+    let timed: Timed = serde_json::from_slice(line).ok()?;
+    time(&timed.timestamp)
+}

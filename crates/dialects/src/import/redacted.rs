@@ -1,0 +1,151 @@
+//! Text without its secrets, as a type: parsers take nothing else, and only this file makes it.
+
+use std::borrow::Cow;
+
+use crate::secrets::{Hit, Redacted, Secrets};
+
+/// Text that was looked through for secrets before anything else read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RedactedText(String);
+
+/// Bytes that are not text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is not UTF-8 from byte {byte} on")]
+pub(crate) struct NotUtf8 {
+    /// The first byte that is not, from 1.
+    byte: usize,
+}
+
+impl RedactedText {
+    /// JSON without its secrets, and the secrets that it had.
+    pub(crate) fn json(
+        bytes: Vec<u8>,
+        secrets: &Secrets,
+    ) -> Result<(RedactedText, Vec<Hit>), NotUtf8> {
+        let text = String::from_utf8(bytes).map_err(|error| NotUtf8 {
+            byte: error.utf8_error().valid_up_to() + 1,
+        })?;
+        let Redacted { content, hits } = secrets.redact_json(&text);
+        let redacted = match content {
+            Cow::Owned(content) => content,
+            Cow::Borrowed(_) => text,
+        };
+        Ok((RedactedText(redacted), hits))
+    }
+
+    /// Plain text without its secrets, and the secrets that it had.
+    pub(crate) fn plain(text: &str, secrets: &Secrets) -> (RedactedText, Vec<Hit>) {
+        let Redacted { content, hits } = secrets.redact(text);
+        (RedactedText(content.into_owned()), hits)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.0
+    }
+
+    /// A JSON text with U+FFFD for every half of a surrogate pair. JavaScript
+    /// writes such halves where it cuts a text within a character.
+    pub(crate) fn whole_characters(self) -> RedactedText {
+        RedactedText(whole_characters(self.0))
+    }
+
+    /// The JSON values of a line, each with its text: one, but where an interrupted writer left
+    /// half a line end. What is not JSON stays as it is.
+    pub(crate) fn values(self) -> Vec<RedactedText> {
+        let text = self.0.as_str();
+        let mut values =
+            serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
+        let (mut parts, mut from) = (Vec::new(), 0);
+        while let Some(Ok(_)) = values.next() {
+            let end = values.byte_offset();
+            parts.extend(
+                text.get(from..end)
+                    .map(|part| RedactedText(part.trim().to_owned())),
+            );
+            from = end;
+        }
+        let is_whole = text.get(from..).is_some_and(|rest| rest.trim().is_empty());
+        match is_whole && parts.len() > 1 {
+            true => parts,
+            false => vec![self],
+        }
+    }
+}
+
+fn whole_characters(text: String) -> String {
+    let is_escape = |at: usize, halves: [u8; 2]| {
+        let Some([b'\\', b'u', d, half, rest @ ..]) = text.as_bytes().get(at..at + 6) else {
+            return false;
+        };
+        d.eq_ignore_ascii_case(&b'd')
+            && (halves[0]..=halves[1]).contains(&half.to_ascii_lowercase())
+            && rest.iter().all(u8::is_ascii_hexdigit)
+    };
+    let (high, low) = ([b'8', b'b'], [b'c', b'f']);
+    if !text.contains("\\ud") && !text.contains("\\uD") {
+        return text;
+    }
+    let mut whole = String::with_capacity(text.len());
+    let mut rest = 0;
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|left| left.find('\\')) {
+        at += found;
+        if is_escape(at, high) && is_escape(at + 6, low) {
+            at += 12;
+        } else if is_escape(at, high) || is_escape(at, low) {
+            whole.push_str(text.get(rest..at).unwrap_or_default());
+            whole.push_str("\\ufffd");
+            at = (at + 6).min(text.len());
+            rest = at;
+        } else {
+            at += 2;
+        }
+    }
+    whole.push_str(text.get(rest..).unwrap_or_default());
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_characters_are_replaced() {
+        let whole = |text: &str| whole_characters(text.to_owned());
+        assert_eq!(whole(r#""a\ud83d\ude00""#), r#""a\ud83d\ude00""#);
+        assert_eq!(whole(r#""a\ud83d""#), r#""a\ufffd""#);
+        assert_eq!(whole(r#""\uDE00\ud83dx""#), r#""\ufffd\ufffdx""#);
+        // A backslash that is escaped begins nothing.
+        assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
+        assert_eq!(whole("\\ud8\\"), "\\ud8\\");
+    }
+
+    #[test]
+    fn two_values_on_a_line_are_two() {
+        let values = |text: &str| {
+            let values = RedactedText(text.to_owned()).values();
+            values
+                .into_iter()
+                .map(RedactedText::into_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            values(r#"{"a":1}{"b":"}{"}"#),
+            [r#"{"a":1}"#, r#"{"b":"}{"}"#]
+        );
+        assert_eq!(values(r#" {"a":1} {"b":2} "#), [r#"{"a":1}"#, r#"{"b":2}"#]);
+        for whole in [
+            r#" {"a":1} "#,
+            r#"{"a":1}{"b""#,
+            "no json",
+            "",
+            r#"{"a":1} x"#,
+        ] {
+            assert_eq!(values(whole), [whole]);
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Reading recordings on a thread of its own: line by line, without their secrets, and understood by
+//! their format as far as a line says by itself what it is. What the lines become is decided beside it.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use annals_event_log::IdSecret;
+use annals_files::Root;
+use futures::StreamExt;
+
+use super::error::ImportError;
+use super::files::{self, Recording};
+use super::formats::{self, Head, Kind};
+use super::redacted::RedactedText;
+use super::{Format, Which, bad_line::BadLine};
+use crate::lines::{Line, LineError, Lines};
+use crate::others::Others;
+use crate::reading;
+use crate::secrets::{Hit, Secrets};
+use crate::transcript::item::Read;
+
+/// The most bytes of a line. What a line holds must fit into a batch.
+pub(crate) const LINE_LIMIT: usize = 64 * 1024 * 1024;
+
+/// Bytes and lines that are handed over at once: so many that the two threads seldom wait for each
+/// other, and so few that it does not matter how much of a line they hold.
+const AT_ONCE: (u64, usize) = (256 * 1024, 64);
+
+/// Such parts that may be ready before they are looked at. A part is as long as [`AT_ONCE`] and one
+/// line more, which may have [`LINE_LIMIT`].
+const READY: usize = 1;
+
+/// So many folders around a file are told to its format.
+const FOLDERS: usize = 2;
+
+/// Why a file is left alone of which no format is known.
+const UNKNOWN: &str = "it is not a recording that is known";
+
+/// What the reading thread tells.
+#[derive(Debug)]
+pub(crate) enum ReadEvent {
+    /// The files are found: so many bytes will come.
+    Found { bytes: u64, others: Others },
+    /// A file begins.
+    File(PathBuf),
+    /// Lines of it, in their order.
+    Lines(Vec<ReadLine>),
+    /// The file is over.
+    FileEnd,
+    /// That was all.
+    End,
+}
+
+/// A line that was read.
+#[derive(Debug)]
+pub(crate) struct ReadLine {
+    /// Its number in its file, from 1.
+    pub(crate) number: u64,
+    /// What it says without its secrets, or what is wrong with it.
+    pub(crate) read: Result<Vec<Read>, String>,
+    /// How many JSON values it has: one, but where an interrupted writer left no line end.
+    pub(crate) values: usize,
+    /// The secrets that it had.
+    pub(crate) hits: Vec<Hit>,
+    /// How far the import is with it.
+    pub(crate) done: u64,
+}
+
+/// By what lines are read.
+pub(crate) struct Reader {
+    pub(crate) secrets: Secrets,
+    /// What the names follow from of lines that have none.
+    pub(crate) names: Option<IdSecret>,
+    /// Whether tokens are counted before they are asked for: it takes long, and a line that the log
+    /// has already needs none.
+    pub(crate) count_ahead: Arc<AtomicBool>,
+    pub(crate) which: Which,
+    pub(crate) format: Box<dyn Format>,
+}
+
+type Stop = reading::Stop<ImportError>;
+type Outlet = reading::Outlet<ReadEvent, ImportError>;
+
+/// Starts reading.
+pub(crate) fn start(
+    path: &Path,
+    mut reader: Reader,
+) -> Result<reading::News<ReadEvent, ImportError>, ImportError> {
+    let path = path.to_owned();
+    reading::start("annals-import", READY, ReadEvent::End, move |outlet| {
+        reader.read(&path, outlet)
+    })
+    .map_err(ImportError::Thread)
+}
+
+/// Reads on the thread that calls it, however many lines there are.
+#[cfg(test)]
+pub(crate) fn here(path: &Path, reader: &mut Reader) -> reading::News<ReadEvent, ImportError> {
+    reading::here(1_000_000, ReadEvent::End, |outlet| {
+        reader.read(path, outlet)
+    })
+}
+
+impl Reader {
+    fn read(&mut self, path: &Path, outlet: &mut Outlet) -> Result<(), Stop> {
+        let root = Root::of(path).map_err(|source| ImportError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let (files, others) = self.wanted(&root, path)?;
+        let bytes = files.iter().map(|file| file.bytes).sum();
+        outlet.send(ReadEvent::Found { bytes, others })?;
+        let mut before = 0;
+        for file in files {
+            outlet.send(ReadEvent::File(file.path.clone()))?;
+            self.read_file(&root, &file.path, before, outlet)?;
+            outlet.send(ReadEvent::FileEnd)?;
+            before += file.bytes;
+        }
+        Ok(())
+    }
+
+    /// The files of its format.
+    fn wanted(&self, root: &Root, path: &Path) -> Result<(Vec<Recording>, Others), ImportError> {
+        let Which { kind, is_given, .. } = self.which;
+        let (mut files, mut others) = files::find(root, path, is_given.then_some(kind))?;
+        if !self.which.names_others {
+            others = Others::default();
+        }
+        // A file of an unknown format is read line by line where its agent was said, which names what is
+        // wrong with it; but not what has no such lines.
+        let is_own = |file: &Recording| match file.kind {
+            Some(found) => std::ptr::eq(found, kind),
+            None => is_given && !file.is_document,
+        };
+        for file in files.extract_if(.., |file| !is_own(file)) {
+            match (is_given, file.kind) {
+                (true, Some(found)) if file.path == path => {
+                    return Err(ImportError::AnotherAgent {
+                        path: file.path,
+                        expected: kind.title,
+                        found: found.title,
+                    });
+                }
+                (true, Some(found)) => others.add(file.path, found.left),
+                (true, None) if file.path == path => {
+                    return Err(ImportError::UnknownRecording { path: file.path });
+                }
+                (true, None) => others.add(file.path, UNKNOWN),
+                (false, None) if self.which.names_others => others.add(file.path, UNKNOWN),
+                _ => {}
+            }
+        }
+        Ok((files, others))
+    }
+
+    fn read_file(
+        &mut self,
+        root: &Root,
+        path: &Path,
+        before: u64,
+        outlet: &mut Outlet,
+    ) -> Result<(), Stop> {
+        let (file, head) = match open(root, path) {
+            Ok(opened) => opened,
+            // It was there a moment ago; the others are still read.
+            Err(error) => {
+                let bytes = Err(LineError::Unreadable(error));
+                let line = self.understand(Line { number: 1, bytes }, before);
+                return outlet.send(ReadEvent::Lines(vec![line]));
+            }
+        };
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let (stem, _) = RedactedText::plain(&stem, &self.secrets);
+        self.format.within(&folders(path, &self.secrets));
+        self.format.begin(stem.as_str());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let head_of = Head {
+            name: &name,
+            text: formats::text(&head),
+            is_all: files::is_all(&head),
+        };
+        // What was read of a pipe cannot be read again.
+        let reader = BufReader::new(head.as_slice().chain(file));
+        let number = match self.format.is_document(&head_of) {
+            true => self.read_document(reader, before, outlet)?,
+            false => self.read_lines(reader, before, outlet)?,
+        };
+        let held = self.format.end();
+        if held.is_empty() {
+            return Ok(());
+        }
+        let line = ReadLine {
+            number,
+            read: Ok(held),
+            values: 1,
+            hits: Vec::new(),
+            done: before,
+        };
+        outlet.send(ReadEvent::Lines(vec![line]))
+    }
+
+    /// Reads lines; the number of the last one.
+    fn read_lines(
+        &mut self,
+        reader: impl BufRead,
+        before: u64,
+        outlet: &mut Outlet,
+    ) -> Result<u64, Stop> {
+        let mut lines = Lines::new(reader, LINE_LIMIT);
+        let (mut ready, mut since, mut last) = (Vec::new(), 0, 0);
+        while let Some(line) = lines.next() {
+            if line.is_blank() {
+                continue;
+            }
+            last = line.number;
+            ready.push(self.understand(line, before + lines.bytes_read()));
+            let bytes = lines.bytes_read() - since;
+            if ready.len() >= AT_ONCE.1 || bytes >= AT_ONCE.0 {
+                since = lines.bytes_read();
+                outlet.send(ReadEvent::Lines(std::mem::take(&mut ready)))?;
+            }
+        }
+        outlet.send(ReadEvent::Lines(ready))?;
+        Ok(last)
+    }
+
+    /// Reads a document; the number of its last message.
+    fn read_document(
+        &mut self,
+        mut reader: impl BufRead,
+        before: u64,
+        outlet: &mut Outlet,
+    ) -> Result<u64, Stop> {
+        let mut bytes = Vec::new();
+        let most = LINE_LIMIT as u64;
+        let read = reader.by_ref().take(most + 1).read_to_end(&mut bytes);
+        let bytes = match read {
+            Ok(read) if read as u64 > most => Err(LineError::TooLong { limit: LINE_LIMIT }),
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(LineError::Unreadable(error)),
+        };
+        let done = before + bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        let text = bytes.map_err(|error| error.to_string());
+        let (read, mut hits) = match text.and_then(|bytes| self.redacted(bytes)) {
+            Ok((text, hits)) => {
+                let read = self.format.document(text, self.names.as_ref());
+                (read.map_err(|bad| bad.to_string()), hits)
+            }
+            Err(reason) => (Err(reason), Vec::new()),
+        };
+        let messages = read.unwrap_or_else(|reason| vec![(1, Err(BadLine::Document(reason)))]);
+        let last = messages.last().map_or(1, |(number, _)| *number);
+        for (number, read) in messages {
+            let read = read.map(|mut read| {
+                self.count_ahead(&mut read);
+                vec![read]
+            });
+            let line = ReadLine {
+                number,
+                read: read.map_err(|bad| bad.to_string()),
+                values: 1,
+                hits: std::mem::take(&mut hits),
+                done,
+            };
+            outlet.send(ReadEvent::Lines(vec![line]))?;
+        }
+        Ok(last)
+    }
+
+    fn redacted(&self, bytes: Vec<u8>) -> Result<(RedactedText, Vec<Hit>), String> {
+        RedactedText::json(bytes, &self.secrets).map_err(|error| error.to_string())
+    }
+
+    fn understand(&mut self, line: Line, done: u64) -> ReadLine {
+        let number = line.number;
+        let text = line.bytes.map_err(|error| error.to_string());
+        let (read, hits) = match text.and_then(|bytes| self.redacted(bytes)) {
+            Ok((text, hits)) => (self.values(text).map_err(|bad| bad.to_string()), hits),
+            Err(reason) => (Err(reason), Vec::new()),
+        };
+        let (values, read) = read.map_or_else(
+            |reason| (1, Err(reason)),
+            |(values, read)| (values, Ok(read)),
+        );
+        ReadLine {
+            number,
+            read,
+            values,
+            hits,
+            done,
+        }
+    }
+
+    /// How many values a line has, and what they say. Only a line that cannot be read as one value
+    /// may be several.
+    fn values(&mut self, text: RedactedText) -> Result<(usize, Vec<Read>), BadLine> {
+        let bad = match self.value(text.clone()) {
+            Ok(reads) => return Ok((1, reads)),
+            Err(bad) => bad,
+        };
+        let values = text.values();
+        if values.len() < 2 {
+            return Err(bad);
+        }
+        let (count, mut reads) = (values.len(), Vec::new());
+        for value in values {
+            reads.extend(self.value(value)?);
+        }
+        Ok((count, reads))
+    }
+
+    fn value(&mut self, text: RedactedText) -> Result<Vec<Read>, BadLine> {
+        let mut reads = self.format.line(text, self.names.as_ref())?;
+        reads.iter_mut().for_each(|read| self.count_ahead(read));
+        Ok(reads)
+    }
+
+    fn count_ahead(&self, read: &mut Read) {
+        if let (true, Read::Entry(entry)) = (self.count_ahead.load(Ordering::Relaxed), read) {
+            entry.count_ahead();
+        }
+    }
+}
+
+/// The names of the innermost folders that a file lies in, without their secrets: a recording in
+/// several files has its session's name there.
+fn folders(path: &Path, secrets: &Secrets) -> Vec<String> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut names: Vec<String> = path
+        .ancestors()
+        .skip(1)
+        .filter_map(Path::file_name)
+        .take(FOLDERS)
+        .map(|name| RedactedText::plain(&name.to_string_lossy(), secrets))
+        .map(|(name, _)| name.into_string())
+        .collect();
+    names.reverse();
+    names
+}
+
+/// A file and its beginning, behind which it goes on.
+fn open(root: &Root, path: &Path) -> io::Result<(File, Vec<u8>)> {
+    let mut file = root.open(path)?;
+    let head = files::beginning(&mut file)?;
+    Ok((file, head))
+}
+
+/// The formats of which there are recordings at `path`, in the order of the table.
+pub(crate) async fn kinds(path: &Path) -> Result<Vec<&'static Kind>, ImportError> {
+    let of = path.to_owned();
+    let look = move |outlet: &mut reading::Outlet<Vec<&'static Kind>, ImportError>| {
+        let root = Root::of(&of).map_err(|source| ImportError::Unreadable {
+            path: of.clone(),
+            source,
+        })?;
+        let (files, _) = files::find(&root, &of, None)?;
+        let is_found = |kind: &&'static Kind| {
+            let mut found = files.iter().filter_map(|file| file.kind);
+            found.any(|found| std::ptr::eq(found, *kind))
+        };
+        let kinds: Vec<_> = formats::FORMATS.into_iter().filter(is_found).collect();
+        if kinds.is_empty() {
+            return Err(ImportError::UnknownRecording { path: of }.into());
+        }
+        outlet.send(kinds)
+    };
+    let found = reading::start("annals-import", READY, Vec::new(), look);
+    let mut found = found.map_err(ImportError::Thread)?;
+    match found.next().await {
+        Some(kinds) => kinds,
+        None => Err(ImportError::Interrupted {
+            path: path.to_owned(),
+        }),
+    }
+}

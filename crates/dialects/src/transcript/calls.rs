@@ -1,0 +1,238 @@
+//! Tool calls on their way from the call to the result.
+
+use annals::ViewError;
+use annals::projections::Status;
+use annals_domain::pipeline::FrameKind;
+use annals_domain::{AnyEvent, run};
+use serde_json::value::RawValue;
+
+use super::commands::{self, FrameData};
+use super::compare::Claim;
+use super::importer::{Done, Importer};
+use super::item::{Item, What};
+use super::place::Spoken;
+use super::remark::Remark;
+use super::session::{Heard, PendingToolCall};
+use super::tool::{self, Answer, Of};
+use crate::import::error::ImportError;
+use crate::import::fields;
+
+/// At most so many tool calls of a session wait, and so many bytes of them;
+/// then the oldest ones are given up.
+const WAITING: (usize, usize) = (4_096, 64 * 1024 * 1024);
+
+impl Importer<'_> {
+    pub(super) async fn tool_use(&mut self, spoken: &mut Spoken<'_>, item: &Item) -> Done {
+        let What::ToolCall {
+            id,
+            name,
+            input,
+            input_path,
+        } = &item.what
+        else {
+            return Ok(());
+        };
+        let entry = spoken.entry;
+        let lost: &[&str] = match commands::is_too_long(input.as_deref()) {
+            true => &[input_path],
+            false => &[],
+        };
+        item.count(lost, &mut spoken.load.fields);
+        let waiting = PendingToolCall {
+            id: id.clone(),
+            tool: name.clone(),
+            input: input.clone(),
+            line_name: entry.name.clone(),
+            message: entry.message().to_owned(),
+            model: entry.model.clone(),
+            at: entry.at,
+            cwd: entry
+                .setting
+                .as_ref()
+                .and_then(|setting| setting.cwd.clone()),
+            chain: spoken.chain.clone(),
+            doubted: false,
+            line: spoken.line,
+            load: spoken.load.take(),
+        };
+        self.wait(&spoken.session, waiting).await
+    }
+
+    /// Lets a call wait for its result. A call that is read twice waits once.
+    pub(super) async fn wait(&mut self, session: &str, waiting: PendingToolCall) -> Done {
+        let own = self.session(session);
+        if let Some(before) = own.waiting.iter_mut().find(|call| call.id == waiting.id) {
+            before.doubted = false;
+            if before.is_like(&waiting) {
+                self.report.already_there += waiting.load.lines;
+            } else {
+                self.conflict(&waiting.id, waiting.line);
+            }
+            return Ok(());
+        }
+        self.open_with(session, &waiting).await?;
+        let own = self.session(session);
+        own.waiting.push(waiting);
+        let bytes: usize = own.waiting.iter().map(PendingToolCall::size).sum();
+        if own.waiting.len() <= WAITING.0 && bytes <= WAITING.1 {
+            return Ok(());
+        }
+        let oldest = own.waiting.remove(0);
+        let line = oldest.line;
+        self.give_up(session, oldest, line).await
+    }
+
+    pub(super) async fn give_up(
+        &mut self,
+        session: &str,
+        call: PendingToolCall,
+        line: u64,
+    ) -> Done {
+        let name = call.chain.clone();
+        let of = self.made_of(session, &call);
+        self.work(session, &name, tool::given_up(call, of, line))
+            .await
+    }
+
+    /// What the batch of a call is made for.
+    fn made_of(&mut self, session: &str, call: &PendingToolCall) -> Of {
+        Of {
+            agent: self.agent,
+            ids: self.ids.tool(&call.id),
+            chain: self.session(session).chain(&call.chain).ids,
+        }
+    }
+
+    pub(super) async fn answer(&mut self, spoken: &mut Spoken<'_>, item: &Item) -> Done {
+        let What::ToolResult {
+            call: id,
+            content,
+            is_error,
+            content_path,
+            error_path,
+        } = &item.what
+        else {
+            return Ok(());
+        };
+        let content = content.as_deref();
+        let mut lost = Vec::new();
+        if commands::is_too_long(content) {
+            lost.push(*content_path);
+        }
+        let session = self.session(&spoken.session);
+        let call = session.answered(id);
+        let heard = session.hear(id, content.map_or("", RawValue::get));
+        let odd = if self.was_given_up(id).await? {
+            Some(Remark::LateResult)
+        } else if heard == Heard::Another && call.is_none() {
+            Some(Remark::AnotherResult)
+        } else {
+            None
+        };
+        let waiting = match call {
+            Some(call) if odd.is_none() => call,
+            call => {
+                // A call that was given up is in the log, as it was then.
+                self.report.already_there += call.map_or(0, |call| call.load.lines);
+                lost.push(*error_path);
+                item.count(&lost, &mut spoken.load.fields);
+                return self.unasked(spoken, id, odd, content, item).await;
+            }
+        };
+        item.count(&lost, &mut spoken.load.fields);
+        let answer = Answer {
+            entry: spoken.entry,
+            content,
+            is_error: *is_error,
+            tokens: item.tokens,
+            at: spoken.at,
+            line: spoken.line,
+            load: spoken.load.take(),
+        };
+        let name = waiting.chain.clone();
+        let of = self.made_of(&spoken.session, &waiting);
+        let (batch, touched) = tool::answered(waiting, answer, of);
+        match touched.filter(|_| heard == Heard::First) {
+            Some(touched) => self.touch(&spoken.session, &name, batch, &touched).await,
+            None => self.work(&spoken.session, &name, batch).await,
+        }
+    }
+
+    /// A result whose call was not read, was given up, or was recorded before
+    /// with its result. A frame keeps it, unless it is the recorded one.
+    async fn unasked(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        tool_use: &str,
+        odd: Option<Remark>,
+        content: Option<&RawValue>,
+        item: &Item,
+    ) -> Done {
+        if odd.is_none()
+            && let Some(batch) = self.known(self.ids.tool(tool_use).batch).await?
+        {
+            let lines = spoken.load.take().lines;
+            let whole = commands::json(content);
+            let claim = Claim::Frame {
+                summary: None,
+                content: whole.as_ref(),
+            };
+            if self.holds(&[claim], batch).await? {
+                self.report.already_there += lines;
+            } else {
+                self.conflict(tool_use, spoken.line);
+            }
+            return Ok(());
+        }
+        let remark = odd.unwrap_or(Remark::ResultWithoutUse);
+        spoken.load.remarks.push(remark);
+        if let Some(details) = &spoken.entry.details {
+            let fields = &mut spoken.load.fields;
+            fields::count(
+                details.raw.get(),
+                details.path,
+                fields::NOTHING,
+                &[],
+                fields,
+            );
+        }
+        let whole = spoken.load.json(content);
+        let is_left_out = content.is_some() && whole.is_none();
+        let data = FrameData {
+            tool_use: Some(tool_use),
+            left_out: is_left_out.then_some(commands::LEFT_OUT),
+            ..spoken.data()
+        };
+        let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));
+        let seen = tool::said(content);
+        let frame = commands::frame(spoken.pipeline, kind, &text, data, whole, seen);
+        let batch = spoken.batch(self.agent.agent(), frame, item);
+        self.context(&spoken.session, &spoken.chain, batch).await
+    }
+
+    /// Whether the log has a call as one that was given up, now or by an
+    /// earlier import. Its invocation says so, which costs the same however
+    /// much there is in its run.
+    async fn was_given_up(&self, tool_use: &str) -> Result<bool, ImportError> {
+        let ids = self.ids.tool(tool_use);
+        if !self.is_known(ids.batch).await? {
+            return Ok(false);
+        }
+        let failed = |error| ImportError::View(Box::new(error));
+        let first = match self.annals.row(ids.invocation).await {
+            Ok(row) if row.status == Some(Status::Error) => row.first_position,
+            Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
+            Err(error) => return Err(failed(error)),
+        };
+        let Some(record) = self.annals.record(first).await? else {
+            return Ok(false);
+        };
+        let entry = self.annals.entry(&record).await;
+        let entry = entry.map_err(|error| failed(error.into()))?;
+        let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event else {
+            return Ok(false);
+        };
+        let summary = event.result_summary.map(|slot| entry.text(slot));
+        Ok(summary.is_some_and(|text| text.as_str() == Some(tool::NO_RESULT)))
+    }
+}

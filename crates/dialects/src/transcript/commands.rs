@@ -1,0 +1,476 @@
+//! From what was recorded to the commands that record it here.
+//!
+//! | In the recording | Commands | Frame |
+//! | --- | --- | --- |
+//! | a session's first work | create_pipeline, create_plan (for the first intent), create_task, create_run, start_patching | |
+//! | a prompt | create_intent (refining the prompt's before), set_metadata, analyze_intent, activate_intent | `intent_analysis` |
+//! | a side chain's first line | as a session's, the task's parent being the session's | `intent_analysis` |
+//! | the model's text | | `step_summary` |
+//! | the model's thought | | `thinking` |
+//! | a tool call with its result | record_tool_invocation | `tool_call`; `error_recovery` if it failed |
+//! | the same, of an edit | and propose_patch_set; reject_patch_set if it failed | `code_change`; `error_recovery` if it failed |
+//! | an edit of a file that an earlier result of the chain is about | add_step, link_step_frames (inferred), set_step_status | |
+//! | a message's tokens | record_usage | |
+//! | the first model of a run | record_provenance | |
+//! | a compaction and its summary | | `checkpoint` |
+//! | what the program says or adds, also in a user's line | | `system_state` |
+//! | a part of another type | | by that type's name |
+//!
+//! A frame's summary is the beginning of the text. Its content is the result, or
+//! all of a text of which the summary is only the beginning. Its data has what
+//! this recording alone can have: the names of the line, the message and the
+//! part. So the same output has the same content in every recording. Its token
+//! estimate counts the text that the model saw of it, by a tokenizer that the
+//! data names; parts without text (images, attachments) are not counted, and a
+//! frame of nothing else has no estimate.
+
+use annals::Request;
+use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
+use annals_domain::metadata::SetMetadata;
+use annals_domain::pipeline::{CreatePipeline, FrameKind, PushFrame};
+use annals_domain::plan::CreatePlan;
+use annals_domain::run::{
+    CreateRun, EvidenceKind, RecordEvidence, RecordProvenance, RecordUsage, StartPatching,
+};
+use annals_domain::task::CreateTask;
+use annals_domain::{
+    ActorRef, Command, ContentPart, Environment, EvidenceId, IntentId, Json, Ordered, Pairs,
+    PipelineId, RunId, TaskId, Timestamp, cut,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::agent::Agent;
+use super::batch::Frame;
+use super::ids::ChainIds;
+use super::item::{Evidence, Setting};
+use crate::tokens;
+
+/// The most characters of a title, one less than git-internal's limit.
+const TITLE: usize = 99;
+
+/// The most characters of a frame's summary and of a result's.
+pub(super) const SUMMARY: usize = 500;
+
+/// The longest text that is kept, in bytes: it goes into a batch three times.
+const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// The longest free JSON that is kept, in bytes: an edit's arguments and result and its
+/// diff have to go into one batch.
+const JSON_LIMIT: usize = 16 * 1024 * 1024;
+
+/// What stands for a prompt where there is none.
+const NO_PROMPT: &str = "(no prompt)";
+
+/// Who writes prompts; recordings do not say it.
+pub(super) fn person() -> ActorRef {
+    ActorRef::human("user")
+}
+
+impl Agent {
+    /// Who answers prompts.
+    pub(super) fn agent(&self) -> ActorRef {
+        ActorRef::agent(self.actor)
+    }
+
+    /// The program around the model.
+    pub(super) fn program(&self) -> ActorRef {
+        ActorRef::system(self.actor)
+    }
+
+    /// The name of an external id.
+    fn external(&self, what: &str) -> String {
+        format!("{}.{what}", self.key)
+    }
+}
+
+/// Who does something, and when.
+#[derive(Debug, Clone)]
+pub(super) struct By {
+    pub(super) actor: ActorRef,
+    pub(super) at: Timestamp,
+}
+
+impl By {
+    pub(super) fn request(&self, command: impl Into<Command>) -> Request {
+        Request::new(self.actor.clone(), command).at(self.at)
+    }
+}
+
+/// The beginning of a text: at most so many characters.
+pub(crate) fn beginning(text: &str, characters: usize) -> &str {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// A text as far as it is kept.
+pub(super) fn bounded(text: &str) -> &str {
+    cut(text, TEXT_LIMIT)
+}
+
+/// Whether a text that is kept may have been longer: it is cut between characters.
+pub(super) fn is_cut(text: &str) -> bool {
+    text.len() + 3 >= TEXT_LIMIT
+}
+
+/// Free JSON as it is stored, unless it is too long to be kept. What has the form of
+/// JSON and cannot be read within a view is kept as a text.
+pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {
+    let text = json?.get();
+    let is_kept = |json: &Json| json.text().len() <= JSON_LIMIT;
+    if text.len() > JSON_LIMIT {
+        return None;
+    }
+    let read = serde_json::from_str::<Json>(text);
+    let kept = read.or_else(|_| Json::from_value(&text)).ok();
+    kept.filter(is_kept)
+}
+
+/// Whether there is free JSON that is too long to be kept.
+pub(crate) fn is_too_long(raw: Option<&RawValue>) -> bool {
+    // Kept as a text it takes at most twice as much, and its quotes.
+    let may_be = raw.is_some_and(|raw| 2 * raw.get().len() + 2 > JSON_LIMIT);
+    may_be && json(raw).is_none()
+}
+
+/// Members of a part that tell of this recording alone.
+const OWN: [&str; 4] = ["id", "tool_use_id", "toolUseID", "durationMs"];
+
+/// A part that is kept whole.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// What tells of this recording alone.
+    pub(super) own: Option<Ordered<Json>>,
+    /// The rest.
+    pub(super) content: Json,
+}
+
+/// A part, unless it is too long to be kept.
+pub(crate) fn part(part: Option<&RawValue>) -> Option<Part> {
+    let content = json(part)?;
+    let pairs = serde_json::from_str::<Pairs<Json>>(content.text());
+    // Of a key that stands twice both values are kept, by taking nothing apart.
+    let pairs = pairs.ok().filter(|pairs| pairs.twice().is_none());
+    let is_own = |(name, _): &(String, Json)| OWN.contains(&name.as_str());
+    let Some(Pairs(pairs)) = pairs.filter(|pairs| pairs.0.iter().any(is_own)) else {
+        return Some(Part { own: None, content });
+    };
+    let (own, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_own);
+    Some(Part {
+        own: Some(Ordered(own)),
+        content: Json::from_value(&Ordered(rest)).ok()?,
+    })
+}
+
+/// What a chain begins with.
+#[derive(Debug)]
+pub(super) struct Beginning<'a> {
+    pub(super) agent: &'static Agent,
+    pub(super) ids: ChainIds,
+    pub(super) session: &'a str,
+    /// The side chain's name, and the task that it is a part of.
+    pub(super) side: Option<(&'a str, TaskId)>,
+    pub(super) intent: Option<IntentId>,
+    pub(super) title: Option<&'a str>,
+    pub(super) setting: Option<&'a Setting>,
+}
+
+/// Task, run, plan and pipeline of a chain.
+pub(super) fn begin(begun: &Beginning<'_>, at: Timestamp) -> Vec<Request> {
+    let ids = begun.ids;
+    let text = begun.title.unwrap_or(NO_PROMPT);
+    let title = title(text);
+    // A side chain's plan is not that of the session's intent.
+    let planned = begun.intent.filter(|_| begun.side.is_none());
+    let mut external = vec![(begun.agent.external("session"), begun.session.to_owned())];
+    if let Some((side, _)) = begun.side {
+        external.push((begun.agent.external("side_chain"), side.to_owned()));
+    }
+    let commands: [Command; 6] = [
+        CreatePipeline {
+            id: Some(ids.pipeline),
+            max_frames: None,
+            policy: None,
+        }
+        .into(),
+        CreatePlan {
+            id: Some(ids.plan),
+            intent: planned,
+            pipeline: Some(ids.pipeline),
+            ..CreatePlan::default()
+        }
+        .into(),
+        CreateTask {
+            id: Some(ids.task),
+            description: (title != text).then(|| bounded(text).to_owned()),
+            requester: begun.side.is_none().then(person),
+            parent: begun.side.map(|(_, parent)| parent),
+            intent: begun.intent,
+            ..CreateTask::new(title)
+        }
+        .into(),
+        external_ids(ids.task.0, external),
+        CreateRun {
+            id: Some(ids.run),
+            plan: Some(ids.plan),
+            environment: begun
+                .setting
+                .map(|setting| environment(begun.agent, setting)),
+            ..CreateRun::new(ids.task)
+        }
+        .into(),
+        StartPatching { run: ids.run }.into(),
+    ];
+    let by = By {
+        actor: begun.agent.agent(),
+        at,
+    };
+    commands.map(|command| by.request(command)).into()
+}
+
+/// The first line of a text that is not blank, cut to a title's length.
+fn title(text: &str) -> &str {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+    beginning(first.unwrap_or(NO_PROMPT), TITLE).trim_end()
+}
+
+fn external_ids(object: Uuid, ids: Vec<(String, String)>) -> Command {
+    SetMetadata {
+        object,
+        visibility: None,
+        tags: None,
+        external_ids: Some(Ordered(ids)),
+    }
+    .into()
+}
+
+/// The recording does not say on which machine the session was.
+fn environment(agent: &Agent, setting: &Setting) -> Environment {
+    let extra = [
+        ("git_branch", &setting.git_branch),
+        (agent.version_key, &setting.version),
+    ];
+    let json = |(name, text): (&str, &Option<String>)| {
+        let json = Json::from_value(text.as_ref()?).ok()?;
+        Some((name.to_owned(), json))
+    };
+    Environment {
+        os: "unknown".to_owned(),
+        arch: "unknown".to_owned(),
+        cwd: setting.cwd.clone().unwrap_or_default(),
+        extra: extra.into_iter().filter_map(json).collect(),
+    }
+}
+
+/// What a person asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) intent: IntentId,
+    /// The intent of the prompt before.
+    pub(crate) refines: Option<IntentId>,
+    pub(crate) text: &'a str,
+    pub(crate) session: &'a str,
+    pub(crate) line: &'a str,
+}
+
+/// A prompt as an Active intent. What it asks for is all that is known of its
+/// interpretation.
+pub(crate) fn prompt(agent: &Agent, asked: &Asked<'_>, at: Timestamp) -> Vec<Request> {
+    let intent = asked.intent;
+    let external = vec![
+        (agent.external("session"), asked.session.to_owned()),
+        (agent.external("line"), asked.line.to_owned()),
+    ];
+    let text = bounded(asked.text);
+    let create = CreateIntent {
+        id: Some(intent),
+        prompt: text.to_owned(),
+        parent: asked.refines,
+    };
+    let analyze = AnalyzeIntent {
+        intent,
+        content: text.to_owned(),
+    };
+    let activate = ActivateIntent {
+        intent,
+        reason: None,
+    };
+    let by = |actor| By { actor, at };
+    vec![
+        by(person()).request(create),
+        by(agent.agent()).request(external_ids(intent.0, external)),
+        by(agent.agent()).request(analyze),
+        by(agent.agent()).request(activate),
+    ]
+}
+
+/// What a frame keeps for machines beside its content; what is none is left out.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct FrameData<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parent_line: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use_line: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subtype: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) compaction: Option<Json>,
+    /// What a part has that is not in its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<Ordered<Json>>,
+    /// What was too long to be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) left_out: Option<&'static str>,
+    /// Which tokenizer the token estimate is by, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tokens_by: Option<&'static str>,
+}
+
+/// What a frame says of content that was too long.
+pub(super) const LEFT_OUT: &str = "content";
+
+/// A frame, of which the model saw this text.
+pub(super) fn frame(
+    pipeline: PipelineId,
+    kind: FrameKind,
+    summary: &str,
+    data: FrameData<'_>,
+    content: Option<Json>,
+    seen: Option<String>,
+) -> Frame {
+    let data = FrameData {
+        tokens_by: seen.is_some().then_some(tokens::TOKENIZER),
+        ..data
+    };
+    let push = PushFrame {
+        pipeline,
+        kind,
+        summary: beginning(summary, SUMMARY).to_owned(),
+        // It has no map with other keys than texts: it can be written.
+        data: Json::from_value(&data).ok(),
+        content,
+        token_estimate: None,
+    };
+    Frame { push, seen }
+}
+
+/// A frame for a text: its beginning for people, all of it for machines.
+pub(super) fn text_frame(
+    pipeline: PipelineId,
+    kind: FrameKind,
+    text: &str,
+    data: FrameData<'_>,
+) -> Frame {
+    let text = bounded(text);
+    let is_cut = beginning(text, SUMMARY).len() < text.len();
+    let content = is_cut.then(|| Json::from_value(&text).ok()).flatten();
+    frame(pipeline, kind, text, data, content, Some(text.to_owned()))
+}
+
+/// Tokens on top of those recorded before: uncached input, cache reads, cache
+/// writes, output.
+pub(super) fn usage(run: RunId, model: Option<&str>, tokens: [u64; 4]) -> RecordUsage {
+    let [uncached, cache_read, cache_write, output] = tokens;
+    RecordUsage {
+        run,
+        model: model.map(str::to_owned),
+        uncached_input_tokens: uncached,
+        cache_read_tokens: cache_read,
+        cache_write_tokens: cache_write,
+        output_tokens: output,
+        cost_usd: None,
+    }
+}
+
+/// What happened around the conversation.
+pub(super) fn evidence(run: RunId, id: EvidenceId, evidence: &Evidence) -> RecordEvidence {
+    let report = evidence.report.as_ref();
+    let report = report.map(|part| ContentPart::new("report.json", part.content.text()));
+    let tool = match evidence.tool.trim() {
+        "" => "(unnamed)",
+        tool => beginning(tool, SUMMARY),
+    };
+    RecordEvidence {
+        run,
+        id: Some(id),
+        patchset_id: None,
+        kind: EvidenceKind::Other(evidence.kind.to_owned()),
+        tool: tool.to_owned(),
+        command_line: evidence
+            .command
+            .as_deref()
+            .map(|text| bounded(text).to_owned()),
+        exit_code: evidence.exit_code,
+        summary: evidence
+            .summary
+            .as_deref()
+            .map(|text| beginning(text, SUMMARY).to_owned()),
+        report_artifacts: Vec::new(),
+        report: report.into_iter().collect(),
+    }
+}
+
+/// The first model of a run.
+pub(super) fn provenance(ids: &ChainIds, provider: &str, model: &str) -> RecordProvenance {
+    RecordProvenance {
+        run: ids.run,
+        id: Some(ids.provenance_object()),
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        parameters: None,
+        temperature: None,
+        max_tokens: None,
+        token_usage: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_the_first_line_and_short() {
+        assert_eq!(title("\n  Fix it \nplease"), "Fix it");
+        assert_eq!(title(" \n"), NO_PROMPT);
+        assert_eq!(title(&"é".repeat(200)).chars().count(), TITLE);
+    }
+
+    #[test]
+    fn what_is_too_long_is_what_is_not_kept() {
+        let half = "\\\"".repeat(JSON_LIMIT / 4);
+        let texts = [
+            "1e999".to_owned(),
+            format!("\"{half}\""),
+            format!("[1e999,\"{}\"]", &half[..half.len() - 40]),
+            format!("[1e999,\"{half}\"]"),
+            format!("\"{half}{half}\""),
+        ];
+        let kept = [true, true, true, false, false];
+        for (text, is_kept) in texts.into_iter().zip(kept) {
+            let raw = RawValue::from_string(text).expect("it has the form");
+            assert_eq!(json(Some(&raw)).is_some(), is_kept, "{:.20}", raw.get());
+            assert_eq!(is_too_long(Some(&raw)), !is_kept, "{:.20}", raw.get());
+        }
+        assert!(!is_too_long(None));
+    }
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!(beginning("aéb", 2), "aé");
+        assert_eq!(beginning("aé", 2), "aé");
+        let long = "é".repeat(TEXT_LIMIT);
+        assert_eq!(bounded(&long).len(), TEXT_LIMIT);
+        let odd = format!("x{long}");
+        assert_eq!(bounded(&odd).len(), TEXT_LIMIT - 1);
+        assert_eq!(bounded("short"), "short");
+    }
+}

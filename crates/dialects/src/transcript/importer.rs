@@ -1,0 +1,224 @@
+//! Line by line through the recordings, and what is remembered on the way.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use annals::Annals;
+use lru::LruCache;
+use uuid::Uuid;
+
+use super::agent::Agent;
+use super::batch::Load;
+use super::commands;
+use super::compare::Claim;
+use super::ids::Ids;
+use super::item::{Read, Said, Summary};
+use super::remark::{Remark, Remarks};
+use super::session::{Closed, Session};
+use super::uses::LastResult;
+use crate::import::ImportOptions;
+use crate::import::error::ImportError;
+use crate::import::fields;
+use crate::import::source::ReadLine;
+use crate::report::{Fields, ImportReport, Types};
+use crate::secrets::Hit;
+
+pub(super) type Done = Result<(), ImportError>;
+
+/// So many lines, messages and files are remembered: to know those that are
+/// repeated, to which side chain a line belongs by its parent, and what was
+/// said last of a file.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
+/// At most so many summaries of a file wait for the session that follows.
+const SUMMARIES: usize = 1_000;
+
+/// An import on its way.
+pub(crate) struct Importer<'a> {
+    pub(super) annals: &'a Annals,
+    pub(super) agent: &'static Agent,
+    pub(super) ids: Ids,
+    options: &'a ImportOptions,
+    /// Whether what is read now is worth counting, as what was recorded last was new.
+    pub(super) count_ahead: Arc<AtomicBool>,
+    pub(crate) report: ImportReport,
+    pub(super) fields: Fields,
+    pub(super) remarks: Remarks,
+    unknown: Types,
+    pub(super) skipped: Types,
+    pub(super) sessions: HashMap<String, Session>,
+    /// The chains of the lines of side chains that have no `agentId`.
+    pub(super) side_lines: LruCache<String, String>,
+    /// The sessions' newest lines, by [`Ids::line`], and what they say.
+    pub(super) seen: LruCache<Uuid, Said>,
+    /// Messages that are over.
+    pub(super) closed: LruCache<String, Closed>,
+    /// The newest results about files, by [`Ids::file`].
+    pub(super) results: LruCache<Uuid, LastResult>,
+    /// The file that is read, and its name without the ending.
+    pub(super) file: String,
+    pub(super) stem: String,
+    /// The newest line of it that says something else than the log.
+    pub(super) conflicting: Option<u64>,
+    /// Summaries in this file, which belong to the session that follows.
+    pub(super) summaries: Vec<(Summary, u64)>,
+}
+
+impl<'a> Importer<'a> {
+    pub(crate) fn new(
+        annals: &'a Annals,
+        agent: &'static Agent,
+        options: &'a ImportOptions,
+        count_ahead: Arc<AtomicBool>,
+        source: String,
+    ) -> Self {
+        Importer {
+            annals,
+            agent,
+            ids: Ids::of(agent.key),
+            count_ahead,
+            options,
+            report: ImportReport {
+                source,
+                ..ImportReport::default()
+            },
+            fields: Fields::default(),
+            remarks: Remarks::default(),
+            unknown: Types::default(),
+            skipped: Types::default(),
+            sessions: HashMap::new(),
+            side_lines: LruCache::new(REMEMBERED),
+            seen: LruCache::new(REMEMBERED),
+            closed: LruCache::new(REMEMBERED),
+            results: LruCache::new(REMEMBERED),
+            file: String::new(),
+            stem: String::new(),
+            conflicting: None,
+            summaries: Vec::new(),
+        }
+    }
+
+    pub(crate) fn begin_file(&mut self, path: &Path) {
+        self.file = path.display().to_string();
+        self.conflicting = None;
+        let stem = path.file_stem().unwrap_or_default();
+        // It may become a session's name.
+        let stem = stem.to_string_lossy();
+        let stem = self.options.secrets.redact(&stem);
+        self.redacted(1, &stem.hits);
+        self.stem = stem.content.into_owned();
+    }
+
+    /// Counts the secrets that a line had.
+    fn redacted(&mut self, line: u64, hits: &[Hit]) {
+        self.report.redacted.add_hits(&self.file, line, hits);
+    }
+
+    pub(crate) async fn line(&mut self, line: ReadLine) -> Done {
+        self.redacted(line.number, &line.hits);
+        self.report.records_read += line.values as u64;
+        if line.values > 1 {
+            self.remarks
+                .add(Remark::SeveralValues, &self.file, line.number);
+        }
+        match line.read {
+            Ok(read) => {
+                for value in read {
+                    self.understood(value, line.number).await?;
+                }
+                Ok(())
+            }
+            Err(reason) => {
+                self.report.add_broken(&self.file, line.number, reason);
+                Ok(())
+            }
+        }
+    }
+
+    async fn understood(&mut self, read: Read, number: u64) -> Done {
+        match read {
+            Read::Entry(entry) => return self.entry(&entry, number).await,
+            Read::Summary(summary) if self.summaries.len() < SUMMARIES => {
+                self.summaries.push((summary, number));
+            }
+            Read::Summary(summary) => self.summary_left_out(summary, number),
+            Read::Skipped { kind, text } => {
+                self.skipped.add(&kind);
+                fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);
+            }
+            Read::Unknown { kind, text } => {
+                self.unknown.add(&kind);
+                fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);
+            }
+        }
+        Ok(())
+    }
+
+    fn summary_left_out(&mut self, summary: Summary, line: u64) {
+        let load = Load {
+            fields: summary.fields,
+            ..Load::line()
+        };
+        self.left_out("summary", &load, line);
+    }
+
+    /// Counts a line that belongs to a session of which no work was read.
+    pub(super) fn left_out(&mut self, kind: &str, load: &Load, line: u64) {
+        self.remarks.add(Remark::HeldTooLong, &self.file, line);
+        self.skipped.add(kind);
+        self.fields.add(&load.fields);
+    }
+
+    /// Ends a file: what is counted up to here is recorded.
+    pub(crate) async fn end_file(&mut self) -> Done {
+        self.end_usage().await?;
+        for (summary, line) in std::mem::take(&mut self.summaries) {
+            self.summary_left_out(summary, line);
+        }
+        Ok(())
+    }
+
+    /// Ends the import.
+    pub(crate) async fn end(mut self) -> Result<ImportReport, ImportError> {
+        let mut names: Vec<String> = self.sessions.keys().cloned().collect();
+        names.sort();
+        for name in names {
+            let calls = std::mem::take(&mut self.session(&name).waiting);
+            for call in calls {
+                if self.options.ended {
+                    let line = call.line;
+                    self.give_up(&name, call, line).await?;
+                } else if let Some(batch) = self.known(self.ids.tool(&call.id).batch).await? {
+                    let args = commands::json(call.input.as_deref());
+                    let claim = Claim::Call(call.asked(args.as_ref()));
+                    if self.holds(&[claim], batch).await? {
+                        self.report.already_there += call.load.lines;
+                    } else {
+                        self.conflict(&call.id, call.line);
+                    }
+                } else {
+                    self.report.waiting += 1;
+                }
+            }
+            let chains = self.session(&name).chains();
+            let held: u64 = chains.map(|chain| chain.held.len() as u64).sum();
+            self.report.waiting += held;
+        }
+        let mut report = self.report;
+        report.unknown_types = self.unknown.list();
+        report.skipped_types = self.skipped.list();
+        report.notes = self.remarks.sentences();
+        self.fields.report(&mut report);
+        Ok(report)
+    }
+
+    /// A session by its name.
+    pub(super) fn session(&mut self, name: &str) -> &mut Session {
+        self.sessions
+            .entry(name.to_owned())
+            .or_insert_with(|| Session::new(self.ids, name))
+    }
+}

@@ -1,0 +1,300 @@
+//! What a recording says, free of its format: entries of items.
+//!
+//! A format turns each line (or message of a document) into an [`Entry`]: where it belongs, and
+//! its items in the order in which they are recorded. Nothing here knows a format, and nothing
+//! a log.
+
+use annals_domain::Timestamp;
+use annals_domain::pipeline::FrameKind;
+use annals_event_log::Digest;
+use serde_json::value::RawValue;
+
+use super::agent::Agent;
+use super::commands::{self, Part};
+use super::tool;
+use crate::import::fields::{self, Table};
+use crate::report::Fields;
+use crate::tokens;
+
+/// What one line is, or one message of a document.
+#[derive(Debug)]
+pub(crate) enum Read {
+    /// It belongs to a session.
+    Entry(Box<Entry>),
+    /// A summary of an earlier conversation, which names no session.
+    Summary(Summary),
+    /// A known type without anything that a log has a place for.
+    Skipped { kind: String, text: String },
+    /// A type that is not known.
+    Unknown { kind: String, text: String },
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// A person, or a tool with its result.
+    User,
+    /// The model.
+    Model,
+    /// The program around the model.
+    Program,
+}
+
+/// The chain of its session that an entry belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// The session's own.
+    Main,
+    /// A side chain (a sub-agent's), by its name.
+    Side(String),
+    /// A side chain without a name: that of the entry's parent, or one that begins here.
+    Beside,
+}
+
+/// What a line says, with where it belongs.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// The line's JSON, and what becomes of its fields but for those of its items.
+    pub(crate) text: String,
+    pub(crate) table: Table,
+    /// The session's name; none where the line has none, and its file's name stands for it.
+    pub(crate) session: Option<String>,
+    pub(crate) course: Course,
+    /// What the recording calls the line. Ids and keys follow from it.
+    pub(crate) name: String,
+    /// The line that it follows.
+    pub(crate) parent: Option<String>,
+    /// When it was written, if it says so.
+    pub(crate) at: Option<Timestamp>,
+    /// Where it was written; none where the line does not belong to the conversation.
+    pub(crate) setting: Option<Setting>,
+    pub(crate) speaker: Speaker,
+    /// The message that it is a part of, if that has a name of its own.
+    pub(crate) message: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    /// What the format calls this kind of line beside its type.
+    pub(crate) subtype: Option<String>,
+    /// What the recording has of tool results beside what the model saw.
+    pub(crate) details: Option<Details>,
+    /// In the order in which they are recorded.
+    pub(crate) items: Vec<Item>,
+    pub(crate) said: Said,
+}
+
+impl Entry {
+    /// The name of its message, or else its own.
+    pub(crate) fn message(&self) -> &str {
+        self.message.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Counts the tokens of its frames before it is known whether they are recorded.
+    pub(crate) fn count_ahead(&mut self) {
+        for item in &mut self.items {
+            item.tokens = item.seen().map(|text| tokens::estimate(&text));
+        }
+    }
+}
+
+/// A part of an entry.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// The number of its frame within the line.
+    pub(crate) frame: usize,
+    /// The path of the field that it is, for the report.
+    pub(crate) path: &'static str,
+    /// The JSON that it was read from, each with what becomes of its fields.
+    pub(crate) sources: Vec<Source>,
+    pub(crate) what: What,
+    /// How many tokens its frame takes, if they were counted ahead.
+    pub(crate) tokens: Option<u64>,
+}
+
+/// A value of the recording that an item was read from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) path: &'static str,
+    /// None where the whole value is one text, which is kept.
+    pub(crate) raw: Option<Box<RawValue>>,
+    pub(crate) table: Table,
+}
+
+/// What an item is.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// A text in a user's line. In a side chain without a title it begins the chain.
+    Prompt {
+        text: String,
+        /// What of it a person asked for; none where no person did.
+        asked: Option<String>,
+        /// Whether it is the summary that a compaction left.
+        is_summary: bool,
+    },
+    /// A text of the model's.
+    Text(String),
+    /// A thought of the model's.
+    Thinking(String),
+    ToolCall {
+        id: String,
+        name: String,
+        input: Option<Box<RawValue>>,
+        /// The path of the input, for the report.
+        input_path: &'static str,
+    },
+    ToolResult {
+        /// The id of its call.
+        call: String,
+        content: Option<Box<RawValue>>,
+        is_error: bool,
+        /// The paths of the content and of whether it is an error, for the report.
+        content_path: &'static str,
+        error_path: &'static str,
+    },
+    /// What the program says.
+    Said {
+        kind: FrameKind,
+        text: String,
+        /// What a compaction says of itself.
+        compaction: Option<Box<RawValue>>,
+    },
+    /// What happened around the conversation and is no part of it: a hook that ran, a call that a
+    /// person refused, another permission mode. Evidence of the run keeps it.
+    Evidence(Evidence),
+    /// A part without a place of its own: a frame keeps it as it is, unless it is too long.
+    Whole {
+        kind: FrameKind,
+        summary: String,
+        part: Option<Part>,
+    },
+}
+
+impl Item {
+    /// Counts the fields that it was read from; those at the `lost` paths as lost.
+    pub(super) fn count(&self, lost: &[&str], fields: &mut Fields) {
+        for source in &self.sources {
+            match &source.raw {
+                Some(raw) => fields::count(raw.get(), source.path, source.table, lost, fields),
+                None => fields.kept(source.path),
+            }
+        }
+    }
+
+    /// The text that the model saw of it: a result whole, other texts as far as they are kept.
+    fn seen(&self) -> Option<String> {
+        let kept = |text: &str| Some(commands::bounded(text).to_owned());
+        match &self.what {
+            What::Prompt { text, .. }
+            | What::Text(text)
+            | What::Thinking(text)
+            | What::Said { text, .. } => kept(text),
+            What::ToolResult { content, .. } => tool::said(content.as_deref()),
+            What::ToolCall { .. } | What::Evidence(_) | What::Whole { .. } => None,
+        }
+    }
+}
+
+/// What happened around the conversation.
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    pub(crate) kind: &'static str,
+    /// Whether a person did it, and not the program.
+    pub(crate) is_by_person: bool,
+    /// What it was done with, or to; not blank.
+    pub(crate) tool: String,
+    pub(crate) command: Option<String>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) summary: Option<String>,
+    /// All that the recording has of it.
+    pub(crate) report: Option<Part>,
+}
+
+/// The line of a summary.
+#[derive(Debug)]
+pub(crate) struct Summary {
+    pub(crate) name: String,
+    pub(crate) summary: String,
+    /// The line that it sums up to.
+    pub(crate) leaf: Option<String>,
+    pub(crate) fields: Fields,
+}
+
+/// Where work was begun.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub(crate) cwd: Option<String>,
+    pub(crate) git_branch: Option<String>,
+    /// The version of the agent's program.
+    pub(crate) version: Option<String>,
+}
+
+impl Setting {
+    /// The paths of the fields of another setting that say something else than this does. They
+    /// have no place in the log: a run has one environment.
+    pub(super) fn differing(&self, other: &Setting, agent: &Agent) -> Vec<&'static str> {
+        let pairs = [
+            (&self.cwd, &other.cwd),
+            (&self.git_branch, &other.git_branch),
+            (&self.version, &other.version),
+        ];
+        let differs =
+            |(ours, theirs): (&Option<String>, &Option<String>)| theirs.is_some() && ours != theirs;
+        let paths = agent.setting_paths.into_iter().zip(pairs);
+        let differing = paths.filter(|(_, pair)| differs(*pair));
+        differing.map(|(path, _)| path).collect()
+    }
+}
+
+/// The tokens of a message so far: uncached input, cache reads, cache writes, output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Usage {
+    pub(crate) totals: [u64; 4],
+    /// Which of them the line has, in the same order: 1 for each that it has.
+    pub(crate) fields: [u64; 4],
+}
+
+impl Usage {
+    /// The tokens that a line has.
+    pub(crate) fn of(counts: [Option<u64>; 4]) -> Usage {
+        Usage {
+            totals: counts.map(Option::unwrap_or_default),
+            fields: counts.map(|count| u64::from(count.is_some())),
+        }
+    }
+}
+
+/// What the recording has of a tool's result beside what the model saw.
+#[derive(Debug)]
+pub(crate) struct Details {
+    pub(crate) path: &'static str,
+    pub(crate) raw: Box<RawValue>,
+    /// What becomes of its fields.
+    pub(crate) table: Table,
+    /// The same where the call is an edit.
+    pub(crate) edit_table: Table,
+    /// How long the call took, as the tool says.
+    pub(crate) duration_ms: Option<u64>,
+}
+
+/// What a line says, as digests, to tell a copy of it from another line of the same name. Times,
+/// parents and folders are no part of it: copies may have others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Said {
+    all: Digest,
+    /// What the recording has of tool results; not every copy has it.
+    details: Option<Digest>,
+}
+
+impl Said {
+    pub(crate) fn of(parts: &[Option<&str>], details: Option<&RawValue>) -> Said {
+        Said {
+            // No two lists of texts are one JSON.
+            all: Digest::of(serde_json::json!(parts).to_string().as_bytes()),
+            details: details.map(|details| Digest::of(details.get().as_bytes())),
+        }
+    }
+
+    pub(super) fn is_same(&self, other: &Said) -> bool {
+        let details = self.details.zip(other.details);
+        self.all == other.all && details.is_none_or(|(ours, theirs)| ours == theirs)
+    }
+}

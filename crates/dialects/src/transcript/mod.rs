@@ -1,0 +1,25 @@
+//! Agents' conversations, free of any format: from entries to batches of the log.
+
+pub(crate) mod agent;
+pub(crate) mod apply_patch;
+mod batch;
+mod calls;
+pub(crate) mod commands;
+mod compare;
+pub(crate) mod edit;
+pub(crate) mod editor;
+pub(crate) mod ids;
+pub(crate) mod importer;
+pub(crate) mod item;
+mod place;
+mod record;
+mod remark;
+pub(crate) mod response_usage;
+mod session;
+mod speech;
+pub(crate) mod tool;
+pub(crate) mod unified_diff;
+mod usage;
+mod uses;
+
+pub use ids::{ChainIds, Ids, ToolIds};

@@ -1,0 +1,247 @@
+//! What is remembered of sessions while their recordings are read: little, and
+//! of what is over, next to nothing.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use annals_domain::{IntentId, Json, Timestamp};
+use serde_json::value::RawValue;
+
+use super::batch::{ImportBatch, Load};
+use super::compare::Call;
+use super::ids::{ChainIds, Ids};
+use super::item::Setting;
+
+/// A session: its own course and its side chains.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) name: String,
+    ids: Ids,
+    /// The intent of the first prompt.
+    pub(super) first_intent: Option<IntentId>,
+    /// The intent of the newest prompt, which the next one refines.
+    pub(super) last_intent: Option<IntentId>,
+    /// The time of the newest line.
+    pub(super) at: Timestamp,
+    /// The course of the session itself, under the empty name, and its side
+    /// chains, each under its own.
+    chains: BTreeMap<String, Chain>,
+    /// The side chain that was heard of last.
+    pub(super) newest_side: Option<String>,
+    /// Tool calls whose result has not been read yet.
+    pub(super) waiting: Vec<PendingToolCall>,
+    /// What the first results of its tool calls say, as numbers to be compared.
+    answers: HashMap<String, u64>,
+}
+
+/// Which result of its call a result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The first one that was read.
+    First,
+    /// One that says the same as the first one: a copy of its line.
+    Copy,
+    /// One that says something else.
+    Another,
+}
+
+/// What stands for a tool without a name.
+const NO_NAME: &str = "(unnamed)";
+
+/// The name of a session's own course among its chains.
+pub(super) const MAIN: &str = "";
+
+impl Session {
+    pub(super) fn new(ids: Ids, name: &str) -> Session {
+        Session {
+            name: name.to_owned(),
+            ids,
+            first_intent: None,
+            last_intent: None,
+            at: Timestamp::EPOCH,
+            chains: BTreeMap::new(),
+            newest_side: None,
+            waiting: Vec::new(),
+            answers: HashMap::new(),
+        }
+    }
+
+    /// Takes note of a result: which one of its call it is.
+    pub(super) fn hear(&mut self, tool_use: &str, content: &str) -> Heard {
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        let said = hasher.finish();
+        match self.answers.entry(tool_use.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(said);
+                Heard::First
+            }
+            Entry::Occupied(entry) if *entry.get() == said => Heard::Copy,
+            Entry::Occupied(_) => Heard::Another,
+        }
+    }
+
+    /// A chain by its name; it begins when it is asked for first.
+    pub(super) fn chain(&mut self, name: &str) -> &mut Chain {
+        let ids = match name {
+            MAIN => self.ids.session(&self.name),
+            side => self.ids.side_chain(&self.name, side),
+        };
+        let new = || Chain::new(ids, name);
+        self.chains.entry(name.to_owned()).or_insert_with(new)
+    }
+
+    pub(super) fn chains(&mut self) -> impl Iterator<Item = &mut Chain> {
+        self.chains.values_mut()
+    }
+
+    /// Takes the call out that has this id.
+    pub(super) fn answered(&mut self, tool_use: &str) -> Option<PendingToolCall> {
+        let place = self.waiting.iter().position(|call| call.id == tool_use)?;
+        Some(self.waiting.remove(place))
+    }
+
+    /// Doubts that the calls that wait will get a result: there is another
+    /// prompt. (One that was queued may come before the result.)
+    pub(super) fn doubt(&mut self) {
+        for call in &mut self.waiting {
+            call.doubted = true;
+        }
+    }
+
+    /// Takes out the calls that get no result any more: there was another
+    /// prompt, and the model has begun another message.
+    pub(super) fn given_up(&mut self, message: &str) -> Vec<PendingToolCall> {
+        let over = |call: &mut PendingToolCall| call.doubted && call.message != message;
+        self.waiting.extract_if(.., over).collect()
+    }
+}
+
+/// One course of messages: a session's own, or a side chain.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub(super) ids: ChainIds,
+    /// [`MAIN`], or the side chain's name.
+    pub(super) name: String,
+    /// Whether its task, run, plan and pipeline are in the log.
+    pub(super) is_ready: bool,
+    /// Whether its run's provenance is in the log.
+    pub(super) has_provenance: bool,
+    /// The first prompt, or what a side chain was asked.
+    pub(super) title: Option<String>,
+    /// Where it was begun: from its first line.
+    pub(super) setting: Option<Setting>,
+    /// The message whose tokens are still being counted.
+    pub(super) usage: Option<OpenUsage>,
+    /// What came before its first prompt.
+    pub(super) held: Vec<ImportBatch>,
+    /// How many steps its plan has, once the log was asked.
+    pub(super) steps: Option<u32>,
+}
+
+impl Chain {
+    fn new(ids: ChainIds, name: &str) -> Chain {
+        Chain {
+            ids,
+            name: name.to_owned(),
+            is_ready: false,
+            has_provenance: false,
+            title: None,
+            setting: None,
+            usage: None,
+            held: Vec::new(),
+            steps: None,
+        }
+    }
+
+    pub(super) fn is_side(&self) -> bool {
+        self.name != MAIN
+    }
+}
+
+/// A tool call that waits for its result.
+#[derive(Debug)]
+pub(super) struct PendingToolCall {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) input: Option<Box<RawValue>>,
+    /// The line that it is on, and the message.
+    pub(super) line_name: String,
+    pub(super) message: String,
+    pub(super) model: Option<String>,
+    pub(super) at: Option<Timestamp>,
+    pub(super) cwd: Option<String>,
+    /// The chain that it belongs to.
+    pub(super) chain: String,
+    pub(super) doubted: bool,
+    pub(super) line: u64,
+    pub(super) load: Load,
+}
+
+impl PendingToolCall {
+    /// What it asks for; its arguments as they are stored.
+    pub(super) fn asked<'a>(&'a self, args: Option<&'a Json>) -> Call<'a> {
+        Call {
+            tool: self.tool(),
+            args,
+            result: None,
+        }
+    }
+
+    /// Whether it asks for the same as another call.
+    pub(super) fn is_like(&self, other: &PendingToolCall) -> bool {
+        let [ours, theirs] = [self, other].map(|call| call.input.as_deref().map(RawValue::get));
+        self.tool() == other.tool() && ours == theirs
+    }
+
+    /// The tool's name.
+    pub(super) fn tool(&self) -> &str {
+        let name = self.tool.trim();
+        if name.is_empty() { NO_NAME } else { name }
+    }
+
+    /// What it holds, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.input.as_ref().map_or(0, |input| input.get().len())
+    }
+}
+
+/// A message whose last line may still come.
+#[derive(Debug)]
+pub(super) struct OpenUsage {
+    pub(super) message: String,
+    pub(super) model: Option<String>,
+    pub(super) at: Timestamp,
+    /// The totals that its lines had, without repetitions, the last one last.
+    pub(super) totals: Vec<Total>,
+    pub(super) line: u64,
+}
+
+/// The tokens of a message as some of its lines have them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Total {
+    pub(super) tokens: [u64; 4],
+    /// How many lines have each of them as a field.
+    pub(super) lines: [u64; 4],
+}
+
+impl Total {
+    /// Another line has them, or some of them.
+    pub(super) fn add_line(&mut self, fields: [u64; 4]) {
+        for (lines, more) in self.lines.iter_mut().zip(fields) {
+            *lines += more;
+        }
+    }
+}
+
+/// What is remembered of a message that is over.
+#[derive(Debug)]
+pub(super) struct Closed {
+    /// Its session.
+    pub(super) owner: String,
+    /// Its tokens.
+    pub(super) tokens: [u64; 4],
+    /// Whether this import recorded them.
+    pub(super) is_new: bool,
+}

@@ -1,0 +1,301 @@
+//! What was said: prompts, the model's texts and thoughts, what the program
+//! adds.
+
+use annals_domain::pipeline::FrameKind;
+
+use super::batch::ImportBatch;
+use super::commands::{self, FrameData, Part};
+use super::importer::{Done, Importer};
+use super::item::{Entry, Evidence, Item, Speaker, What};
+use super::place::Spoken;
+use super::remark::Remark;
+use super::session::MAIN;
+use crate::import::fields;
+
+/// A text in a user's line.
+struct UserText<'a> {
+    text: &'a str,
+    /// What of it a person asked for.
+    asked: Option<&'a str>,
+    is_summary: bool,
+}
+
+impl Importer<'_> {
+    /// Records what a line says.
+    pub(super) async fn entry(&mut self, entry: &Entry, line: u64) -> Done {
+        let Some(mut spoken) = self.spoken(entry, line).await? else {
+            return Ok(());
+        };
+        match entry.speaker {
+            Speaker::Model => self.model_speaks(&mut spoken).await?,
+            Speaker::User | Speaker::Program => {
+                spoken.no_tokens(&self.agent.token_paths);
+                count_idle_details(&mut spoken);
+            }
+        }
+        for item in &entry.items {
+            self.item(&mut spoken, item).await?;
+        }
+        if entry.speaker == Speaker::Model {
+            self.open_with_tokens(&spoken.session, &spoken.chain, entry.message())
+                .await?;
+        }
+        self.leftover(spoken);
+        Ok(())
+    }
+
+    async fn model_speaks(&mut self, spoken: &mut Spoken<'_>) -> Done {
+        self.count_usage(spoken).await?;
+        if spoken.chain == MAIN {
+            let message = spoken.entry.message();
+            let calls = self.session(&spoken.session).given_up(message);
+            for call in calls {
+                self.give_up(&spoken.session, call, spoken.line).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn item(&mut self, spoken: &mut Spoken<'_>, item: &Item) -> Done {
+        match &item.what {
+            What::Prompt {
+                text,
+                asked,
+                is_summary,
+            } => {
+                let said = UserText {
+                    text,
+                    asked: asked.as_deref(),
+                    is_summary: *is_summary,
+                };
+                self.text_of_user(spoken, item, said).await
+            }
+            What::Text(text) => self.text(spoken, item, FrameKind::StepSummary, text).await,
+            What::Thinking(text) => {
+                let kind = FrameKind::Other("thinking".to_owned());
+                self.text(spoken, item, kind, text).await
+            }
+            What::ToolCall { .. } => self.tool_use(spoken, item).await,
+            What::ToolResult { .. } => self.answer(spoken, item).await,
+            What::Said {
+                kind,
+                text,
+                compaction,
+            } => {
+                let data = FrameData {
+                    compaction: spoken.load.json(compaction.as_deref()),
+                    ..spoken.data()
+                };
+                let frame = commands::text_frame(spoken.pipeline, kind.clone(), text, data);
+                let batch = spoken.batch(self.agent.program(), frame, item);
+                self.context(&spoken.session, &spoken.chain, batch).await
+            }
+            What::Evidence(evidence) => self.evidence(spoken, item, evidence).await,
+            What::Whole {
+                kind,
+                summary,
+                part,
+            } => {
+                self.whole(spoken, item, kind.clone(), summary, part.as_ref())
+                    .await
+            }
+        }
+    }
+
+    async fn text_of_user(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        item: &Item,
+        said: UserText<'_>,
+    ) -> Done {
+        item.count(&[], &mut spoken.load.fields);
+        count_cut(spoken, item, said.text);
+        let session = self.session(&spoken.session);
+        let chain = session.chain(&spoken.chain);
+        let begins = chain.is_side() && chain.title.is_none();
+        if begins {
+            chain.title = Some(commands::bounded(said.text).to_owned());
+        }
+        let kind = if said.is_summary {
+            FrameKind::Checkpoint
+        } else if begins {
+            FrameKind::IntentAnalysis
+        } else if let Some(asked) = said.asked {
+            return self.prompt(spoken, item, said.text, asked).await;
+        } else {
+            FrameKind::SystemState
+        };
+        let actor = match begins {
+            true => self.agent.agent(),
+            false => self.agent.program(),
+        };
+        let batch = spoken.text_batch(kind, said.text, actor, item);
+        match begins {
+            true => self.work(&spoken.session, &spoken.chain, batch).await,
+            false => self.context(&spoken.session, &spoken.chain, batch).await,
+        }
+    }
+
+    /// Records a prompt: what was asked as an intent, and all of the text as a frame.
+    async fn prompt(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        item: &Item,
+        text: &str,
+        asked: &str,
+    ) -> Done {
+        let line = &spoken.entry.name;
+        let intent = self.ids.intent(line);
+        let place = (spoken.at, spoken.line);
+        let refines = self.refined(&spoken.session, intent, place).await?;
+        let session = self.session(&spoken.session);
+        session.doubt();
+        session.first_intent.get_or_insert(intent);
+        session.last_intent = Some(intent);
+        let chain = session.chain(MAIN);
+        chain
+            .title
+            .get_or_insert_with(|| commands::bounded(asked).to_owned());
+        let mut load = spoken.load.take();
+        load.fields.inferred("intent.content (the prompt)");
+        load.fields
+            .inferred("actor (one person, one agent, one program)");
+        let asked = commands::Asked {
+            intent,
+            refines,
+            text: asked,
+            session: &spoken.session,
+            line,
+        };
+        let batch = ImportBatch {
+            key: self.ids.prompt_batch(line),
+            name: line.clone(),
+            requests: commands::prompt(self.agent, &asked, spoken.at),
+            seen: None,
+            tokens: None,
+            model: None,
+            load,
+            line: spoken.line,
+        };
+        self.once(batch).await?;
+        let kind = FrameKind::IntentAnalysis;
+        let frame = spoken.text_batch(kind, text, commands::person(), item);
+        self.work(&spoken.session, MAIN, frame).await
+    }
+
+    /// A text or a thought.
+    async fn text(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        item: &Item,
+        kind: FrameKind,
+        text: &str,
+    ) -> Done {
+        let actor = match spoken.entry.speaker {
+            Speaker::User => commands::person(),
+            Speaker::Model => self.agent.agent(),
+            Speaker::Program => self.agent.program(),
+        };
+        item.count(&[], &mut spoken.load.fields);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        count_cut(spoken, item, text);
+        let batch = spoken.text_batch(kind, text, actor, item);
+        self.work(&spoken.session, &spoken.chain, batch).await
+    }
+
+    /// A part that has no place of its own: a frame keeps it as it is.
+    async fn whole(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        item: &Item,
+        kind: FrameKind,
+        summary: &str,
+        part: Option<&Part>,
+    ) -> Done {
+        let lost: &[&str] = match part {
+            Some(_) => &[],
+            None => &[item.path],
+        };
+        if part.is_none() {
+            spoken.load.remarks.push(Remark::PartTooLarge);
+        }
+        item.count(lost, &mut spoken.load.fields);
+        let frame = spoken.part_frame(kind, summary, part);
+        let batch = spoken.batch(self.agent.program(), frame, item);
+        self.context(&spoken.session, &spoken.chain, batch).await
+    }
+
+    /// What happened around the conversation. It is not what the model saw, so that there is no frame.
+    async fn evidence(
+        &mut self,
+        spoken: &mut Spoken<'_>,
+        item: &Item,
+        evidence: &Evidence,
+    ) -> Done {
+        item.count(&[], &mut spoken.load.fields);
+        let actor = match evidence.is_by_person {
+            true => commands::person(),
+            false => self.agent.program(),
+        };
+        let ids = self.ids.evidence(&spoken.entry.name, item.frame);
+        let run = self.session(&spoken.session).chain(&spoken.chain).ids.run;
+        let record = commands::evidence(run, ids.evidence, evidence);
+        let batch = ImportBatch {
+            key: ids.batch,
+            name: spoken.entry.name.clone(),
+            requests: vec![spoken.by(actor).request(record)],
+            seen: None,
+            tokens: None,
+            model: None,
+            load: spoken.load.take(),
+            line: spoken.line,
+        };
+        self.context(&spoken.session, &spoken.chain, batch).await
+    }
+
+    /// Reports what no part of the line took with it.
+    fn leftover(&mut self, mut spoken: Spoken<'_>) {
+        let load = spoken.load.take();
+        if load.lines > 0 {
+            let speaker = match spoken.entry.speaker {
+                Speaker::User => "user",
+                Speaker::Model => "assistant",
+                Speaker::Program => "program",
+            };
+            self.skipped.add(&format!("{speaker} without content"));
+        }
+        self.fields.add(&load.fields);
+        for remark in load.remarks {
+            self.remarks.add(remark, &self.file, spoken.line);
+        }
+    }
+}
+
+/// Details of a result count as lost where no result is.
+fn count_idle_details(spoken: &mut Spoken<'_>) {
+    let items = &spoken.entry.items;
+    let answers = items
+        .iter()
+        .any(|item| matches!(item.what, What::ToolResult { .. }));
+    if let (false, Some(details)) = (answers, &spoken.entry.details) {
+        let fields = &mut spoken.load.fields;
+        fields::count(
+            details.raw.get(),
+            details.path,
+            fields::NOTHING,
+            &[],
+            fields,
+        );
+    }
+}
+
+/// Counts what is cut off a text that is too long.
+fn count_cut(spoken: &mut Spoken<'_>, item: &Item, text: &str) {
+    if commands::bounded(text).len() < text.len() {
+        spoken.load.remarks.push(Remark::TextCut);
+        let path = format!("{} (beyond 1 MiB)", item.path);
+        spoken.load.fields.lost(&path, 1);
+    }
+}

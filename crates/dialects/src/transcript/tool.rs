@@ -1,0 +1,362 @@
+//! A tool call with its result: the invocation, the patch set of an edit, and
+//! the frame that the model saw.
+
+use annals::Request;
+use annals_domain::Timestamp;
+use annals_domain::pipeline::FrameKind;
+use annals_domain::run::{
+    DiffFormat, IoFootprint, Payload, ProposePatchSet, RecordToolInvocation, RejectPatchSet,
+    ToolStatus, TouchedFile,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::agent::Agent;
+use super::batch::{Frame, ImportBatch, Load};
+use super::commands::{self, By, FrameData};
+use super::edit::{self, Access, FileUse};
+use super::ids::{ChainIds, ToolIds};
+use super::item::Entry;
+use super::remark::Remark;
+use super::session::PendingToolCall;
+use crate::import::fields;
+
+/// What stands for a result that did not come.
+pub(crate) const NO_RESULT: &str = "(no result was recorded)";
+
+/// What came back from a tool.
+#[derive(Debug)]
+pub(super) struct Answer<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) content: Option<&'a RawValue>,
+    pub(super) is_error: bool,
+    /// The tokens of what the model saw, if they were counted ahead.
+    pub(super) tokens: Option<u64>,
+    pub(super) at: Timestamp,
+    pub(super) line: u64,
+    pub(super) load: Load,
+}
+
+/// Everything about a call that its commands are made from.
+struct Call<'a> {
+    waiting: &'a PendingToolCall,
+    answer: Option<&'a Answer<'a>>,
+    ids: ToolIds,
+    chain: ChainIds,
+    status: ToolStatus,
+    /// The result as text, its beginning.
+    result: String,
+    /// The files that it names, and their names relative to the folder that it was called in.
+    files: Vec<(FileUse, String)>,
+    agent: &'static Agent,
+}
+
+/// A file that a call read or wrote.
+#[derive(Debug)]
+pub(super) struct Touched {
+    pub(super) ids: ToolIds,
+    /// The file's name, the same in all folders.
+    pub(super) file: String,
+    pub(super) access: Access,
+    pub(super) worked: bool,
+    /// The tool and the file, for people.
+    pub(super) subject: String,
+    pub(super) by: By,
+    pub(super) line: u64,
+}
+
+/// What the batch of a call is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Of {
+    pub(super) agent: &'static Agent,
+    pub(super) ids: ToolIds,
+    pub(super) chain: ChainIds,
+}
+
+/// The batch of a call that got its result, and the file that it is about.
+pub(super) fn answered(
+    waiting: PendingToolCall,
+    answer: Answer<'_>,
+    of: Of,
+) -> (ImportBatch, Option<Touched>) {
+    batch(waiting, Some(answer), of, 0)
+}
+
+/// The batch of a call that gets none any more, as `line` shows.
+pub(super) fn given_up(mut waiting: PendingToolCall, of: Of, line: u64) -> ImportBatch {
+    waiting.load.remarks.push(Remark::NoResult);
+    batch(waiting, None, of, line).0
+}
+
+fn batch(
+    mut waiting: PendingToolCall,
+    mut answer: Option<Answer<'_>>,
+    of: Of,
+    line: u64,
+) -> (ImportBatch, Option<Touched>) {
+    let mut load = waiting.load.take();
+    let line = answer.as_ref().map_or(line, |answer| answer.line);
+    if let Some(answer) = &mut answer {
+        load.add(answer.load.take());
+    }
+    let call = call(&waiting, answer.as_ref(), of);
+    let mut commands: Vec<Request> = vec![call.by().request(call.invocation(&mut load))];
+    if call.is_edit() {
+        commands.extend(call.patch_set(&mut load));
+    } else if (of.agent.edits)(&waiting.tool) {
+        load.remarks.push(Remark::NoPath);
+    }
+    let frame = call.frame(&mut load);
+    let (push, seen) = frame.map_or((None, None), |frame| (Some(frame.push), frame.seen));
+    commands.extend(push.map(|push| call.by().request(push)));
+    call.count_result(&mut load);
+    let batch = ImportBatch {
+        key: call.ids.batch,
+        name: waiting.id.clone(),
+        requests: commands,
+        seen,
+        tokens: answer.as_ref().and_then(|answer| answer.tokens),
+        model: waiting.model.clone(),
+        load,
+        line,
+    };
+    (batch, call.touched(line))
+}
+
+fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of) -> Call<'a> {
+    let files = (of.agent.files)(&waiting.tool, waiting.input.as_deref());
+    let named = |file: FileUse| {
+        let name = file.relative(waiting.cwd.as_deref());
+        (file, name)
+    };
+    let result = match answer {
+        Some(answer) => text_of(answer.content),
+        None => NO_RESULT.to_owned(),
+    };
+    let worked = answer.is_some_and(|answer| !answer.is_error);
+    Call {
+        waiting,
+        answer,
+        ids: of.ids,
+        chain: of.chain,
+        status: if worked {
+            ToolStatus::Ok
+        } else {
+            ToolStatus::Error
+        },
+        result,
+        files: files.into_iter().map(named).collect(),
+        agent: of.agent,
+    }
+}
+
+impl Call<'_> {
+    fn by(&self) -> By {
+        let at = self.answer.map(|answer| answer.at).or(self.waiting.at);
+        By {
+            actor: self.agent.agent(),
+            at: at.unwrap_or(Timestamp::EPOCH),
+        }
+    }
+
+    fn tool(&self) -> &str {
+        self.waiting.tool()
+    }
+
+    /// The tool, and the first file that it is about.
+    fn subject(&self) -> String {
+        match self.files.first() {
+            Some((_, name)) => format!("{} {name}", self.tool()),
+            None => self.tool().to_owned(),
+        }
+    }
+
+    fn is_edit(&self) -> bool {
+        self.written().next().is_some()
+    }
+
+    fn written(&self) -> impl Iterator<Item = &(FileUse, String)> {
+        let files = self.files.iter();
+        files.filter(|(file, _)| file.access == Access::Write)
+    }
+
+    fn touched(&self, line: u64) -> Option<Touched> {
+        let (file, _) = self.files.first()?;
+        Some(Touched {
+            ids: self.ids,
+            file: file.absolute(self.waiting.cwd.as_deref()),
+            access: file.access,
+            worked: self.status == ToolStatus::Ok,
+            subject: self.subject(),
+            by: self.by(),
+            line,
+        })
+    }
+
+    fn invocation(&self, load: &mut Load) -> RecordToolInvocation {
+        let args = load.json(self.waiting.input.as_deref());
+        let mut footprint = IoFootprint::default();
+        for (file, name) in &self.files {
+            match file.access {
+                Access::Read => footprint.paths_read.push(name.clone()),
+                Access::Write => footprint.paths_written.push(name.clone()),
+            }
+        }
+        RecordToolInvocation {
+            run: self.chain.run,
+            id: Some(self.ids.invocation),
+            tool_name: self.tool().to_owned(),
+            io_footprint: (!self.files.is_empty()).then_some(footprint),
+            args,
+            status: self.status,
+            duration_ms: self.duration_ms(),
+            result_summary: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
+            artifacts: Vec::new(),
+            output: vec![],
+        }
+    }
+
+    /// How long it took: as the tool itself says, or else between the lines of
+    /// the call and of its result.
+    fn duration_ms(&self) -> Option<u64> {
+        let answer = self.answer?;
+        let details = answer.entry.details.as_ref();
+        if let Some(said) = details.and_then(|details| details.duration_ms) {
+            return Some(said);
+        }
+        let took = answer.entry.at?.to_utc() - self.waiting.at?.to_utc();
+        u64::try_from(took.num_milliseconds()).ok()
+    }
+
+    /// What the recording has of the result beside what the model saw.
+    fn details(&self) -> Option<&RawValue> {
+        let details = self.answer?.entry.details.as_ref()?;
+        Some(&details.raw)
+    }
+
+    fn patch_set(&self, load: &mut Load) -> Vec<Request> {
+        let patch = (self.agent.patch)(self.details());
+        let (mut diff, mut touched, mut is_made) = (Some(Vec::new()), Vec::new(), false);
+        for (file, name) in self.written() {
+            let change = edit::change(name, &file.texts, &patch);
+            is_made |= change.made;
+            let counted = change.lines.added + change.lines.deleted > 0;
+            touched.push(TouchedFile {
+                path: name.clone(),
+                change_type: change.change_type,
+                lines_added: change.lines.added,
+                lines_deleted: change.lines.deleted,
+            });
+            match (change.diff, &mut diff) {
+                (Some(more), Some(diff)) => diff.extend(more),
+                (None, diff) if counted => *diff = None,
+                _ => {}
+            }
+        }
+        if is_made {
+            load.remarks.push(Remark::DiffMade);
+            load.fields
+                .inferred("patch_set.diff (from the call's texts)");
+        }
+        diff = diff.filter(|diff| diff.len() <= edit::DIFF_LIMIT);
+        if diff.is_none() {
+            load.remarks.push(Remark::DiffTooLarge);
+        }
+        let propose = ProposePatchSet {
+            id: Some(self.ids.patch_set),
+            diff: diff.filter(|diff| !diff.is_empty()).map(Payload),
+            touched,
+            ..ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
+        };
+        let mut requests = vec![self.by().request(propose)];
+        if self.answer.is_some_and(|answer| answer.is_error) {
+            requests.push(self.by().request(RejectPatchSet {
+                patch_set: self.ids.patch_set,
+                reason: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
+            }));
+        }
+        requests
+    }
+
+    /// What the model saw of the result; nothing, if there is none.
+    fn frame(&self, load: &mut Load) -> Option<Frame> {
+        let answer = self.answer?;
+        let content = load.json(answer.content);
+        let is_left_out = content.is_none() && answer.content.is_some();
+        let kind = match self.status {
+            ToolStatus::Error => FrameKind::ErrorRecovery,
+            ToolStatus::Ok if self.is_edit() => FrameKind::CodeChange,
+            ToolStatus::Ok => FrameKind::ToolCall,
+        };
+        let data = FrameData {
+            line: Some(&answer.entry.name),
+            parent_line: answer.entry.parent.as_deref(),
+            message: Some(&self.waiting.message),
+            tool_use: Some(&self.waiting.id),
+            tool_use_line: Some(&self.waiting.line_name),
+            left_out: is_left_out.then_some(commands::LEFT_OUT),
+            ..FrameData::default()
+        };
+        let summary = format!("{}: {}", self.subject(), self.result);
+        let seen = said(answer.content);
+        Some(commands::frame(
+            self.chain.pipeline,
+            kind,
+            &summary,
+            data,
+            content,
+            seen,
+        ))
+    }
+
+    /// Counts what the recording knows of the result beyond what the model saw.
+    fn count_result(&self, load: &mut Load) {
+        let Some(details) = self.answer.and_then(|answer| answer.entry.details.as_ref()) else {
+            return;
+        };
+        let table = match self.is_edit() {
+            true => details.edit_table,
+            false => details.table,
+        };
+        fields::count(
+            details.raw.get(),
+            details.path,
+            table,
+            &[],
+            &mut load.fields,
+        );
+    }
+}
+
+/// The text of a result, in any of its forms, as far as a summary needs it.
+pub(crate) fn text_of(content: Option<&RawValue>) -> String {
+    let Some(content) = content else {
+        return String::new();
+    };
+    match texts(content) {
+        Some(texts) => texts.join("\n"),
+        None => commands::beginning(content.get(), commands::SUMMARY).to_owned(),
+    }
+}
+
+/// All texts of a result, which a model reads as they are. None, if it has no
+/// text: an image's bytes say nothing of the tokens that it takes.
+pub(super) fn said(content: Option<&RawValue>) -> Option<String> {
+    let texts = texts(content?)?;
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// A text, or the texts of a list of parts; none, if it is neither.
+fn texts(content: &RawValue) -> Option<Vec<String>> {
+    #[derive(Deserialize)]
+    struct Part {
+        #[serde(default)]
+        text: Option<String>,
+    }
+    let json = content.get();
+    if let Ok(text) = serde_json::from_str::<String>(json) {
+        return Some(vec![text]);
+    }
+    let parts: Vec<Part> = serde_json::from_str(json).ok()?;
+    Some(parts.into_iter().filter_map(|part| part.text).collect())
+}

@@ -1,0 +1,249 @@
+//! What the program writes between the messages: queued prompts, sub-agents at work, hooks,
+//! refusals, modes. And recordings whose parts come in another order.
+
+use annals::projections::{IntentView, RunView, TaskView};
+use annals_dialects::claude;
+use annals_domain::AnyEvent;
+use annals_domain::run::Event as RunEvent;
+use serde_json::{Value, json};
+
+use super::grown::{check_cuts, check_kills};
+use super::log::Log;
+use super::recording::{Folder, Recording};
+
+const REFUSED: &str =
+    "The user doesn't want to proceed with this tool use. The tool use was rejected";
+
+fn queued(recording: &mut Recording, operation: &str, content: Option<&str>) {
+    let mut line = json!({
+        "type": "queue-operation", "operation": operation, "sessionId": recording.session,
+        "timestamp": "2026-01-02T03:00:30.000Z",
+    });
+    if let Some(content) = content {
+        line["content"] = json!(content);
+    }
+    recording.raw(line);
+}
+
+fn sub_agent(recording: &mut Recording, name: &str, kind: &str, message: Value) {
+    let data = json!({
+        "type": "agent_progress", "agentId": "helper", "prompt": "Look around",
+        "message": { "type": kind, "uuid": name, "timestamp": "2026-01-02T03:00:40.000Z", "message": message },
+        "normalizedMessages": [],
+    });
+    recording.line("progress", json!({ "data": data, "toolUseID": "t1" }));
+}
+
+/// A session in which the program has much to say.
+fn busy() -> Recording {
+    let mut busy = Recording::of("busy");
+    let hook = json!({ "type": "hook_progress", "hookEvent": "SessionStart", "hookName": "SessionStart:startup", "command": "check.sh" });
+    busy.line("progress", json!({ "data": hook }))
+        .raw(json!({ "type": "permission-mode", "permissionMode": "plan", "sessionId": "busy" }))
+        .user(json!("Do it"))
+        .raw(json!({ "type": "permission-mode", "permissionMode": "plan", "sessionId": "busy" }))
+        .calls("m1", "t1", "Task", json!({ "prompt": "Look around" }));
+    queued(&mut busy, "enqueue", Some("Also the tests"));
+    queued(
+        &mut busy,
+        "enqueue",
+        Some("<task-notification>x</task-notification>"),
+    );
+    queued(&mut busy, "enqueue", Some("And then stop"));
+    let asked = json!([{ "type": "text", "text": "Look around" }]);
+    sub_agent(
+        &mut busy,
+        "sub-0",
+        "user",
+        json!({ "role": "user", "content": asked }),
+    );
+    let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
+    let call = json!([{ "type": "tool_use", "id": "s1", "name": "Edit", "input": { "file_path": "/home/ada/project/a", "old_string": "x\n", "new_string": "y\n" } }]);
+    sub_agent(
+        &mut busy,
+        "sub-1",
+        "assistant",
+        json!({ "id": "sm1", "role": "assistant", "model": "model-2", "content": call, "usage": usage }),
+    );
+    let result = json!([{ "type": "tool_result", "tool_use_id": "s1", "content": "edited" }]);
+    sub_agent(
+        &mut busy,
+        "sub-2",
+        "user",
+        json!({ "role": "user", "content": result }),
+    );
+    queued(&mut busy, "remove", None);
+    queued(
+        &mut busy,
+        "remove",
+        Some("<task-notification>x</task-notification>"),
+    );
+    busy.result("t1", json!("looked"), false)
+        .calls("m2", "t2", "Bash", json!({ "command": "rm -rf /" }))
+        .result("t2", json!(REFUSED), true);
+    queued(&mut busy, "dequeue", None);
+    busy.user(json!("And then stop")).text("m3", "Stopped.");
+    let hooks = json!({ "subtype": "stop_hook_summary", "hookCount": 1, "hookInfos": [{ "command": "done.sh" }], "hookErrors": ["exit 1"] });
+    busy.line("system", hooks);
+    busy
+}
+
+/// The kinds of evidence of a session, with what was run and the summary.
+fn evidence(log: &Log) -> Vec<String> {
+    let entries = log.entries().into_iter();
+    let shown = entries.filter_map(|entry| match &entry.event {
+        AnyEvent::Run(RunEvent::EvidenceRecorded(event)) => {
+            let text = |slot| entry.text(slot).as_str().unwrap_or("(removed)").to_owned();
+            let command = event.command.map(text).unwrap_or_default();
+            let summary = event.summary.map(text).unwrap_or_default();
+            Some(format!(
+                "{}: {} {command} {summary}",
+                event.kind.as_str(),
+                text(event.tool)
+            ))
+        }
+        _ => None,
+    });
+    shown.collect()
+}
+
+#[test]
+fn prompts_that_were_typed_while_the_model_worked_are_prompts() {
+    let log = Log::of(&busy());
+    let prompts: Vec<String> = log
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match &entry.event {
+            AnyEvent::Intent(annals_domain::intent::Event::Submitted(event)) => {
+                Some(entry.text(event.prompt).as_str().unwrap().to_owned())
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(prompts, ["Do it", "Also the tests", "And then stop"]);
+    let end: IntentView = log.get(claude::ids().intent(&last_prompt(&busy())));
+    assert!(end.parent.is_some(), "each refines the one before");
+}
+
+/// The name of the last prompt's line.
+fn last_prompt(recording: &Recording) -> String {
+    let mut lines = recording.lines.iter().rev();
+    let line = lines.find(|line| line["message"]["content"] == "And then stop");
+    line.unwrap()["uuid"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_sub_agents_do_is_a_run_of_their_own() {
+    let log = Log::of(&busy());
+    let ids = claude::ids().side_chain("busy", "helper");
+    let run: RunView = log.get(ids.run);
+    assert_eq!(run.patchsets.len(), 1);
+    let task: TaskView = log.get(ids.task);
+    assert_eq!(task.parent, Some(claude::ids().session("busy").task));
+    assert_eq!(task.title.as_str(), Some("Look around"));
+    let tokens = log
+        .entries()
+        .into_iter()
+        .filter_map(|entry| match entry.event {
+            AnyEvent::Run(RunEvent::UsageRecorded(event)) if entry.stream.id == ids.run.0 => {
+                Some((event.uncached_input_tokens, event.output_tokens))
+            }
+            _ => None,
+        });
+    assert_eq!(tokens.collect::<Vec<_>>(), [(10, 5)]);
+}
+
+#[test]
+fn hooks_modes_and_refusals_are_evidence() {
+    let log = Log::of(&busy());
+    let mut found = evidence(&log);
+    found.sort();
+    let refused = format!("decision: t2  denied: {REFUSED}");
+    let expected = [
+        refused.as_str(),
+        "hook: SessionStart:startup check.sh ",
+        "hook: claude-code  1 failed",
+        "permission_mode: claude-code  plan",
+        "permission_mode: claude-code  plan",
+    ];
+    assert_eq!(found, expected);
+    let frames = log.frames();
+    assert!(
+        frames.iter().all(|frame| !frame.contains("hook")),
+        "{frames:?}"
+    );
+}
+
+#[test]
+fn cut_or_killed_anywhere_it_is_the_same() {
+    let busy = busy();
+    for cut in 0..=busy.lines.len() {
+        check_cuts(&busy, &[cut]);
+    }
+    check_kills(&busy, busy.lines.len(), 0..Log::of(&busy).batches());
+}
+
+#[test]
+fn two_values_on_a_line_are_read_as_two() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Do it"))
+        .text("m1", "Done.")
+        .user(json!("More"));
+    let folder = Folder::new();
+    let joined = recording.file(3).replacen("}\n{", "}{", 1);
+    assert_eq!(joined.lines().count(), 2);
+    let path = folder.write("s.jsonl", joined);
+    let mut log = Log::empty();
+    log.import(&path);
+    assert_eq!(log.frames(), Log::of(&recording).frames());
+    assert_eq!(log.report.records_read, 3);
+    let note = "has several JSON values";
+    assert!(
+        log.report.notes.iter().any(|it| it.contains(note)),
+        "{}",
+        log.report
+    );
+}
+
+/// The later part of a session comes first. No prompt refines a later one, and the report says so.
+#[test]
+fn the_beginning_of_a_session_may_come_behind_its_continuation() {
+    let mut whole = Recording::of("s");
+    whole
+        .user(json!("First"))
+        .text("m1", "Yes.")
+        .user(json!("Second"))
+        .text("m2", "Yes.")
+        .user(json!("Third"))
+        .text("m3", "Yes.");
+    let folder = Folder::new();
+    let text = whole.file(6);
+    let lines: Vec<&str> = text.lines().collect();
+    let later = folder.write("later.jsonl", lines[4..].join("\n"));
+    let earlier = folder.write("earlier.jsonl", lines[..4].join("\n"));
+    let mut log = Log::empty();
+    log.import(&later);
+    log.import(&earlier);
+    let note = "comes before what the log has of its session";
+    assert!(
+        log.report.notes.iter().any(|it| it.contains(note)),
+        "{}",
+        log.report
+    );
+    let parent = |line: usize| {
+        log.get::<IntentView>(claude::ids().intent(&whole.name(line)))
+            .parent
+    };
+    assert_eq!((parent(0), parent(4)), (None, None));
+    assert_eq!(parent(2), Some(claude::ids().intent(&whole.name(0))));
+
+    // In one folder the order of the files' names does not matter.
+    let mut log = Log::empty();
+    log.import(folder.path());
+    let parent = |line: usize| {
+        log.get::<IntentView>(claude::ids().intent(&whole.name(line)))
+            .parent
+    };
+    assert_eq!(parent(4), Some(claude::ids().intent(&whole.name(2))));
+}

@@ -1,0 +1,168 @@
+//! Recordings of any agent, imported by what they say: what the log then has, and that it does not
+//! depend on the pieces that they were read in.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use annals::projections::Entry;
+use annals_dialects::ImportReport;
+use annals_dialects::import::{self, ImportOptions};
+use annals_domain::AnyEvent;
+use annals_domain::run::{Event as RunEvent, ToolInvoked};
+use futures::executor::block_on;
+
+use crate::claude::log::Log;
+use crate::claude::recording::Folder;
+
+/// Imports what is at `path`; the report of the one agent that it is of.
+pub(crate) fn import(log: &mut Log, path: &Path) {
+    let options = ImportOptions::default();
+    let mut none = |_| {};
+    let imported = import::recordings(&log.annals, path, None, &options, &mut none);
+    let mut reports = block_on(imported).unwrap();
+    assert_eq!(reports.len(), 1);
+    log.report = reports.pop().unwrap();
+}
+
+/// A log of one file.
+pub(crate) fn log_of(name: &str, bytes: impl AsRef<[u8]>) -> Log {
+    let mut log = Log::empty();
+    import_bytes(&mut log, name, bytes);
+    log
+}
+
+/// Imports a file that is made of `bytes`.
+pub(crate) fn import_bytes(log: &mut Log, name: &str, bytes: impl AsRef<[u8]>) {
+    let folder = Folder::new();
+    let path = folder.write(name, bytes);
+    import(log, &path);
+}
+
+/// Why the agent of a file is not known, or is another.
+pub(crate) fn refused(agent: Option<&str>, name: &str, bytes: &str) -> String {
+    let folder = Folder::new();
+    let path = folder.write(name, bytes);
+    let log = Log::empty();
+    let options = ImportOptions::default();
+    let mut none = |_| {};
+    let imported = import::recordings(&log.annals, &path, agent, &options, &mut none);
+    let error = block_on(imported).unwrap_err().to_string();
+    error.replace(&path.display().to_string(), "FILE")
+}
+
+/// What happened, without where it stands in the log, and without the tokens, whose places may differ.
+pub(crate) fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
+    let is_usage =
+        |entry: &Entry| matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
+    let entries = log.entries().into_iter().filter(|entry| !is_usage(entry));
+    let facts = |entry: Entry| {
+        let who = (
+            entry.event_id,
+            entry.batch_id,
+            entry.actor,
+            entry.occurred_at,
+        );
+        (entry.stream, who, entry.event, entry.pieces)
+    };
+    entries.map(facts).collect()
+}
+
+/// Two logs have the same, in the same order.
+pub(crate) fn assert_same(log: &Log, expected: &Log, how: &str) {
+    assert_eq!(happened(log), happened(expected), "{how}");
+    assert_eq!(log.tokens(), expected.tokens(), "{how}");
+}
+
+/// Nothing is added by another import, and nothing is odd.
+pub(crate) fn assert_complete(log: &mut Log, name: &str, bytes: impl AsRef<[u8]>) {
+    let end = log.annals.position();
+    import_bytes(log, name, bytes);
+    assert_eq!(log.annals.position(), end, "{}", log.report);
+    assert_eq!(log.report.broken, [], "{}", log.report);
+}
+
+/// A file of lines that is imported after each of its lines is the same as at once, and so is one
+/// of which each line is there twice.
+pub(crate) fn check_lines(name: &str, lines: &[String]) {
+    let whole = |lines: &[String]| lines.iter().map(|it| format!("{it}\n")).collect::<String>();
+    let once = log_of(name, whole(lines));
+    assert_eq!(once.report.broken, [], "{}", once.report);
+    for cut in 1..lines.len() {
+        let mut grown = Log::empty();
+        import_bytes(&mut grown, name, whole(&lines[..cut]));
+        assert_eq!(grown.report.broken, [], "{cut}: {}", grown.report);
+        import_bytes(&mut grown, name, whole(lines));
+        assert_eq!(grown.report.broken, [], "{cut}: {}", grown.report);
+        assert_same(&grown, &once, &format!("cut after line {cut}"));
+    }
+    let doubled: Vec<String> = lines
+        .iter()
+        .flat_map(|it| [it.clone(), it.clone()])
+        .collect();
+    let doubled = log_of(name, whole(&doubled));
+    assert_eq!(doubled.report.broken, [], "{}", doubled.report);
+    assert_same(&doubled, &once, "each line twice");
+    let mut again = once;
+    assert_complete(&mut again, name, whole(lines));
+}
+
+/// The tool calls of a log, as `tool status: result`.
+pub(crate) fn calls(log: &Log) -> Vec<String> {
+    let call = |entry: &Entry, event: &ToolInvoked| {
+        let text = |slot| entry.text(slot).to_string();
+        let result = event.result_summary.map(text).unwrap_or_default();
+        format!(
+            "{} {}: {result}",
+            text(event.tool_name),
+            event.status.as_str()
+        )
+    };
+    let entries = log.entries();
+    let calls = entries.iter().filter_map(|entry| match &entry.event {
+        AnyEvent::Run(RunEvent::ToolInvoked(event)) => Some(call(entry, event)),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// The prompts of a log.
+pub(crate) fn prompts(log: &Log) -> Vec<String> {
+    use annals_domain::intent::Event as IntentEvent;
+    let entries = log.entries();
+    let prompts = entries.iter().filter_map(|entry| match &entry.event {
+        AnyEvent::Intent(IntentEvent::Submitted(event)) => {
+            Some(entry.text(event.prompt).to_string())
+        }
+        _ => None,
+    });
+    prompts.collect()
+}
+
+/// The changed files of a log, as `change path +added -deleted`, each with the diff.
+pub(crate) fn edits(log: &Log) -> Vec<(Vec<String>, String)> {
+    let entries = log.entries();
+    let edits = entries.iter().filter_map(|entry| match &entry.event {
+        AnyEvent::Run(RunEvent::PatchSetProposed(event)) => Some(event),
+        _ => None,
+    });
+    let shown = |id| {
+        let view: annals::projections::PatchSetView = log.get(id);
+        let touched = view.touched.iter().map(|file| {
+            let (added, deleted) = (file.lines_added, file.lines_deleted);
+            format!("{} {} +{added} -{deleted}", file.change_type, file.path)
+        });
+        let diff = view.artifact.map(|artifact| {
+            let digest = artifact.key.as_str().unwrap().parse().unwrap();
+            let bytes = block_on(log.annals.content(digest)).unwrap().unwrap();
+            String::from_utf8(bytes.to_vec()).unwrap()
+        });
+        (touched.collect(), diff.unwrap_or_default())
+    };
+    edits.map(|event| shown(event.patch_set)).collect()
+}
+
+/// How often there is each type of what was passed over.
+pub(crate) fn skipped(report: &ImportReport) -> BTreeMap<&str, u64> {
+    let skipped = report.skipped_types.iter();
+    skipped.map(|it| (it.name.as_str(), it.count)).collect()
+}
