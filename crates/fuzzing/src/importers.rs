@@ -55,7 +55,8 @@ fn recording(agent: &str, name: &str, data: &[u8]) {
     let options = ImportOptions::default();
     let path = home.path().join(name);
     let import = |annals: &Annals| {
-        let imported = import::recordings(annals, &path, Some(agent), &options, &mut |_| {});
+        let mut none = |_| {};
+        let imported = import::recordings(annals, &path, Some(agent), &options, &mut none);
         block_on(imported).map(|reports| reports.into_iter().next().unwrap_or_default())
     };
     twice(import);
@@ -67,14 +68,25 @@ pub(crate) fn gemini(data: &[u8]) {
     recording("gemini", "session.jsonl", data);
 }
 
-/// A database of OpenCode.
-pub(crate) fn opencode(data: &[u8]) {
-    recording("opencode", "opencode.db", data);
+/// A rollout of Codex.
+pub(crate) fn codex(data: &[u8]) {
+    recording("codex", "rollout.jsonl", data);
 }
 
-/// A trajectory in ATIF.
-pub(crate) fn atif(data: &[u8]) {
-    recording("atif", "trajectory.json", data);
+/// A session of Copilot CLI.
+pub(crate) fn copilot(data: &[u8]) {
+    recording("copilot", "events.jsonl", data);
+}
+
+/// A conversation of OpenHands: events, a line each, or a list of them.
+pub(crate) fn openhands(data: &[u8]) {
+    recording("openhands", "events.jsonl", data);
+    recording("openhands", "trajectory.json", data);
+}
+
+/// A trajectory of SWE-agent.
+pub(crate) fn swe_agent(data: &[u8]) {
+    recording("swe-agent", "run.traj", data);
 }
 
 /// A file of the contracts.

@@ -278,24 +278,46 @@ pub(crate) fn gemini() -> Vec<Vec<u8>> {
     seeds
 }
 
-pub(crate) fn opencode() -> Vec<Vec<u8>> {
-    vec![include_bytes!("../seeds/opencode.db").to_vec()]
+pub(crate) fn codex() -> Vec<Vec<u8>> {
+    let lines = [
+        r#"{"timestamp":"2026-01-02T03:04:00Z","type":"session_meta","payload":{"id":"s","cwd":"/w","model_provider":"openai","cli_version":"1"}}"#,
+        r#"{"timestamp":"2026-01-02T03:04:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Add a cache"}]}}"#,
+        r#"{"timestamp":"2026-01-02T03:04:02Z","type":"response_item","payload":{"type":"function_call","name":"apply_patch","call_id":"c","arguments":"{\"input\":\"*** Begin Patch\\n*** Update File: a.rs\\n@@\\n-a\\n+b\\n*** End Patch\"}"}}"#,
+        r#"{"timestamp":"2026-01-02T03:04:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"{\"output\":\"done\",\"metadata\":{\"exit_code\":0}}"}}"#,
+        r#"{"timestamp":"2026-01-02T03:04:04Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":9,"cached_input_tokens":3,"output_tokens":4},"last_token_usage":{"input_tokens":9,"cached_input_tokens":3,"output_tokens":4}}}}"#,
+    ];
+    let mut seeds = texts_of(&lines);
+    seeds.push(lines.join("\n").into_bytes());
+    seeds
 }
 
-pub(crate) fn atif() -> Vec<Vec<u8>> {
-    let step = r#"{"step_id":2,"timestamp":"2026-01-02T03:04:02Z","source":"agent","message":"Yes","reasoning_content":"Hm","tool_calls":[{"tool_call_id":"c","function_name":"Edit","arguments":{"file_path":"/w/a.rs","old_string":"a","new_string":"b"}}],"observation":{"results":[{"source_call_id":"c","content":"done","extra":{"is_error":true}},{"content":[{"type":"text","text":"x"}]}]},"metrics":{"prompt_tokens":9,"cached_tokens":3,"completion_tokens":4}}"#;
-    let prompt = r#"{"step_id":1,"source":"user","message":"Add a cache"}"#;
-    let of = |name: &str, more: &str| {
-        format!(
-            r#"{{"schema_version":"ATIF-v1.7","session_id":"s","trajectory_id":"{name}","agent":{{"name":"x","version":"1"}},"steps":[{prompt},{step}]{more}}}"#
-        )
-    };
-    let inner = format!(r#","subagent_trajectories":[{}]"#, of("t2", ""));
-    texts_of(&[
-        &of("t", ""),
-        &of("t", &inner),
-        &of("t", r#","extra":{"a":1}"#),
-    ])
+pub(crate) fn copilot() -> Vec<Vec<u8>> {
+    let lines = [
+        r#"{"type":"session.start","data":{"sessionId":"s","version":1,"producer":"copilot-agent"},"id":"a","timestamp":"2026-01-02T03:04:00Z","parentId":null}"#,
+        r#"{"type":"user.message","data":{"content":"Add a cache","attachments":[]},"id":"b","timestamp":"2026-01-02T03:04:01Z","parentId":"a"}"#,
+        r#"{"type":"assistant.message","data":{"messageId":"m","content":"Yes","toolRequests":[{"toolCallId":"c","name":"create","arguments":"{\"path\":\"/w/a\",\"file_text\":\"x\"}","type":"function"}]},"id":"d","timestamp":"2026-01-02T03:04:02Z","parentId":"b"}"#,
+        r#"{"type":"tool.execution_complete","data":{"toolCallId":"c","result":{"result_type":"success","text_result_for_llm":"done"}},"id":"e","timestamp":"2026-01-02T03:04:03Z","parentId":"d"}"#,
+    ];
+    let mut seeds = texts_of(&lines);
+    seeds.push(lines.join("\n").into_bytes());
+    seeds
+}
+
+pub(crate) fn openhands() -> Vec<Vec<u8>> {
+    let lines = [
+        r#"{"id":"a","timestamp":"2026-01-02T03:04:01","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Add a cache"}]},"kind":"MessageEvent"}"#,
+        r#"{"id":"b","timestamp":"2026-01-02T03:04:02","source":"agent","thought":[{"type":"text","text":"Yes"}],"action":{"command":"create","path":"/w/a","file_text":"x","kind":"FileEditorAction"},"tool_name":"file_editor","tool_call_id":"c","tool_call":{"id":"c","name":"file_editor","arguments":"{\"command\":\"create\",\"path\":\"/w/a\",\"file_text\":\"x\"}"},"kind":"ActionEvent"}"#,
+        r#"{"id":"d","timestamp":"2026-01-02T03:04:03","source":"environment","tool_call_id":"c","observation":{"content":[{"type":"text","text":"done"}],"is_error":false,"kind":"FileEditorObservation"},"kind":"ObservationEvent"}"#,
+    ];
+    let older = r#"[{"id":0,"timestamp":"2026-01-02T03:04:01","source":"user","action":"message","args":{"content":"Add a cache"}}]"#;
+    let mut seeds = texts_of(&lines);
+    seeds.extend([lines.join("\n").into_bytes(), older.as_bytes().to_vec()]);
+    seeds
+}
+
+pub(crate) fn swe_agent() -> Vec<Vec<u8>> {
+    let run = r#"{"environment":"main","history":[{"role":"system","content":"You are","message_type":"system_prompt"},{"role":"user","content":"ISSUE:\nIt rounds","message_type":"observation"},{"role":"assistant","content":"ls","thought":"ls","action":"ls","message_type":"action","tool_calls":[{"id":"c","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}}]},{"role":"tool","content":"a.py","message_type":"observation","tool_call_ids":["c"]}],"trajectory":[{"action":"ls","observation":"a.py","response":"ls","thought":"ls","execution_time":0.25}],"info":{"exit_status":"submitted","submission":"x","model_stats":{"tokens_sent":9,"tokens_received":4}}}"#;
+    texts_of(&[run])
 }
 
 pub(crate) fn recordings() -> Vec<Vec<u8>> {

@@ -9,12 +9,15 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 41] = [
+    let commands: [&[&str]; 44] = [
         &["init"],
         &["apply"],
         &["commands"],
         &["events"],
+        &["import"],
         &["import", "git"],
+        &["import", "claude"],
+        &["import", "codex"],
         &["import", "contracts"],
         &["import", "forge"],
         &["import", "annals"],

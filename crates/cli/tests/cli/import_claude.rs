@@ -153,3 +153,31 @@ fn what_is_no_recording_is_said_to_be_none() {
         .run(&["import", "claude", "x.jsonl"])
         .fails(1, &["annals init"]);
 }
+
+/// Without an agent's name what a file says decides whose it is; another agent's file is named once.
+#[test]
+fn a_recording_says_whose_it_is() {
+    let place = Place::with_log();
+    write(&place, "all/s.jsonl", &session("s"));
+    let rollout = [
+        json!({ "timestamp": "2026-01-02T03:04:05Z", "type": "session_meta", "payload": { "id": "r", "cwd": "/w" } }),
+        json!({ "timestamp": "2026-01-02T03:04:06Z", "type": "response_item", "payload": { "type": "message",
+            "role": "user", "content": [{ "type": "input_text", "text": "Fix that" }] } }),
+    ];
+    write(&place, "all/rollout.jsonl", &rollout);
+    write(&place, "all/other.jsonl", &[json!({ "x": 1 })]);
+    let wrong = place.run(&["import", "claude", "all/rollout.jsonl"]);
+    wrong.fails(1, &["is not a recording of Claude Code", "one of Codex"]);
+    let unknown = place.run(&["import", "all/other.jsonl"]);
+    unknown.fails(1, &["not a recording that is known"]);
+    let all = place.run(&["import", "all"]).ok().stdout;
+    for part in [
+        "source         claude all\n",
+        "source         codex all\n",
+        "passed over    all/other.jsonl: it is not a recording that is known\n",
+    ] {
+        assert_eq!(all.matches(part).count(), 1, "{part} in {all}");
+    }
+    let again = place.run(&["import", "all"]).ok().stdout;
+    assert_eq!(again.matches("events made    0\n").count(), 2, "{again}");
+}
