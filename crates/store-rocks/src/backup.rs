@@ -147,7 +147,11 @@ fn copy_keys(follower: &Follower, copy: &Path, dest: &Path) -> Result<(), Backup
         ..Options::default()
     };
     let db_options = columns::database_options(&options, Role::Creator);
-    let target = DB::open_cf_descriptors(&db_options, copy, columns::descriptors(&options));
+    let target = DB::open_cf_descriptors(
+        &db_options,
+        copy,
+        columns::descriptors(&options, Role::Creator),
+    );
     let target = target.map_err(rocks)?;
     // The view must not move under the copy.
     let still = follower.hold_still()?;

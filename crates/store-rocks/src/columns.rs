@@ -148,10 +148,14 @@ fn forward(level: LogLevel, message: &str) {
 }
 
 /// Every column family with its options; they share one block cache.
-pub(crate) fn descriptors(options: &Options) -> Vec<ColumnFamilyDescriptor> {
+pub(crate) fn descriptors(options: &Options, role: Role) -> Vec<ColumnFamilyDescriptor> {
     let cache = Cache::new_lru_cache(options.cache_bytes);
     let descriptor = |name: &&str| {
         let mut family = family(name, &cache);
+        if role == Role::Reader {
+            // Megabytes that each opening would fill with zeros, for the few rows of a write-ahead log.
+            family.set_memtable_prefix_bloom_ratio(0.0);
+        }
         if !options.compression {
             leave_as_it_is(&mut family);
         }

@@ -51,8 +51,12 @@ pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError
     let lock = identity::begin(path, log_id)?;
     creation::clear(path)?;
     let db_options = columns::database_options(options, Role::Creator);
-    let rocks = DB::open_cf_descriptors(&db_options, folder.held(), columns::descriptors(options))
-        .map_err(|error| OpenError::rocks(path, error))?;
+    let rocks = DB::open_cf_descriptors(
+        &db_options,
+        folder.held(),
+        columns::descriptors(options, Role::Creator),
+    )
+    .map_err(|error| OpenError::rocks(path, error))?;
     write_meta(path, &rocks, log_id)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
     let written = file.write(Position::START).and_then(|()| file.sync_new());
@@ -143,8 +147,12 @@ fn open_writer(
     released: Arc<OnDrop>,
 ) -> Result<Db, OpenError> {
     let db_options = columns::database_options(options, Role::Writer);
-    let rocks = DB::open_cf_descriptors(&db_options, folder.held(), columns::descriptors(options))
-        .map_err(|error| OpenError::rocks(path, error))?;
+    let rocks = DB::open_cf_descriptors(
+        &db_options,
+        folder.held(),
+        columns::descriptors(options, Role::Writer),
+    )
+    .map_err(|error| OpenError::rocks(path, error))?;
     Ok(Db {
         rocks,
         durability: Some(Durability::new(file)),

@@ -1,5 +1,6 @@
 //! Opening for reading: beside whoever writes, or where nobody does.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +27,9 @@ use crate::{endless, identity, index};
 /// How often opening a reader must fail while the log stands still.
 const STILL_ATTEMPTS: u32 = 5;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
+/// How many tables RocksDB keeps open: all of them, which it then opens at once, or as few as it can.
+const ALL_TABLES: i32 = -1;
+const FEW_TABLES: i32 = 1;
 /// For how long it is tried while the log does not stand still.
 const RESTLESS: Duration = Duration::from_secs(10);
 
@@ -128,22 +132,24 @@ pub(crate) fn open_secondary(
     let scratch = scratch()?;
     let held = folder.held();
     let db_options = columns::database_options(options, Role::Reader);
-    // Beside each other: most of a command's start is to open the tables.
-    let (checked, rocks) = thread::scope(|scope| {
-        let check = scope.spawn(|| check_tables(path, &held, scratch.path(), options));
-        let descriptors = columns::descriptors(options);
+    let (named, rocks) = thread::scope(|scope| {
+        let named = scope.spawn(|| named_tables(path, &held, scratch.path(), options));
+        let descriptors = columns::descriptors(options, Role::Reader);
         let rocks = DB::open_cf_descriptors_as_secondary(
             &db_options,
             held.as_path(),
             scratch.path(),
             descriptors,
         );
-        (check.join(), rocks)
+        (named.join(), rocks)
     });
     // A thread ends without an answer in a panic alone, which RocksDB does not cause.
     let lost = |_| OpenError::io(path, std::io::Error::other("a thread was lost"));
-    checked.map_err(lost)??;
+    let named = named.map_err(lost)??;
     let rocks = rocks.map_err(|error| OpenError::rocks(path, error))?;
+    if tables_of(path, &rocks)? != named {
+        check_tables(path, &held, scratch.path(), options)?;
+    }
     let db = Db {
         rocks,
         durability: None,
@@ -164,7 +170,7 @@ pub(crate) fn open_secondary(
 pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     let options = small();
     let mut db_options = columns::database_options(&options, role);
-    let descriptors = columns::descriptors(&options);
+    let descriptors = columns::descriptors(&options, role);
     let folder = hold(path)?;
     let mut logs = None;
     if endless::is_in(path).map_err(|error| OpenError::io(path, error))? {
@@ -188,31 +194,51 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     })
 }
 
-/// Opens all tables as a writer would, and closes them again.
+/// The tables that the newest state has, by its list of files alone.
 ///
-/// A secondary takes the newest state of which it can read all tables, and says
-/// nothing of a newer one: what a damaged table holds would just be missing.
+/// A secondary takes the newest state of which it can read all tables, and says nothing of a newer one: what a
+/// damaged table holds would just be missing. So what it took is compared with this.
+fn named_tables(
+    path: &Path,
+    held: &Path,
+    scratch: &Path,
+    options: &Options,
+) -> Result<BTreeSet<String>, OpenError> {
+    let rocks = open_tables(path, held, &scratch.join("named"), options, FEW_TABLES)?;
+    tables_of(path, &rocks)
+}
+
+fn tables_of(path: &Path, rocks: &DB) -> Result<BTreeSet<String>, OpenError> {
+    let live = rocks.live_files();
+    let live = live.map_err(|error| OpenError::rocks(path, error))?;
+    Ok(live.into_iter().map(|file| file.name).collect())
+}
+
+/// Opens all tables as a writer would, and closes them again: what the secondary did not take is damaged, or
+/// the writer has moved on since.
 fn check_tables(
     path: &Path,
     held: &Path,
     scratch: &Path,
     options: &Options,
 ) -> Result<(), OpenError> {
-    open_tables(path, held, scratch, options).map(drop)
+    let all = open_tables(path, held, &scratch.join("all"), options, ALL_TABLES);
+    all.map(drop)
 }
 
-/// Opens the tables without what is in write-ahead logs.
+/// Opens the log without what is in write-ahead logs, for which `no_wal` is made, and so many of its tables.
 fn open_tables(
     path: &Path,
     held: &Path,
-    scratch: &Path,
+    no_wal: &Path,
     options: &Options,
+    tables: i32,
 ) -> Result<DB, OpenError> {
     let mut db_options = columns::database_options(options, Role::Reader);
-    let no_wal = scratch.join("no-wal");
-    fs::create_dir(&no_wal).map_err(|error| OpenError::io(&no_wal, error))?;
-    db_options.set_wal_dir(&no_wal);
-    let descriptors = columns::descriptors(options);
+    db_options.set_max_open_files(tables);
+    fs::create_dir(no_wal).map_err(|error| OpenError::io(no_wal, error))?;
+    db_options.set_wal_dir(no_wal);
+    let descriptors = columns::descriptors(options, Role::Reader);
     DB::open_cf_descriptors_read_only(&db_options, held, descriptors, false)
         .map_err(|error| OpenError::rocks(path, error))
 }
@@ -222,7 +248,8 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
     let folder = hold(path)?;
     let scratch = scratch()?;
     let options = small();
-    let rocks = open_tables(path, &folder.held(), scratch.path(), &options)?;
+    let no_wal = scratch.path().join("no-wal");
+    let rocks = open_tables(path, &folder.held(), &no_wal, &options, ALL_TABLES)?;
     let db = Db {
         rocks,
         durability: None,

@@ -322,7 +322,7 @@ fn remove(path: &Path, options: &Options, role: Role) -> Result<(), OpenError> {
     let rocks = |error| OpenError::rocks(path, error);
     endless::mend(path).map_err(|error| OpenError::io(path, error))?;
     let db_options = columns::database_options(options, role);
-    let descriptors = columns::descriptors(options);
+    let descriptors = columns::descriptors(options, role);
     let db = DB::open_cf_descriptors(&db_options, path, descriptors).map_err(rocks)?;
     if let Some(models) = db.cf_handle(columns::MODELS) {
         // Some of their rows may be among what was damaged; they are folded again.
