@@ -11,7 +11,7 @@
 //! content: the other 56 are what nothing makes smaller. They are made when somebody asks for the header or
 //! for the whole record.
 //!
-//! A chunk holds at least one record and at most 8 KiB (64 KiB in older logs), but for a record that
+//! A chunk holds at least one record and at most 4 KiB (8 or 64 KiB in older logs), but for a record that
 //! is larger than that: it has a chunk of its own.
 
 use std::ops::Range;
@@ -28,10 +28,11 @@ const WHOLE: u8 = 1;
 const SHORT: u8 = 2;
 /// The bytes that a chunk with more than one record may have.
 ///
-/// It was 64 KiB. To read one record is to read and to decompress its chunk, and a stream among a
-/// thousand others has one record in each of a thousand chunks: what that costs goes with the size.
-/// RocksDB compresses two of them together.
-pub(crate) const TARGET_BYTES: usize = 8 * 1024;
+/// It was 64 KiB, and then 8 KiB. To read one record is to read and to decompress its chunk, and a stream among
+/// a thousand others has one record in each of a thousand chunks: what that costs goes with the size. It is a block
+/// of RocksDB, too, so that no other chunk is read with it. With less than this, zstd finds too little in a block that
+/// is like what stands before it.
+pub(crate) const TARGET_BYTES: usize = 4 * 1024;
 /// Bytes of a record's length.
 const LENGTH: usize = size_of::<u32>();
 

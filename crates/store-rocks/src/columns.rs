@@ -5,6 +5,7 @@ use rocksdb::{
     DBCompressionType, DBRecoveryMode, InfoLogger, LogLevel, Options as DbOptions,
 };
 
+use crate::chunk;
 use crate::options::Options;
 
 const MIB: usize = 1024 * 1024;
@@ -189,6 +190,8 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             let mut levels = [DBCompressionType::Lz4; LEVELS];
             levels[0] = DBCompressionType::None;
             family.set_compression_per_level(&levels);
+            // A block for each chunk: who wants one reads no other one.
+            table.set_block_size(chunk::TARGET_BYTES);
         }
         STREAMS => family.set_write_buffer_size(16 * MIB),
         TREE => {
@@ -342,6 +345,19 @@ mod tests {
                 "{name}: {table}"
             );
         }
+    }
+
+    /// Who reads one record of a chunk would read and decompress other chunks with it.
+    #[test]
+    fn a_block_of_records_is_no_larger_than_a_chunk() {
+        let home = tempfile::tempdir().unwrap();
+        drop(crate::RocksLog::create(&home.path().join("log"), &Options::default()).unwrap());
+        let options = options_in(&home.path().join("log"));
+        let table = format!("[TableOptions/BlockBasedTable \"{RECORDS}\"]");
+        let (_, table) = options.split_once(&table).unwrap();
+        let table = table.split("\n[").next().unwrap();
+        let size = format!("  block_size={}\n", chunk::TARGET_BYTES);
+        assert!(table.contains(&size), "{table}");
     }
 
     #[test]

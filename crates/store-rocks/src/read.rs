@@ -11,7 +11,7 @@ use crate::scan;
 
 /// From this many wanted records on, a chunk is taken out whole and shared by
 /// them; below, each is copied by itself, so that a few small records do not
-/// keep 8 KiB in memory.
+/// keep 4 KiB in memory.
 pub(crate) const SHARED_FROM: usize = 4;
 
 /// What a read sees: a database, and how far.

@@ -164,7 +164,7 @@ fn a_cut_chunk_is_noticed_wherever_it_is_cut_inside_a_record() {
 fn room_ends_at_the_target() {
     let mut chunk = Vec::new();
     begin(&mut chunk);
-    push(&mut chunk, &whole(&[vec![0; 3_000]])[0]);
+    push(&mut chunk, &whole(&[vec![0; 1_000]])[0]);
     let left = TARGET_BYTES - chunk.len() - LENGTH + Form::Short.left_out();
     assert!(has_room(&chunk, left));
     assert!(!has_room(&chunk, left + 1));

@@ -124,12 +124,12 @@ fn a_flipped_byte_in_a_record_is_found() {
     assert_eq!(finding.fault, Fault::Digest);
     assert_eq!(
         finding.position,
-        Some(Position(60)),
+        Some(Position(55)),
         "the last record of that chunk"
     );
     assert_eq!(finding.stream.as_deref(), Some("run-2"));
     assert!(
-        finding.to_string().contains("record 60 of run-2"),
+        finding.to_string().contains("record 55 of run-2"),
         "{finding}"
     );
 }
@@ -313,7 +313,10 @@ fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
     assert!(verified >= 4, "streams, batches, types, models: {verified}");
 }
 
-/// A log of 30 batches of 20 records in three streams, and where its chunks begin.
+/// Records of a batch's first chunk; the second one has the other five.
+const FIRST_CHUNK: u64 = 15;
+
+/// A log of 30 batches of 20 records in three streams.
 fn thirty() -> (tempfile::TempDir, std::path::PathBuf) {
     let (home, path, log) = new_log();
     for n in 0..30 {
@@ -335,17 +338,17 @@ fn what_stands_behind_a_position_is_checked_by_itself() {
             .unwrap();
         assert!(report.is_sound(), "{after}: {:#?}", report.findings);
         // From the beginning of the chunk that the next record is in.
-        let begin = if after == 600 {
-            580
-        } else {
-            after - after % 20
+        let (batch, place) = match after {
+            600 => (580, 19),
+            _ => (after - after % 20, after % 20),
         };
+        let begin = batch + if place < FIRST_CHUNK { 0 } else { FIRST_CHUNK };
         assert_eq!(
             (report.after.0, report.records),
             (begin, 600 - begin),
             "{after}"
         );
-        assert_eq!(report.batches, (600 - begin) / 20);
+        assert_eq!(report.batches, (600 - begin).div_ceil(20));
         assert_eq!((report.root, last), (whole.root, Position(600)), "{after}");
         assert_eq!((report.tree, report.unreferenced_blobs), (600, None));
     }
@@ -370,17 +373,17 @@ fn damage_behind_a_position_is_found_and_what_stands_before_it_is_taken_as_it_is
     db.put_cf(records, &key, chunk).unwrap();
     let report = from(250);
     assert_eq!(only(&report).fault, Fault::Digest);
-    assert_eq!(report.findings[0].position, Some(Position(320)));
+    assert_eq!(report.findings[0].position, Some(Position(315)));
     assert!(from(320).is_sound(), "it is not looked at");
     db.put_cf(records, &key, sound).unwrap();
     assert!(from(250).is_sound());
     // Where a stream stood before is taken from the index: here its last entry is gone.
-    let before = entry("run-0", 81);
+    let before = entry("run-0", 96);
     let run = db.get_cf(streams, &before).unwrap().unwrap();
     db.delete_cf(streams, &before).unwrap();
     let report = from(300);
     let expected = Fault::Version {
-        expected: 81,
+        expected: 96,
         found: 101,
     };
     assert_eq!(only(&report).fault, expected);
