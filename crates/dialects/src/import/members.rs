@@ -6,7 +6,7 @@ use std::fmt;
 use annals_domain::{Ordered, Pairs};
 use serde::de::{DeserializeOwned, DeserializeSeed, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// The members of an object. Of a key that is there several times, the last one counts.
 #[derive(Debug, Clone, Default)]
@@ -59,6 +59,12 @@ impl<'a> Members<'a> {
         Members::of(self.raw(name))
     }
 
+    /// The object without some of its members.
+    pub(crate) fn without(&self, names: &[&str]) -> Option<Box<RawValue>> {
+        let kept = self.iter().filter(|(name, _)| !names.contains(name));
+        to_raw_value(&kept.collect::<BTreeMap<&str, &RawValue>>()).ok()
+    }
+
     /// The elements of a member; none where it is no list.
     pub(crate) fn list(&self, name: &str) -> Vec<&'a RawValue> {
         let list = self.raw(name).map(|raw| elements(raw.get()).0);
@@ -84,7 +90,7 @@ pub(crate) fn without(raw: &RawValue, names: &[&str]) -> Box<RawValue> {
 
 /// A text as JSON.
 pub(crate) fn json_text(text: &str) -> Option<Box<RawValue>> {
-    serde_json::value::to_raw_value(text).ok()
+    to_raw_value(text).ok()
 }
 
 /// The elements of a list up to where it can be read, and why it cannot be read any further.
@@ -170,6 +176,8 @@ mod tests {
         assert_eq!(members.text("c"), None);
         assert_eq!(members.text("d").as_deref(), Some("y"));
         assert!(members.within("d").is_empty() && members.list("b").is_empty());
+        let rest = members.without(&["a", "b", "x"]).unwrap();
+        assert_eq!(rest.get(), r#"{"c":" ","d":"y"}"#);
         assert!(Members::read("[1]").is_err());
     }
 

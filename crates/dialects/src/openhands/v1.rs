@@ -44,6 +44,8 @@ const ACTION: Table = &[
     ("tool_call.arguments", Apart),
     // It is made from the call's arguments, or stands for them.
     ("action", Inferred),
+    // The arguments have it, too.
+    ("summary", Inferred),
     ("security_risk", Apart),
 ];
 
@@ -125,8 +127,6 @@ const ACP_CONTENT: Table = &[("content", Kept)];
 /// What is known of a result beside what the model saw.
 const RESULT: Table = &[
     ("observation.kind", Inferred),
-    ("observation.content", Apart),
-    ("observation.output", Apart),
     ("observation.is_error", Inferred),
     ("observation.error", Inferred),
     ("observation.exit_code", Inferred),
@@ -140,8 +140,6 @@ const RESULT: Table = &[
 /// The same of an edit: its diff compares the file before and after.
 const EDIT_RESULT: Table = &[
     ("observation.kind", Inferred),
-    ("observation.content", Apart),
-    ("observation.output", Apart),
     ("observation.is_error", Inferred),
     ("observation.error", Inferred),
     ("observation.command", Inferred),
@@ -393,13 +391,18 @@ fn answer(event: &Event<'_>, kind: &str) -> Option<Read> {
     let beside = joined(texts(members.raw("extended_content")));
     items.extend(beside.map(|text| said("extended_content", FrameKind::SystemState, text)));
     let mut entry = event.entry(name(event), Speaker::User, ANSWER, items);
-    entry.details = members.raw("observation").map(|raw| Details {
-        path: "observation",
-        raw: owned(raw),
-        table: RESULT,
-        edit_table: EDIT_RESULT,
-        duration_ms: None,
-    });
+    // What the model saw of it is the result itself.
+    let is_all = table.first() == OBSERVATION.first();
+    let beside = observation.without(&["content", "output"]);
+    entry.details = beside
+        .filter(|_| !is_all && !observation.is_empty())
+        .map(|raw| Details {
+            path: "observation",
+            raw,
+            table: RESULT,
+            edit_table: EDIT_RESULT,
+            duration_ms: None,
+        });
     Some(Read::Entry(Box::new(entry)))
 }
 

@@ -434,7 +434,7 @@ impl<'r, 'a> Writer<'r, 'a> {
                 step.action.clone(),
                 step.response.clone(),
             ];
-            let kept = own_members(&Members::of(Some(step.raw)), &["messages", "query"]);
+            let kept = Members::of(Some(step.raw)).without(&["messages", "query"]);
             let items = vec![whole("step", "step", &step.response, kept.as_deref())];
             let mut entry = self.entry(said, Speaker::Program, STEP, items);
             entry.text = r#"{"step":null}"#.to_owned();
@@ -520,7 +520,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         items.extend(
             submission.map(|diff| self::said(FrameKind::Other("submission".to_owned()), diff)),
         );
-        let kept = own_members(info, &["config", "submission"]);
+        let kept = info.without(&["config", "submission"]);
         said.extend(kept.as_ref().map(|raw| raw.get().to_owned()));
         items.push(whole("info", "exit", &status, kept.as_deref()));
         let mut entry = self.entry(said, Speaker::Model, END, items);
@@ -545,12 +545,6 @@ fn ended(run: &Run<'_>) -> String {
         members.extend(rest.as_deref().map(|rest| ("document", rest)));
     }
     serde_json::to_string(&members).unwrap_or_else(|_| "{}".to_owned())
-}
-
-/// An object without some of its members.
-fn own_members(members: &Members<'_>, without: &[&str]) -> Option<Box<RawValue>> {
-    let kept = members.iter().filter(|(name, _)| !without.contains(name));
-    to_raw_value(&kept.collect::<BTreeMap<&str, &RawValue>>()).ok()
 }
 
 /// A call as a response has it.

@@ -258,6 +258,26 @@ fn what_is_no_work_is_a_frame() {
     assert_eq!(thoughts, 5);
 }
 
+/// What a result is beside its content is counted by itself, also where the call was not read.
+#[test]
+fn the_report_says_what_became_of_results() {
+    let story = story();
+    let without_call = vec![story[3].clone(), story[5].clone()];
+    for events in [story[1..6].to_vec(), without_call] {
+        let log = AgentLog::of("events.jsonl", &lines(&events)).0;
+        assert_eq!(
+            log.fates("observation.content"),
+            [1, 0, 0],
+            "{}",
+            log.report
+        );
+        let lost = log.report.fields_lost.iter();
+        let lost: Vec<&str> = lost.map(|field| field.path.as_str()).collect();
+        let is_content = |path: &&&str| path.starts_with("observation.content");
+        assert_eq!(lost.iter().find(is_content), None, "{lost:?}");
+    }
+}
+
 #[test]
 fn cut_anywhere_and_then_whole_it_is_the_same() {
     let events = story();
