@@ -2,7 +2,7 @@
 
 use annals_domain::session::Verdict;
 use annals_domain::{
-    AnyEvent, Dependence, Emitted, FrameId, Meta, StreamKind, StreamRef, Timestamp, World, pipeline,
+    AnyEvent, Dependence, Emitted, FrameId, Meta, StreamRef, Timestamp, World, pipeline,
 };
 use annals_event_log::{Append, Appended, Expectation, Expected, Position, Version};
 use annals_wire::{Envelope, random_salt, stream_name};
@@ -17,6 +17,19 @@ use crate::{ExecuteError, Outcome, Request, gate};
 pub(crate) struct DecidedBatch {
     pub(crate) world: World,
     pub(crate) events: Vec<Vec<Emitted>>,
+}
+
+impl DecidedBatch {
+    /// Streams that it writes to whatever their states are. What is known of their states is old then.
+    pub(crate) fn written_blindly(&self) -> Vec<StreamRef> {
+        let dependences = self.world.dependences();
+        let decided_on: Vec<StreamRef> = dependences
+            .filter(|(_, dependence, _)| *dependence == Dependence::State)
+            .map(|(stream, ..)| stream)
+            .collect();
+        let written = self.events.iter().flatten().map(|emitted| emitted.stream);
+        written.filter(|it| !decided_on.contains(it)).collect()
+    }
 }
 
 /// A batch of requests with all that must be the same in every attempt.

@@ -9,12 +9,15 @@
 //! [`Annals::execute_batch`] answers when its batch is on disk, so that one caller makes as many batches a
 //! second as its disk makes syncs. A [`BulkWriter`] decides a batch on the states as the batches on
 //! their way leave them (`bulk/ahead.rs`), and hands its append to the log without waiting for the
-//! answer (`bulk/line.rs`). Each append expects the versions that it was decided on. So what was decided on
-//! something that did not come to be is not appended; it is decided again, in order, as
-//! [`Annals::execute_batch`] would. Whatever else is out of the ordinary (a refusal, a question that only the
-//! catalogue can answer) waits for what is on its way and then goes the ordinary way.
+//! answer (`bulk/line.rs`). Each append expects the versions that it was decided on, and is a link of a chain:
+//! if one is not made, none behind it is. So what was decided on something that did not come to be is
+//! not appended; it is decided again, in order, as [`Annals::execute_batch`] would. What is out of
+//! the ordinary (a refusal, a batch that changes nothing) waits for what is on its way, and then goes the
+//! ordinary way.
 
+mod again;
 mod ahead;
+mod answer;
 mod line;
 
 use std::collections::VecDeque;
@@ -22,14 +25,15 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
-use annals_domain::{Command, FrameId, StreamRef};
-use annals_event_log::{AppendError, Appended, BatchStatus, Position, ReadError};
+use annals_domain::{Command, StreamRef};
+use annals_event_log::{AppendError, Appended, BatchStatus, Link, Position, ReadError};
 use uuid::Uuid;
 
 use crate::batch::{Batch, canonical_request, located};
-use crate::{Annals, BatchOutcome, ExecuteError, Outcome, Request, gate};
+use crate::{Annals, BatchOutcome, ExecuteError, Request};
 
 pub(crate) use self::ahead::{Ahead, Supplied};
+pub use self::answer::{BulkError, Decided, DecidedOutcome, KnownKey};
 use self::line::{Answer, HandedOver, Line, OnItsWay, Size, hand_over};
 
 /// Events after which the catalogue's rows are brought on.
@@ -83,6 +87,7 @@ impl Annals {
             again: VecDeque::new(),
             unknown: None,
             number: 0,
+            link: new_chain(),
             unfolded: 0,
         }
     }
@@ -99,9 +104,8 @@ impl Annals {
 /// them keys, and repeat them.
 ///
 /// **Order**: batches come into the log in the order in which they were given. Where other callers write to
-/// the same objects meanwhile, what was decided on their older states is decided again; then batches that
-/// have no object in common with it may come before it. Batches that touch the same
-/// objects are always in order.
+/// the same objects meanwhile, what was decided on their older states, and all that was given after it, is
+/// decided again in that order.
 ///
 /// **Others**: it holds no object between two calls. A command of another task that waits for an object that
 /// is written to here goes first; several bulk writers may share objects, but gain nothing then.
@@ -117,10 +121,20 @@ pub struct BulkWriter<'a> {
     again: VecDeque<Given>,
     /// The key that was asked for last, if it was not known.
     unknown: Option<Uuid>,
-    /// How many batches were handed over.
+    /// How many batches were sent on their way.
     number: u64,
+    /// The place of the next one behind those that are on their way.
+    link: Link,
     /// Events that arrived since the catalogue was told.
     unfolded: usize,
+}
+
+/// Why a batch is not on its way.
+enum NotAhead {
+    /// It must be decided on what is in the log.
+    Unusual(Vec<Request>),
+    /// The log failed.
+    Failed(ExecuteError),
 }
 
 /// A batch that was given, and where its outcome is written to.
@@ -134,101 +148,6 @@ impl Given {
         // Nobody looks at it where its caller has dropped it.
         if Arc::strong_count(&self.appended) > 1 {
             let _ = self.appended.set(outcome(&self.batch));
-        }
-    }
-}
-
-/// A batch as it was decided. It may be on its way to the log still.
-#[derive(Debug, Clone)]
-pub struct Decided {
-    /// One for each command, in order. Empty for a repeated batch of more than one command.
-    pub outcomes: Vec<DecidedOutcome>,
-    appended: Arc<OnceLock<BatchOutcome>>,
-}
-
-/// What became of a command, but for its position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecidedOutcome {
-    /// The object that was created or changed; `None` only for a command that changed nothing and
-    /// names no object.
-    pub id: Option<Uuid>,
-    /// The frame that was pushed.
-    pub frame_id: Option<FrameId>,
-    /// How many events there were.
-    pub events: usize,
-}
-
-impl Decided {
-    /// The outcome with its positions, as soon as the batch is on disk and its writer knows it: at the latest
-    /// after [`BulkWriter::flush`].
-    pub fn appended(&self) -> Option<&BatchOutcome> {
-        self.appended.get()
-    }
-
-    fn done(outcome: BatchOutcome) -> Decided {
-        let decided = |outcome: &Outcome| DecidedOutcome {
-            id: outcome.id,
-            frame_id: outcome.frame_id,
-            events: outcome.events,
-        };
-        Decided {
-            outcomes: outcome.outcomes.iter().map(decided).collect(),
-            appended: Arc::new(OnceLock::from(outcome)),
-        }
-    }
-}
-
-/// What a bulk writer and its log know of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownKey {
-    /// A batch with it is on its way: [`BulkWriter::flush`] says whether it arrives.
-    OnItsWay,
-    /// The log has a batch with it, for this request or another one.
-    InLog {
-        /// The batch's first position.
-        first: Position,
-        /// The batch's last position.
-        last: Position,
-    },
-}
-
-/// Why batches were not executed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BulkError {
-    /// The batch that was just given is not executed, decided on what is in the log. Those before it are not
-    /// affected, and the writer can be used on.
-    #[error(transparent)]
-    Batch(#[from] ExecuteError),
-    /// Batches that were given before, and were on their way, are not acknowledged. Nothing of them is in the log, except after
-    /// [`AppendError::Unavailable`], where that is unknown. All that were given before the first of them
-    /// are on disk, and so are others that have no object in common with them. The batch that was just given
-    /// is not executed. The writer can be used on; give the batches again, with the same keys.
-    #[error(
-        "{} batches were not acknowledged. The first of them{}: {source}",
-        keys.len(), named(keys)
-    )]
-    NotAcknowledged {
-        /// The keys of these batches, in the order in which they were given; `None` for one without a key.
-        keys: Vec<Option<Uuid>>,
-        /// What became of the first one. The others were not tried again after it.
-        source: Box<ExecuteError>,
-    },
-}
-
-fn named(keys: &[Option<Uuid>]) -> String {
-    match keys.first().copied().flatten() {
-        Some(key) => format!(" (key {key})"),
-        None => String::new(),
-    }
-}
-
-impl BulkError {
-    /// Whether the same batches may be executed later without being changed.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            BulkError::Batch(error) => error.is_retryable(),
-            BulkError::NotAcknowledged { source, .. } => source.is_retryable(),
         }
     }
 }
@@ -267,15 +186,16 @@ impl BulkWriter<'_> {
         }
         match self.ahead_of_the_log(batch).await {
             Ok(decided) => Ok(decided),
-            Err(batch) => {
+            Err(NotAhead::Failed(error)) => Err(error.into()),
+            Err(NotAhead::Unusual(requests)) => {
                 drop(turn);
-                self.ordinarily(key, batch.requests).await
+                self.ordinarily(key, requests).await
             }
         }
     }
 
-    /// Waits until all that was given is on disk, and answers with the log's end. What is read after it, of views and of the
-    /// catalogue, has all of it.
+    /// Waits until all that was given is on disk, and answers with the log's end. What is read after it,
+    /// of views and of the catalogue, has all of it.
     ///
     /// # Errors
     /// [`BulkError::NotAcknowledged`] says which batches are not there, and why.
@@ -310,8 +230,8 @@ impl BulkWriter<'_> {
         self.line.has(key) || again.any(|given| given.batch.key() == Some(key))
     }
 
-    /// Whether a batch cannot be decided before all that is on its way has arrived: its key is, names were removed,
-    /// or somebody else waits for one of its objects.
+    /// Whether a batch cannot be decided before all that is on its way has arrived: its key is on its way,
+    /// names were removed, or somebody else waits for one of its objects.
     fn must_wait(&self, batch: &Batch) -> bool {
         let annals = self.annals;
         batch.key().is_some_and(|key| self.is_on_its_way(key))
@@ -330,36 +250,40 @@ impl BulkWriter<'_> {
         Ok(Decided::done(outcome))
     }
 
-    /// Decides a batch on what is on its way and sends it behind that; gives it back where it must be decided on what is in the log.
-    async fn ahead_of_the_log(&mut self, mut batch: Batch) -> Result<Decided, Batch> {
+    /// Decides a batch on what is on its way and sends it behind that.
+    async fn ahead_of_the_log(&mut self, mut batch: Batch) -> Result<Decided, NotAhead> {
         let annals = self.annals;
         let epoch = annals.states.epoch();
-        self.ahead.begin();
         let Ok(decided) = annals.decide(&batch, epoch, Some(&mut self.ahead)).await else {
-            return Err(batch);
+            return Err(NotAhead::Unusual(batch.requests));
         };
         let (world, events) = (decided.world, decided.events);
         let written = events.iter().flatten().map(|emitted| emitted.stream.id);
         let others = written.filter(|id| !batch.lanes.contains(id));
         if events.iter().all(Vec::is_empty) || annals.lanes.are_wanted(others) {
-            return Err(batch);
+            return Err(NotAhead::Unusual(batch.requests));
         }
-        let Ok(mut append) = batch.encode(&world, &events) else {
-            return Err(batch);
+        let Ok(append) = batch.encode(&world, &events) else {
+            return Err(NotAhead::Unusual(batch.requests));
         };
-        append.expectations.extend(self.ahead.relied_on());
         // Names that it was decided by may have been removed.
         if annals.states.epoch() != epoch {
-            return Err(batch);
+            return Err(NotAhead::Unusual(batch.requests));
         }
         let size = Size::of(&append);
-        let pending = match hand_over(Arc::clone(&annals.log), append, &size).await {
+        let pending = match hand_over(Arc::clone(&annals.log), append, self.link, &size).await {
             HandedOver::Waits(append) => append,
             HandedOver::Answered(Ok(appended)) if !appended.repeated => {
                 Box::pin(std::future::ready(Ok(appended)))
             }
-            // The ordinary way has the right words for all of these.
-            HandedOver::Answered(_) => return Err(batch),
+            // What became of it nobody knows: given once more under another id, it could be there twice.
+            HandedOver::Answered(Err(
+                error @ (AppendError::Unavailable { .. } | AppendError::Corrupt { .. }),
+            )) => {
+                return Err(NotAhead::Failed(ExecuteError::Append(error)));
+            }
+            // Nothing of it is there, and the ordinary way has the right words for why.
+            HandedOver::Answered(_) => return Err(NotAhead::Unusual(batch.requests)),
         };
         let outcomes = batch.decided(&events);
         batch.told = Some(outcomes.clone());
@@ -372,6 +296,7 @@ impl BulkWriter<'_> {
             appended: Arc::clone(&appended),
         };
         self.number += 1;
+        self.link.number += 1;
         self.epoch = epoch;
         self.line.push(OnItsWay {
             given: Given { batch, appended },
@@ -409,11 +334,11 @@ impl BulkWriter<'_> {
             self.take(batch, answer);
         }
         self.ahead.forget();
+        self.link = new_chain();
         while let Some(given) = self.again.front_mut() {
             let annals = self.annals;
             let turn = annals.lanes.turn(given.batch.lanes.clone()).await;
-            let outcome = annals.attempts(&mut given.batch, turn).await;
-            match outcome.and_then(|outcome| as_told(&given.batch, outcome)) {
+            match annals.execute_as_told(&mut given.batch, turn).await {
                 Ok(outcome) => {
                     given.has_arrived(|_| outcome);
                     self.again.pop_front();
@@ -435,8 +360,12 @@ impl BulkWriter<'_> {
         let annals = self.annals;
         match answer {
             Ok(appended) if !appended.repeated => {
-                let states = self.ahead.arrived(batch.number, &batch.touched);
-                annals.keep(batch.epoch, states);
+                for (stream, state) in self.ahead.arrived(batch.number, &batch.touched) {
+                    match state {
+                        Some(loaded) => annals.keep(batch.epoch, [(stream, loaded)]),
+                        None => annals.states.forget([stream]),
+                    }
+                }
                 if let Some(key) = batch.given.batch.key() {
                     annals.recent.note(key);
                 }
@@ -448,8 +377,8 @@ impl BulkWriter<'_> {
                     repeated: false,
                 });
             }
-            // What was decided for it did not come to be, nor what was decided on that: none of it is
-            // in the log, for all of it expects versions that are not there.
+            // What was decided for it did not come to be, nor is anything there that was decided on
+            // that: the rest of its chain is refused.
             answer => {
                 if let Err(AppendError::Conflict { stream, .. }) = answer {
                     annals
@@ -467,23 +396,10 @@ impl BulkWriter<'_> {
     }
 }
 
-/// An outcome, if it is the one that the caller was told when the batch was sent on its way.
-fn as_told(batch: &Batch, outcome: BatchOutcome) -> Result<BatchOutcome, ExecuteError> {
-    let told = batch.told.as_deref().unwrap_or_default();
-    let same = |(told, outcome): (&DecidedOutcome, &Outcome)| {
-        told.id == outcome.id && told.frame_id == outcome.frame_id
-    };
-    let is_as_told = match outcome.outcomes.is_empty() {
-        false => told.iter().zip(&outcome.outcomes).all(same),
-        // A repeat of several commands does not say what became of each. What they name
-        // themselves is the same; ids that are made for them may be others.
-        true => told
-            .iter()
-            .all(|told| told.frame_id.is_none() && !told.id.is_some_and(|id| batch.is_new(id))),
-    };
-    match is_as_told {
-        true => Ok(outcome),
-        false => Err(ExecuteError::Contended { attempts: 1 }),
+fn new_chain() -> Link {
+    Link {
+        chain: Uuid::now_v7(),
+        number: 0,
     }
 }
 

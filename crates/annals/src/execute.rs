@@ -231,6 +231,7 @@ impl Annals {
     async fn attempt(&self, batch: &Batch) -> Result<BatchOutcome, Setback> {
         let epoch = self.states.epoch();
         let decided = self.decide(batch, epoch, None).await?;
+        let written_blindly = decided.written_blindly();
         let DecidedBatch { world, events } = decided;
         if let Some(told) = &batch.told
             && *told != batch.decided(&events)
@@ -254,6 +255,7 @@ impl Annals {
             }
             Ok(appended) => {
                 self.keep(epoch, world.into_states());
+                self.states.forget(written_blindly);
                 Ok(BatchOutcome {
                     outcomes: batch.outcomes(&events, appended),
                     position: appended.last,
@@ -407,9 +409,12 @@ impl Annals {
         world: &mut World,
         need: Need,
         batch: &Batch,
-        ahead: Option<&mut Ahead>,
+        mut ahead: Option<&mut Ahead>,
     ) -> Result<(), Setback> {
-        match ahead.map(|ahead| ahead.supply(world, &need, batch)) {
+        match ahead
+            .as_deref_mut()
+            .map(|ahead| ahead.supply(world, &need, batch))
+        {
             Some(Supplied::Yes) => return Ok(()),
             Some(Supplied::Unsure) => return Err(Setback::Ahead),
             Some(Supplied::NotHere) | None => {}
@@ -423,10 +428,13 @@ impl Annals {
             }
             Need::Naming { field, target } => {
                 // Nothing names what gets its id here.
-                let naming = match batch.is_new(target) {
+                let mut naming = match batch.is_new(target) {
                     true => Vec::new(),
                     false => self.all_naming(field, target).await?,
                 };
+                if let Some(ahead) = ahead {
+                    ahead.add_naming(field, target, &mut naming);
+                }
                 world.insert_naming(field, target, naming);
             }
             Need::AliasStream(alias) => {

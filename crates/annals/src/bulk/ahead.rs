@@ -1,22 +1,21 @@
 //! Objects as the batches on their way leave them: what the next batch is decided on.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use annals_domain::{Emitted, Kind, Loaded, Need, StreamRef, World};
-use annals_event_log::{Expectation, Version};
+use annals_domain::{Emitted, Kind, Loaded, Naming, Need, StreamRef, World, named_by};
 use uuid::Uuid;
 
 use crate::batch::Batch;
-use crate::prepared::still_at;
 
 /// What the log will have once it has every batch that is on its way, as far as it differs from what
-/// the log has now.
+/// the log has now. What is decided on it is appended behind all of these batches, or not at all.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     states: HashMap<StreamRef, Written>,
     places: HashMap<Uuid, Placed>,
-    /// What a decision under way was told of that no state of its world says.
-    relied_on: Vec<Expectation>,
+    /// Which objects come to name one in a field, each with the number of the batch that says so.
+    naming: HashMap<(Naming, Uuid), Vec<(u64, Uuid)>>,
 }
 
 /// An aggregate that a batch on its way writes to.
@@ -24,9 +23,8 @@ pub(crate) struct Ahead {
 struct Written {
     /// The number of the last batch that does.
     by: u64,
-    /// Its version after that batch; none where the decisions did not depend on it.
-    version: Option<u64>,
-    /// Its state at that version; none where a decision has it that did not give it back.
+    /// Its state after that batch; none where the decision did not depend on it, or where one has it that did
+    /// not give it back.
     state: Option<Loaded>,
 }
 
@@ -54,14 +52,10 @@ pub(crate) enum Supplied {
 pub(crate) struct Touched {
     streams: Vec<StreamRef>,
     objects: Vec<Uuid>,
+    named: Vec<(Naming, Uuid)>,
 }
 
 impl Ahead {
-    /// Begins a decision.
-    pub(crate) fn begin(&mut self) {
-        self.relied_on.clear();
-    }
-
     /// Gives a world what it needs.
     pub(crate) fn supply(&mut self, world: &mut World, need: &Need, batch: &Batch) -> Supplied {
         match need {
@@ -69,10 +63,12 @@ impl Ahead {
             Need::Place(id) => self.supply_place(world, *id),
             // These follow from the log's secret alone, or from what the log has.
             Need::AliasStream(_) | Need::BucketStream(_) => Supplied::NotHere,
-            Need::Naming { .. } | Need::Window { .. } | Need::TaskText { .. } => {
-                match self.states.is_empty() {
-                    true => Supplied::NotHere,
-                    false => Supplied::Unsure,
+            // What the log does not say of it, `naming` does.
+            Need::Naming { .. } => Supplied::NotHere,
+            Need::Window { stream, .. } | Need::TaskText { stream, .. } => {
+                match self.states.contains_key(stream) {
+                    true => Supplied::Unsure,
+                    false => Supplied::NotHere,
                 }
             }
         }
@@ -100,21 +96,17 @@ impl Ahead {
         let Some(placed) = self.places.get(&id) else {
             return Supplied::NotHere;
         };
-        // An object in the log stays there, and nobody guards on it. This one is there only if
-        // its batch is.
-        let written = self.states.get(&placed.stream);
-        let Some(version) = written.and_then(|written| written.version) else {
-            return Supplied::Unsure;
-        };
-        let expected = still_at(placed.stream, Version(version));
-        self.relied_on.push(expected);
         world.insert_place(id, Some((placed.kind, placed.stream)));
         Supplied::Yes
     }
 
-    /// What must hold besides of what the world's states say, if the decision is to hold.
-    pub(crate) fn relied_on(&mut self) -> impl Iterator<Item = Expectation> + '_ {
-        self.relied_on.drain(..)
+    /// Adds the objects on their way that name one in a field to those of the log.
+    pub(crate) fn add_naming(&self, field: Naming, target: Uuid, naming: &mut Vec<Uuid>) {
+        for (_, source) in self.naming.get(&(field, target)).into_iter().flatten() {
+            if !naming.contains(source) {
+                naming.push(*source);
+            }
+        }
     }
 
     /// Takes in what batch number `by` leaves; the states that it only looked at and that are the log's.
@@ -128,46 +120,61 @@ impl Ahead {
         let streams: HashSet<StreamRef> = emitted().map(|emitted| emitted.stream).collect();
         let mut unchanged = Vec::new();
         for stream in &streams {
-            let (version, state) = (None, None);
-            self.states.insert(*stream, Written { by, version, state });
+            self.states.insert(*stream, Written { by, state: None });
         }
         for (stream, loaded) in world.into_states() {
             match self.states.get_mut(&stream) {
-                Some(written) => {
-                    written.version = Some(loaded.version);
-                    written.state = Some(loaded);
-                }
+                Some(written) => written.state = Some(loaded),
                 None => unchanged.push((stream, loaded)),
             }
         }
-        let mut objects = Vec::new();
+        let (mut objects, mut named) = (Vec::new(), Vec::new());
         for emitted in emitted() {
             let stream = emitted.stream;
+            for field in named_by(&emitted.event) {
+                let naming = self.naming.entry(field).or_default();
+                naming.push((by, stream.id));
+                named.push(field);
+            }
             for (kind, id) in emitted.event.touches(stream.id) {
                 self.places.insert(id, Placed { by, kind, stream });
                 objects.push(id);
             }
         }
         let streams = streams.into_iter().collect();
-        (Touched { streams, objects }, unchanged)
+        let touched = Touched {
+            streams,
+            objects,
+            named,
+        };
+        (touched, unchanged)
     }
 
-    /// The log has batch number `by`, which wrote to these; their states, where no later batch did.
-    pub(crate) fn arrived(&mut self, by: u64, touched: &Touched) -> Vec<(StreamRef, Loaded)> {
+    /// The log has batch number `by`, which wrote to these; the streams that no later batch writes to, with their
+    /// states, as far as those are known.
+    pub(crate) fn arrived(
+        &mut self,
+        by: u64,
+        touched: &Touched,
+    ) -> Vec<(StreamRef, Option<Loaded>)> {
         let mut states = Vec::new();
         for stream in &touched.streams {
-            if self.states.get(stream).is_some_and(|last| last.by == by)
-                && let Some(Written {
-                    state: Some(loaded),
-                    ..
-                }) = self.states.remove(stream)
-            {
-                states.push((*stream, loaded));
+            if self.states.get(stream).is_some_and(|last| last.by == by) {
+                let written = self.states.remove(stream);
+                states.push((*stream, written.and_then(|written| written.state)));
             }
         }
         for id in &touched.objects {
             if self.places.get(id).is_some_and(|last| last.by == by) {
                 self.places.remove(id);
+            }
+        }
+        for field in &touched.named {
+            if let Entry::Occupied(mut naming) = self.naming.entry(*field) {
+                naming.get_mut().retain(|(other, _)| *other != by);
+                if naming.get().is_empty() {
+                    naming.remove();
+                }
             }
         }
         states
@@ -177,5 +184,6 @@ impl Ahead {
     pub(crate) fn forget(&mut self) {
         self.states.clear();
         self.places.clear();
+        self.naming.clear();
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use annals_event_log::{Append, AppendError, Appended, Content, EventLog};
+use annals_event_log::{Append, AppendError, Appended, Content, EventLog, Link};
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use uuid::Uuid;
@@ -122,13 +122,17 @@ impl Size {
 
 /// Gives an append to the log, and returns when what is given to it next comes behind it.
 ///
-/// That is how the appends of one writer come into the log in their order: a log has one queue, first
-/// in, first out, in which an append is once its future was polled, if it is small; a larger one is
-/// encoded on another thread first, and gets in line when it is polled again after that. No batch
-/// depends on it: if another came before it, the one that needs it would not find the versions that
-/// it expects, and would be decided again.
-pub(super) async fn hand_over(log: Arc<dyn EventLog>, append: Append, size: &Size) -> HandedOver {
-    let mut append: Pending = Box::pin(async move { log.append(append).await });
+/// A log has one queue, first in, first out, in which an append is once its future was polled, if it is
+/// small; a larger one is encoded on another thread first, and gets in line when it is polled
+/// again after that. Nothing but speed rests on it: were the next one in line before it, its chain
+/// would be broken there.
+pub(super) async fn hand_over(
+    log: Arc<dyn EventLog>,
+    append: Append,
+    link: Link,
+    size: &Size,
+) -> HandedOver {
+    let mut append: Pending = Box::pin(async move { log.append_linked(append, link).await });
     if size.is_small {
         return match append
             .as_mut()
