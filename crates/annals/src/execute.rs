@@ -1,34 +1,26 @@
 //! Executing commands: load, decide, append; again on a conflict.
 
-use annals_domain::session::Verdict;
-use annals_domain::{
-    AnyEvent, DecideError, Dependence, Emitted, Loaded, Meta, Need, Origin, StreamKind, StreamRef,
-    Timestamp, World, pipeline,
-};
-use annals_event_log::{
-    Append, AppendError, Appended, BatchStatus, Expectation, Expected, Version,
-};
-use annals_wire::{Envelope, random_salt, stream_name};
+use annals_domain::{DecideError, Dependence, Loaded, Need, Origin, StreamKind, StreamRef, World};
+use annals_event_log::{AppendError, Appended, BatchStatus, Expectation};
+use annals_wire::stream_name;
 use bytes::Bytes;
-use chrono::Utc;
 use uuid::Uuid;
 
+use crate::batch::{Batch, DecidedBatch, canonical_request, lanes_of, principal};
+use crate::bulk::{Ahead, Supplied};
+use crate::lanes::Turn;
 use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request, gate};
 
 /// How often a command is decided anew when others come first.
 const ATTEMPTS: u32 = 16;
 
-/// A batch that was decided: the events of each command, and the world after.
-struct DecidedBatch {
-    world: World,
-    events: Vec<Vec<Emitted>>,
-}
-
 /// Why an attempt came to nothing.
-enum Setback {
+pub(crate) enum Setback {
     /// The states were not the newest ones: load them anew. The append said
     /// which stream somebody else wrote to.
     Stale(Option<Uuid>),
+    /// It was decided on what is on its way to the log, and only what is there can say.
+    Ahead,
     Final(ExecuteError),
 }
 
@@ -95,15 +87,7 @@ impl Annals {
         if requests.is_empty() {
             return Err(ExecuteError::Empty);
         }
-        // A key has a lane too: a repeat waits for the first one and then finds it.
-        // So has an id that is asked for: of two commands only one finds it free.
-        let lanes: Vec<Uuid> = requests
-            .iter()
-            .flat_map(|request| [request.command.lane(), request.command.asked_id()])
-            .flatten()
-            .chain(key)
-            .collect();
-        let mut turn = Some(self.lanes.turn(lanes.clone()).await);
+        let turn = self.lanes.turn(lanes_of(key, &requests)).await;
         // Whether the batch of a key is there already, the append finds out. To ask
         // before it would cost each new one a read; a repeat mostly comes soon.
         if let Some(key) = key.filter(|key| self.recent.has(*key))
@@ -111,23 +95,27 @@ impl Annals {
         {
             return Ok(outcome);
         }
-        let metas = new_metas(&requests);
-        let mut batch = Batch {
-            id: key.unwrap_or_else(Uuid::now_v7),
-            is_keyed: key.is_some(),
-            canonical,
-            requests,
-            metas,
-            lanes,
-            guards,
-        };
+        let mut batch = Batch::new(key, canonical, requests, guards);
+        let outcome = self.attempts(&mut batch, turn).await;
+        self.keep_up().await;
+        outcome
+    }
+
+    /// Decides a batch and appends it, again where others come first. `turn` is the one on its lanes.
+    pub(crate) async fn attempts(
+        &self,
+        batch: &mut Batch,
+        turn: Turn<'_>,
+    ) -> Result<BatchOutcome, ExecuteError> {
+        let mut turn = Some(turn);
         let mut outcome = Err(ExecuteError::Contended { attempts: ATTEMPTS });
         for attempt in 0..ATTEMPTS {
-            match self.attempt(&batch).await {
+            match self.attempt(batch).await {
                 Ok(done) => {
                     outcome = Ok(done);
                     break;
                 }
+                Err(Setback::Ahead) => {}
                 Err(Setback::Stale(stream)) => {
                     tracing::debug!(attempt, batch = %batch.id, "decided on old states");
                     // Others write to what this one only finds out that it
@@ -145,13 +133,12 @@ impl Annals {
             }
         }
         if let Err(error) = outcome {
-            outcome = self.unless_known(&batch, error).await;
+            outcome = self.unless_known(batch, error).await;
         }
-        if let (Ok(_), Some(key)) = (&outcome, key) {
+        if let (Ok(_), Some(key)) = (&outcome, batch.key()) {
             self.recent.note(key);
         }
         drop(turn);
-        self.keep_up().await;
         outcome
     }
 
@@ -173,8 +160,9 @@ impl Annals {
     }
 
     /// The answer to a batch with a key, if it is in the log already.
-    async fn known(&self, batch: &Batch) -> Result<Option<BatchOutcome>, ExecuteError> {
-        if !batch.is_keyed {
+    pub(crate) async fn known(&self, batch: &Batch) -> Result<Option<BatchOutcome>, ExecuteError> {
+        // One that was on its way before may have come there.
+        if !batch.is_keyed && batch.told.is_none() {
             return Ok(None);
         }
         self.known_batch(batch.id, &batch.canonical, batch.requests.len())
@@ -242,7 +230,14 @@ impl Annals {
 
     async fn attempt(&self, batch: &Batch) -> Result<BatchOutcome, Setback> {
         let epoch = self.states.epoch();
-        let DecidedBatch { world, events } = self.decide(batch, epoch).await?;
+        let decided = self.decide(batch, epoch, None).await?;
+        let written_blindly = decided.written_blindly();
+        let DecidedBatch { world, events } = decided;
+        if let Some(told) = &batch.told
+            && *told != batch.decided(&events)
+        {
+            return Err(ExecuteError::Contended { attempts: 1 }.into());
+        }
         if events.iter().all(Vec::is_empty) {
             return self.nothing_to_do(batch, world, epoch).await;
         }
@@ -260,8 +255,9 @@ impl Annals {
             }
             Ok(appended) => {
                 self.keep(epoch, world.into_states());
+                self.states.forget(written_blindly);
                 Ok(BatchOutcome {
-                    outcomes: outcomes(batch, &events, appended),
+                    outcomes: batch.outcomes(&events, appended),
                     position: appended.last,
                     repeated: false,
                 })
@@ -324,7 +320,7 @@ impl Annals {
         })
     }
 
-    fn keep(&self, epoch: u64, states: Vec<(StreamRef, Loaded)>) {
+    pub(crate) fn keep(&self, epoch: u64, states: impl IntoIterator<Item = (StreamRef, Loaded)>) {
         for (stream, loaded) in states {
             if loaded.version > 0 {
                 self.states.keep(epoch, stream, loaded);
@@ -359,7 +355,14 @@ impl Annals {
         Err(Setback::Stale(first))
     }
 
-    async fn decide(&self, batch: &Batch, epoch: u64) -> Result<DecidedBatch, Setback> {
+    /// Decides a batch on what the log has and, where they are given, on the states that it will have
+    /// once it has what is on its way there.
+    pub(crate) async fn decide(
+        &self,
+        batch: &Batch,
+        epoch: u64,
+        mut ahead: Option<&mut Ahead>,
+    ) -> Result<DecidedBatch, Setback> {
         let mut world = World::new();
         let mut events = Vec::with_capacity(batch.requests.len());
         for (index, (request, meta)) in batch.requests.iter().zip(&batch.metas).enumerate() {
@@ -372,9 +375,11 @@ impl Annals {
                     }
                     Err(DecideError::Needs(needs)) => {
                         for need in needs {
-                            self.supply(&mut world, need, batch).await?;
+                            let ahead = ahead.as_deref_mut();
+                            self.supply(&mut world, need, batch, ahead).await?;
                         }
                     }
+                    Err(DecideError::Refused(_)) if ahead.is_some() => return Err(Setback::Ahead),
                     Err(DecideError::Refused(refusal)) => {
                         self.settle(world, epoch).await?;
                         let command = request.command.name();
@@ -404,7 +409,16 @@ impl Annals {
         world: &mut World,
         need: Need,
         batch: &Batch,
-    ) -> Result<(), ExecuteError> {
+        mut ahead: Option<&mut Ahead>,
+    ) -> Result<(), Setback> {
+        match ahead
+            .as_deref_mut()
+            .map(|ahead| ahead.supply(world, &need, batch))
+        {
+            Some(Supplied::Yes) => return Ok(()),
+            Some(Supplied::Unsure) => return Err(Setback::Ahead),
+            Some(Supplied::NotHere) | None => {}
+        }
         match need {
             Need::State(stream) => {
                 world.insert_state(stream, self.loaded(stream, batch).await?);
@@ -414,10 +428,13 @@ impl Annals {
             }
             Need::Naming { field, target } => {
                 // Nothing names what gets its id here.
-                let naming = match batch.is_new(target) {
+                let mut naming = match batch.is_new(target) {
                     true => Vec::new(),
                     false => self.all_naming(field, target).await?,
                 };
+                if let Some(ahead) = ahead {
+                    ahead.add_naming(field, target, &mut naming);
+                }
                 world.insert_naming(field, target, naming);
             }
             Need::AliasStream(alias) => {
@@ -440,150 +457,4 @@ impl Annals {
         }
         Ok(())
     }
-}
-
-/// A batch of requests with all that must be the same in every attempt.
-struct Batch {
-    id: Uuid,
-    /// Whether its id is a key that was given. Then the events' ids follow from
-    /// it, so that the same import makes the same ids.
-    is_keyed: bool,
-    canonical: Bytes,
-    requests: Vec<Request>,
-    metas: Vec<Meta>,
-    lanes: Vec<Uuid>,
-    /// Expectations beyond what the decisions depend on.
-    guards: Vec<Expectation>,
-}
-
-impl Batch {
-    /// Whether an id was made for this batch, so that nothing can have it.
-    fn is_new(&self, id: Uuid) -> bool {
-        self.metas.iter().any(|meta| meta.new_id == id)
-    }
-
-    fn encode(&self, world: &World, decided: &[Vec<Emitted>]) -> Result<Append, ExecuteError> {
-        let mut events = Vec::new();
-        let mut blobs = Vec::new();
-        for ((request, meta), emitted) in self.requests.iter().zip(&self.metas).zip(decided) {
-            for event in emitted {
-                let envelope = Envelope {
-                    event_id: self.event_id(events.len()),
-                    occurred_at: meta.at,
-                    actor: meta.actor.clone(),
-                    correlation: request.correlation,
-                    causation: request.causation,
-                };
-                let encoded = annals_wire::encode(event, &envelope, &mut random_salt)?;
-                events.push(encoded.event);
-                blobs.extend(encoded.blobs);
-            }
-        }
-        let expectations = world
-            .dependences()
-            .map(expectation)
-            .chain(self.guards.iter().cloned())
-            .collect();
-        Ok(Append {
-            batch: self.id,
-            request: self.canonical.clone(),
-            events,
-            expectations,
-            blobs,
-        })
-    }
-
-    fn event_id(&self, index: usize) -> Uuid {
-        if self.is_keyed {
-            Uuid::new_v5(&self.id, &index.to_be_bytes())
-        } else {
-            Uuid::now_v7()
-        }
-    }
-}
-
-fn new_metas(requests: &[Request]) -> Vec<Meta> {
-    let now = Timestamp::from(Utc::now());
-    let meta = |request: &Request| Meta {
-        actor: request.actor.clone(),
-        at: request.at.unwrap_or(now),
-        new_id: Uuid::now_v7(),
-    };
-    requests.iter().map(meta).collect()
-}
-
-fn expectation((stream, dependence, version): (StreamRef, Dependence, u64)) -> Expectation {
-    let expected = match (dependence, version) {
-        (_, 0) => Expected::NoStream,
-        (Dependence::Exists, _) => Expected::Exists,
-        (Dependence::State, version) => Expected::Exactly(Version(version)),
-    };
-    Expectation {
-        stream: stream_name(stream),
-        expected,
-    }
-}
-
-/// The request as the idempotency key stands for it: everything but the time.
-pub(crate) fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteError> {
-    #[derive(serde::Serialize)]
-    struct Canonical<'a> {
-        command: &'static str,
-        actor: Option<&'a annals_domain::ActorRef>,
-        correlation: Option<Uuid>,
-        causation: Option<Uuid>,
-        fields: &'a annals_domain::Command,
-    }
-    let canonical: Vec<Canonical<'_>> = requests
-        .iter()
-        .map(|request| {
-            // A command has its verdict by its id, whoever repeats it.
-            let who = gate::given(request).is_none();
-            Canonical {
-                command: request.command.name(),
-                actor: who.then_some(&request.actor),
-                correlation: request.correlation.filter(|_| who),
-                causation: request.causation.filter(|_| who),
-                fields: &request.command,
-            }
-        })
-        .collect();
-    serde_json::to_vec(&canonical)
-        .map(Bytes::from)
-        .map_err(ExecuteError::Request)
-}
-
-/// The object that an event is mostly about, and the frame that it pushed.
-fn principal(
-    stream: StreamRef,
-    event: &AnyEvent,
-) -> (Option<Uuid>, Option<annals_domain::FrameId>) {
-    let frame_id = match event {
-        AnyEvent::Pipeline(pipeline::Event::FramePushed(pushed)) => Some(pushed.frame_id),
-        _ => None,
-    };
-    (
-        event.touches(stream.id).first().map(|(_, id)| *id),
-        frame_id,
-    )
-}
-
-fn outcomes(batch: &Batch, events: &[Vec<Emitted>], appended: Appended) -> Vec<Outcome> {
-    let mut position = appended.first.0.saturating_sub(1);
-    let mut outcomes = Vec::with_capacity(events.len());
-    for (request, emitted) in batch.requests.iter().zip(events) {
-        position += emitted.len() as u64;
-        let (id, frame_id) = match emitted.first() {
-            Some(first) => principal(first.stream, &first.event),
-            None => (request.command.lane(), None),
-        };
-        outcomes.push(Outcome {
-            id,
-            frame_id,
-            verdict: Verdict::among(emitted).map(|(command, _, verdict)| (command, verdict)),
-            position: annals_event_log::Position(position),
-            events: emitted.len(),
-        });
-    }
-    outcomes
 }

@@ -43,6 +43,12 @@ impl Lanes {
         }
         turn
     }
+
+    /// Whether anybody goes first on one of these objects now, or waits for that.
+    pub(crate) fn are_wanted(&self, ids: impl IntoIterator<Item = Uuid>) -> bool {
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        !lanes.is_empty() && ids.into_iter().any(|id| lanes.contains_key(&id))
+    }
 }
 
 impl Drop for Turn<'_> {

@@ -7,7 +7,9 @@
 //! git-internal's end-to-end flow.
 
 mod adopt;
+mod batch;
 pub mod blocking;
+mod bulk;
 mod came_from;
 mod catalogue;
 mod deadline;
@@ -49,6 +51,7 @@ pub use annals_event_log as event_log;
 pub use annals_projections as projections;
 pub use annals_store_rocks as store_rocks;
 pub use annals_wire as wire;
+pub use bulk::{BulkError, BulkWriter, Decided, DecidedOutcome, KnownKey};
 pub use came_from::CameFrom;
 pub use environment::environment;
 pub use flow::As;

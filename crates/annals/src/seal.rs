@@ -6,7 +6,7 @@ use annals_projections::seal_hash;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::execute::canonical_request;
+use crate::batch::canonical_request;
 use crate::{Annals, At, ExecuteError, LoadError, Outcome, Request, ViewError};
 
 /// How often an object is viewed anew when events come between.

@@ -36,6 +36,7 @@ mod sync;
 
 #[path = "../../annals/src/follow.rs"]
 mod follow;
+#[allow(dead_code, reason = "the models need less of it than its crate")]
 #[path = "../../annals/src/lanes.rs"]
 mod lanes;
 #[path = "../../store-rocks/src/latch.rs"]

@@ -68,7 +68,7 @@ pub use ids::*;
 pub use kind::{Kind, NotAPackType, StreamKind, StreamRef, UnknownStream};
 pub use metadata::Visibility;
 pub use names::{is_removed_name, removed_name};
-pub use naming::Naming;
+pub use naming::{Naming, named_by};
 pub use object::Object;
 pub use ordered::{Ordered, Pairs};
 pub use origin::{By, Origin};

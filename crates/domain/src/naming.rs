@@ -33,7 +33,7 @@ pub enum Naming {
 }
 
 /// What an event makes the object of its stream name.
-pub(crate) fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
+pub fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
     match event {
         AnyEvent::Intent(intent::Event::PlanSelected(event)) => {
             vec![(Naming::IntentPlan, event.plan.0)]

@@ -144,6 +144,16 @@ pub struct Append {
     pub blobs: Vec<Blob>,
 }
 
+/// The place of an append in a chain of appends that are given to a log one behind the other, before the first
+/// of them is answered: see [`crate::EventLog::append_linked`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// The chain: a new id for each.
+    pub chain: Uuid,
+    /// The append's number in it, from 0.
+    pub number: u64,
+}
+
 /// What an append was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Appended {
@@ -241,6 +251,8 @@ pub struct Prepared {
     /// Blobs that events refer to and that do not come with the batch: the store must
     /// have them, of that length. One digest comes again where events differ on it.
     pub required_blobs: Vec<BlobReference>,
+    /// The append's place in a chain, if it is in one.
+    pub link: Option<Link>,
 }
 
 pub(crate) fn within(
@@ -310,6 +322,7 @@ impl Prepared {
             expectations: append.expectations,
             blobs,
             required_blobs: required_blobs.into_iter().collect(),
+            link: None,
         })
     }
 }

@@ -25,6 +25,7 @@ use crate::memory::MemoryLog;
 pub mod append;
 pub mod blobs;
 pub mod cancellation;
+pub mod chains;
 pub mod content;
 pub mod copy;
 pub mod expectations;
@@ -92,6 +93,12 @@ macro_rules! conformance_suite {
                 dense_under_16_writers,
                 one_racer_wins,
                 recorded_at_never_decreases,
+            }
+            chains {
+                links_are_made_in_their_turn,
+                nothing_is_made_behind_a_link_that_is_not,
+                a_repeat_makes_no_link,
+                links_that_wait_together_are_made_in_order,
             }
             expectations {
                 every_expectation_against_every_state,
@@ -220,6 +227,7 @@ mod tests {
             ("cancellation", include_str!("conformance/cancellation.rs")),
             ("content", include_str!("conformance/content.rs")),
             ("copy", include_str!("conformance/copy.rs")),
+            ("chains", include_str!("conformance/chains.rs")),
             ("expectations", include_str!("conformance/expectations.rs")),
             ("idempotency", include_str!("conformance/idempotency.rs")),
             ("lifecycle", include_str!("conformance/lifecycle.rs")),

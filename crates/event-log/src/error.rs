@@ -2,7 +2,9 @@
 
 use std::error::Error as StdError;
 
-use crate::{BatchId, Digest, Epoch, Expected, MalformedRecord, Position, StreamName, Version};
+use crate::{
+    BatchId, Digest, Epoch, Expected, Link, MalformedRecord, Position, StreamName, Version,
+};
 
 type Source = Box<dyn StdError + Send + Sync>;
 
@@ -21,6 +23,12 @@ pub enum AppendError {
         expected: Expected,
         /// The stream's version now; 0 when it does not exist.
         actual: Version,
+    },
+    /// An append before this one in its chain was not made.
+    #[error("an append before number {} of the chain {} was not made", link.number, link.chain)]
+    BrokenChain {
+        /// The place of the append that is refused.
+        link: Link,
     },
     /// The batch id was used before, for another request.
     #[error("batch {batch} was used before for another request; use a new id for a new request")]
@@ -113,7 +121,9 @@ impl AppendError {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            AppendError::Conflict { .. } | AppendError::Unavailable { .. }
+            AppendError::Conflict { .. }
+                | AppendError::BrokenChain { .. }
+                | AppendError::Unavailable { .. }
         )
     }
 }

@@ -27,8 +27,8 @@ pub mod tree;
 mod watermark;
 
 pub use append::{
-    Actor, Append, Appended, BatchStatus, EncodedEvent, Expectation, Expected, NewEvent, Prepared,
-    limits,
+    Actor, Append, Appended, BatchStatus, EncodedEvent, Expectation, Expected, Link, NewEvent,
+    Prepared, limits,
 };
 pub use blob::{Blob, Blobs};
 pub use error::{AppendError, CommitError, ReadError};

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::{
-    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Digest, IdSecret, Position,
-    ReadError, ReadModels, Record, RedactError, Redaction, StreamName, Version,
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, Digest, IdSecret, Link,
+    Position, ReadError, ReadModels, Record, RedactError, Redaction, StreamName, Version,
 };
 
 /// What a read goes through.
@@ -161,6 +161,22 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
 
     /// Appends one batch.
     async fn append(&self, append: Append) -> Result<Appended, AppendError>;
+
+    /// Appends one batch as a link of a chain: only if the append with the number before it was made, as a new
+    /// batch, by this log since it was opened. So a caller can give the next one before this one is
+    /// answered, decided on what it leaves. Its expectations alone would not do: that a stream is at a
+    /// version says how many events it has, and not whose.
+    ///
+    /// A store that keeps no chains makes the first link of each, and refuses the others.
+    ///
+    /// # Errors
+    /// [`AppendError::BrokenChain`], and those of [`EventLog::append`].
+    async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
+        match link.number {
+            0 => self.append(append).await,
+            _ => Err(AppendError::BrokenChain { link }),
+        }
+    }
 
     /// Copies records verbatim, with the blobs that they refer to. The first
     /// one has the position after the watermark, and all continue their streams.

@@ -3,14 +3,15 @@
 //! checks of a verbatim copy.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 pub use crate::record::Form;
 use crate::{
-    Altered, AppendError, Appended, BatchId, BatchStatus, Blob, CommitError, Content, Digest,
+    Altered, AppendError, Appended, BatchId, BatchStatus, Blob, CommitError, Content, Digest, Link,
     MalformedRecord, ModelCheckpoint, Position, Record, Salt, Version, append, limits, piece,
     record,
 };
@@ -59,6 +60,46 @@ pub fn kept(record: &Record) -> (&Bytes, Form) {
 /// [`MalformedRecord`], as [`Record::decode`].
 pub fn decode_form(bytes: Bytes, form: Form) -> Result<Record, MalformedRecord> {
     Record::decode_form(bytes, form)
+}
+
+/// Chains that a log knows the ends of. An append of one that it does not know any more is refused, and is
+/// given again in a new one.
+const CHAINS: usize = 256;
+
+/// How far chains of appends have come: see [`crate::EventLog::append_linked`].
+#[derive(Debug, Default)]
+pub struct Chains {
+    /// The number of the last append of each, the newest chain last.
+    ends: VecDeque<(Uuid, u64)>,
+}
+
+impl Chains {
+    /// Whether an append is the next one of its chain.
+    ///
+    /// # Errors
+    /// [`AppendError::BrokenChain`].
+    pub fn check(&self, link: Link) -> Result<(), AppendError> {
+        let mut ends = self.ends.iter().rev();
+        let end = ends.find(|(chain, _)| *chain == link.chain);
+        let next = end.map_or(0, |(_, number)| number.saturating_add(1));
+        match link.number == next {
+            true => Ok(()),
+            false => Err(AppendError::BrokenChain { link }),
+        }
+    }
+
+    /// Notes that an append was made.
+    pub fn advance(&mut self, link: Link) {
+        let mut ends = self.ends.iter_mut().rev();
+        if let Some((_, number)) = ends.find(|(chain, _)| *chain == link.chain) {
+            *number = link.number;
+            return;
+        }
+        if self.ends.len() >= CHAINS {
+            self.ends.pop_front();
+        }
+        self.ends.push_back((link.chain, link.number));
+    }
 }
 
 /// A new salt for a [`RequestDigest`].

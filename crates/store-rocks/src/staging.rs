@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use annals_event_log::store_support::{
-    BatchRow, CopyCheck, RequestDigest, check_references, place_of,
+    BatchRow, Chains, CopyCheck, RequestDigest, check_references, place_of,
 };
 use annals_event_log::{
     AppendError, Appended, BatchId, Blob, Digest, EncodedEvent, Expectation, Position, Prepared,
@@ -69,6 +69,8 @@ pub(crate) struct Staging<'a> {
     /// None where the tree is not kept.
     tree: Option<OpenTree>,
     batches: HashMap<BatchId, BatchRow>,
+    /// How far chains of appends have come, with what is staged.
+    chains: Chains,
     /// Blobs that are staged, with their lengths.
     blobs: HashMap<Digest, u64>,
     scratch: Vec<u8>,
@@ -100,6 +102,7 @@ impl<'a> Staging<'a> {
             chunk: OpenChunk::default(),
             tree,
             batches: HashMap::new(),
+            chains: Chains::default(),
             blobs: HashMap::new(),
             scratch: Vec::new(),
             begun_after: tail.last,
@@ -192,6 +195,9 @@ impl<'a> Staging<'a> {
         if let Some(appended) = self.known(prepared)? {
             return Ok(appended);
         }
+        if let Some(link) = prepared.link {
+            self.chains.check(link)?;
+        }
         let batch = prepared.batch;
         for reference in &prepared.required_blobs {
             reference.check(self.blob_size(reference.digest)?)?;
@@ -211,6 +217,9 @@ impl<'a> Staging<'a> {
             },
             true,
         )?;
+        if let Some(link) = prepared.link {
+            self.chains.advance(link);
+        }
         Ok(appended)
     }
 

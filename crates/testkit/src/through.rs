@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
-    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels,
+    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::future::{BoxFuture, FutureExt, ready};
 use uuid::Uuid;
 
 /// What happens to calls on their way. What is not overridden passes unchanged.
@@ -34,6 +35,19 @@ pub trait Hook: Send + Sync {
     /// The watermark.
     fn watermark(&self, position: Position) -> Position {
         position
+    }
+
+    /// An append before it reaches the log; an error is its answer then, and nothing is appended.
+    ///
+    /// # Errors
+    /// What the caller is to be answered.
+    fn appending(&self, _append: &Append) -> Result<(), AppendError> {
+        Ok(())
+    }
+
+    /// What the answer to an append waits for, when it has had its effect.
+    fn answering(&self) -> BoxFuture<'_, ()> {
+        ready(()).boxed()
     }
 
     /// The answer to an append.
@@ -113,6 +127,16 @@ impl<H: Hook> Through<H> {
     pub fn hook(&self) -> &H {
         &self.hook
     }
+
+    async fn answer(
+        &self,
+        appended: Result<Appended, AppendError>,
+    ) -> Result<Appended, AppendError> {
+        self.hook.answering().await;
+        let appended = appended?;
+        self.hook.after()?;
+        Ok(self.hook.appended(appended))
+    }
 }
 
 #[async_trait]
@@ -141,9 +165,15 @@ impl<H: Hook> EventLog for Through<H> {
 
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         self.hook.before()?;
-        let appended = self.log.append(append).await?;
-        self.hook.after()?;
-        Ok(self.hook.appended(appended))
+        self.hook.appending(&append)?;
+        self.answer(self.log.append(append).await).await
+    }
+
+    async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
+        self.hook.before()?;
+        self.hook.appending(&append)?;
+        self.answer(self.log.append_linked(append, link).await)
+            .await
     }
 
     async fn append_records(

@@ -9,6 +9,7 @@
 )]
 
 mod altered;
+mod bulk;
 mod creation;
 mod disk;
 mod disk_full;

@@ -15,8 +15,9 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EventLog, IdSecret, ModelCheckpoint, Page, Position, Prepared, Query, ReadError, ReadModels,
-    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version, Watermark,
+    EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Prepared, Query, ReadError,
+    ReadModels, Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    Watermark,
 };
 
 mod models;
@@ -117,6 +118,15 @@ impl EventLog for MemoryLog {
 
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         let prepared = Prepared::new(append)?;
+        let mut shared = self.opened()?;
+        let appended = shared.state.append(prepared)?;
+        self.watermark.advance(appended.last);
+        Ok(appended)
+    }
+
+    async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
+        let mut prepared = Prepared::new(append)?;
+        prepared.link = Some(link);
         let mut shared = self.opened()?;
         let appended = shared.state.append(prepared)?;
         self.watermark.advance(appended.last);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
 use crate::store_support::{
-    BatchRow, CopyCheck, RequestDigest, check_references, clamp_limit, random_salt,
+    BatchRow, Chains, CopyCheck, RequestDigest, check_references, clamp_limit, random_salt,
 };
 use crate::tree::{Frontier, LEVELS, STEP, leaf};
 use crate::{
@@ -26,6 +26,7 @@ pub(super) struct State {
     pub(super) batches: HashMap<BatchId, BatchRow>,
     pub(super) blobs: HashMap<Digest, Bytes>,
     pub(super) id_secret: IdSecret,
+    chains: Chains,
     last_recorded_at: DateTime<Utc>,
     frontier: Frontier,
     /// The hashes of the tree's levels 0, 8, 16 and so on.
@@ -41,6 +42,7 @@ impl Default for State {
             batches: HashMap::new(),
             blobs: HashMap::new(),
             id_secret: IdSecret::random(),
+            chains: Chains::default(),
             last_recorded_at: DateTime::<Utc>::MIN_UTC,
             frontier: Frontier::default(),
             hashes: vec![Vec::new(); usize::from(LEVELS / STEP)],
@@ -112,9 +114,13 @@ impl State {
             expectations,
             blobs,
             required_blobs,
+            link,
         } = prepared;
         if let Some(row) = self.batches.get(&batch) {
             return row.answer(batch, &request);
+        }
+        if let Some(link) = link {
+            self.chains.check(link)?;
         }
         for reference in required_blobs {
             reference.check(self.blob_size(reference.digest))?;
@@ -124,6 +130,9 @@ impl State {
         let first = self.watermark().next();
         self.store(records, blobs);
         let appended = Appended::new(first, self.watermark());
+        if let Some(link) = link {
+            self.chains.advance(link);
+        }
         let request = Some(RequestDigest::new(random_salt(), &request));
         self.batches.insert(batch, BatchRow { appended, request });
         Ok(appended)

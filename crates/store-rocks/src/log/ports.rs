@@ -5,7 +5,7 @@ use std::sync::Arc;
 use annals_event_log::store_support::distinct_blobs;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EncodedEvent, EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError,
+    EncodedEvent, EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError,
     ReadModels, Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
@@ -59,6 +59,15 @@ impl EventLog for RocksLog {
             return Err(AppendError::ReadOnly);
         };
         let (prepared, request) = prepare(&self.inner, append).await?;
+        writer.submit(Work::Append { prepared, request }).await
+    }
+
+    async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
+        let Access::Write(writer) = &self.inner.access else {
+            return Err(AppendError::ReadOnly);
+        };
+        let (mut prepared, request) = prepare(&self.inner, append).await?;
+        prepared.link = Some(link);
         writer.submit(Work::Append { prepared, request }).await
     }
 

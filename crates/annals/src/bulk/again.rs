@@ -1,0 +1,46 @@
+//! Batches that are decided again after their callers were told what became of them.
+
+use annals_event_log::{Position, Query};
+
+use crate::batch::{Batch, principal};
+use crate::lanes::Turn;
+use crate::{Annals, BatchOutcome, ExecuteError, LoadError};
+
+impl Annals {
+    /// Executes a batch that was on its way and did not arrive as it was decided, if what its caller was told holds.
+    pub(super) async fn execute_as_told(
+        &self,
+        batch: &mut Batch,
+        turn: Turn<'_>,
+    ) -> Result<BatchOutcome, ExecuteError> {
+        let outcome = self.attempts(batch, turn).await?;
+        match outcome.repeated && !self.is_as_told(batch, outcome.position).await? {
+            true => Err(ExecuteError::Contended { attempts: 1 }),
+            false => Ok(outcome),
+        }
+    }
+
+    /// Whether a batch that the log has, up to a position, is what its caller was told.
+    async fn is_as_told(&self, batch: &Batch, last: Position) -> Result<bool, LoadError> {
+        let told = batch.told.as_deref().unwrap_or_default();
+        let count: usize = told.iter().map(|told| told.events).sum();
+        let first = Position((last.0 + 1).saturating_sub(count as u64));
+        let page = self.log.read(Query::all(first).limit(count)).await?;
+        let mut records = page.records.iter();
+        for told in told.iter().filter(|told| told.events > 0) {
+            let Some(record) = records.next().filter(|it| it.batch_id() == batch.id) else {
+                return Ok(false);
+            };
+            let decoded = annals_wire::decode(record)?;
+            if principal(decoded.stream, &decoded.event) != (told.id, told.frame_id) {
+                return Ok(false);
+            }
+            records = records
+                .as_slice()
+                .get(told.events - 1..)
+                .unwrap_or_default()
+                .iter();
+        }
+        Ok(true)
+    }
+}
