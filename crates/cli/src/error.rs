@@ -13,7 +13,7 @@ use annals::projections::session_replay::SessionReplayError;
 use annals::projections::{CatalogueError, EntryError};
 use annals::store_rocks::{BackupError, CollectError, PurgeError, RebuildError};
 use annals::wire::DecodeError;
-use annals::{ExecuteError, LoadError, OpenError, RedactionError, SealError, ViewError};
+use annals::{BulkError, ExecuteError, LoadError, OpenError, RedactionError, SealError, ViewError};
 use annals_dialects::contracts::ContractsImportError;
 use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
@@ -450,7 +450,11 @@ fn is_corrupt_import(error: &GitImportError) -> bool {
 
 fn is_corrupt_recordings_import(error: &ImportError) -> bool {
     match error {
-        ImportError::Execute { source, .. } => is_corrupt_execution(source),
+        ImportError::Record { source, .. } => match source.as_ref() {
+            BulkError::Batch(source) => is_corrupt_execution(source),
+            BulkError::NotAcknowledged { source, .. } => is_corrupt_execution(source),
+            _ => false,
+        },
         ImportError::Log(error) => is_corrupt_read(error),
         ImportError::View(error) => is_corrupt_view(error),
         _ => false,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use annals::{ExecuteError, ViewError};
+use annals::{BulkError, ViewError};
 use annals_event_log::ReadError;
 
 /// Why an import of recordings stopped. What was imported before stays;
@@ -51,16 +51,16 @@ pub enum ImportError {
         /// The agent that was asked for.
         agent: String,
     },
-    /// A line's commands were not executed.
-    #[error("line {line} of {file} was not imported: {source}")]
-    Execute {
+    /// Commands of a line, or of lines before it, were not executed.
+    #[error("{}{source}", at(file, *line))]
+    Record {
         /// The file.
         file: String,
-        /// The line, from 1.
+        /// The line up to which was read, from 1; 0 where it is not known.
         line: u64,
         /// Why not.
         #[source]
-        source: Box<ExecuteError>,
+        source: Box<BulkError>,
     },
     /// The log could not be asked what it has already.
     #[error("the log cannot be read: {0}")]
@@ -84,7 +84,7 @@ impl ImportError {
     /// changed.
     pub fn is_retryable(&self) -> bool {
         match self {
-            ImportError::Execute { source, .. } => source.is_retryable(),
+            ImportError::Record { source, .. } => source.is_retryable(),
             ImportError::Log(source) => source.is_retryable(),
             ImportError::View(source) => source.is_retryable(),
             ImportError::Thread(_) | ImportError::Interrupted { .. } => true,
@@ -100,4 +100,11 @@ impl ImportError {
 fn known_agents() -> String {
     let keys: Vec<&str> = super::agents().map(|(key, _)| key).collect();
     keys.join(", ")
+}
+
+fn at(file: &str, line: u64) -> String {
+    match line {
+        0 => format!("{file} was not imported: "),
+        line => format!("{file} was not imported from about line {line} on: "),
+    }
 }

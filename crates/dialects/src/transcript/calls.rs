@@ -213,11 +213,12 @@ impl Importer<'_> {
     /// Whether the log has a call as one that was given up, now or by an
     /// earlier import. Its invocation says so, which costs the same however
     /// much there is in its run.
-    async fn was_given_up(&self, tool_use: &str) -> Result<bool, ImportError> {
+    async fn was_given_up(&mut self, tool_use: &str) -> Result<bool, ImportError> {
         let ids = self.ids.tool(tool_use);
         if !self.is_known(ids.batch).await? {
             return Ok(false);
         }
+        self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
         let first = match self.annals.row(ids.invocation).await {
             Ok(row) if row.status == Some(Status::Error) => row.first_position,

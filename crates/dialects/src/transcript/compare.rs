@@ -13,7 +13,7 @@ use annals_domain::run::{
     ToolStatus,
 };
 use annals_domain::{AnyEvent, Command, Json, intent};
-use annals_event_log::{Appended, Query};
+use annals_event_log::Query;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -24,6 +24,7 @@ use super::batch::ImportBatch;
 use super::commands;
 use super::edit::{self, Access, Patch};
 use super::importer::Importer;
+use super::record::LoggedBatch;
 use super::tool;
 use crate::import::error::ImportError;
 use crate::secrets::MARKER;
@@ -115,7 +116,7 @@ impl Importer<'_> {
     pub(super) async fn holds(
         &self,
         claims: &[Claim<'_>],
-        batch: Appended,
+        batch: LoggedBatch,
     ) -> Result<bool, ImportError> {
         if claims.is_empty() {
             return Ok(true);

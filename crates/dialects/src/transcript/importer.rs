@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use annals::Annals;
+use annals::{Annals, BulkWriter};
 use lru::LruCache;
 use uuid::Uuid;
 
@@ -39,6 +39,8 @@ const SUMMARIES: usize = 1_000;
 /// An import on its way.
 pub(crate) struct Importer<'a> {
     pub(super) annals: &'a Annals,
+    /// Many batches are on their way at once. What is read of the log waits for them.
+    pub(super) bulk: BulkWriter<'a>,
     pub(super) agent: &'static Agent,
     pub(super) ids: Ids,
     options: &'a ImportOptions,
@@ -77,6 +79,7 @@ impl<'a> Importer<'a> {
     ) -> Self {
         Importer {
             annals,
+            bulk: annals.bulk(),
             agent,
             ids: Ids::of(agent.key),
             count_ahead,
@@ -207,6 +210,7 @@ impl<'a> Importer<'a> {
             let held: u64 = chains.map(|chain| chain.held.len() as u64).sum();
             self.report.waiting += held;
         }
+        self.settle().await?;
         let mut report = self.report;
         report.unknown_types = self.unknown.list();
         report.skipped_types = self.skipped.list();

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
 use annals::projections::{IntentView, Relation, TaskView};
-use annals::{BatchOutcome, ExecuteError, Request, ViewError};
+use annals::{BulkError, Decided, ExecuteError, KnownKey, Request, ViewError};
 use annals_domain::{FrameId, IntentId, StreamKind, StreamRef, Timestamp};
-use annals_event_log::{AppendError, Appended as Batch, BatchStatus, Version};
+use annals_event_log::{AppendError, Position, Version};
 use annals_wire::stream_name;
 use uuid::Uuid;
 
@@ -37,11 +37,18 @@ pub(super) enum Recorded {
     Not,
 }
 
+/// Where the log has a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LoggedBatch {
+    pub(super) first: Position,
+    pub(super) last: Position,
+}
+
 /// What became of a batch.
 #[derive(Debug)]
 pub(super) enum Appended {
-    /// It was appended.
-    Now(BatchOutcome),
+    /// It is on its way.
+    Now(Decided),
     /// The log has it already.
     Before,
     /// It cannot be appended, now or later.
@@ -49,24 +56,43 @@ pub(super) enum Appended {
 }
 
 impl Importer<'_> {
-    /// Whether the log has a batch already.
-    pub(super) async fn is_known(&self, key: Uuid) -> Result<bool, ImportError> {
-        Ok(self.known(key).await?.is_some())
+    /// Whether a batch is in the log already, or on its way.
+    pub(super) async fn is_known(&mut self, key: Uuid) -> Result<bool, ImportError> {
+        Ok(self.bulk.knows(key).await?.is_some())
     }
 
     /// A batch that the log has already. What was asked for then depends on what was read before it, so
     /// the log's own answer whether it was the same request says nothing.
-    pub(super) async fn known(&self, key: Uuid) -> Result<Option<Batch>, ImportError> {
-        Ok(match self.annals.log().batch(key, b"").await? {
-            BatchStatus::Unknown => None,
-            BatchStatus::Known(batch)
-            | BatchStatus::Mismatch(batch)
-            | BatchStatus::Unverifiable(batch) => Some(batch),
+    pub(super) async fn known(&mut self, key: Uuid) -> Result<Option<LoggedBatch>, ImportError> {
+        let mut known = self.bulk.knows(key).await?;
+        if known == Some(KnownKey::OnItsWay) {
+            self.settle().await?;
+            known = self.bulk.knows(key).await?;
+        }
+        Ok(match known {
+            Some(KnownKey::InLog { first, last }) => Some(LoggedBatch { first, last }),
+            Some(KnownKey::OnItsWay) | None => None,
         })
     }
 
+    /// Waits until all that was recorded is on disk, so that what is read of the log has it.
+    pub(super) async fn settle(&mut self) -> Done {
+        match self.bulk.flush().await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.failed(error, 0)),
+        }
+    }
+
+    fn failed(&self, error: BulkError, line: u64) -> ImportError {
+        ImportError::Record {
+            file: self.file.clone(),
+            line,
+            source: Box::new(error),
+        }
+    }
+
     /// Takes note of a batch that the log has already: it says the same, or is named.
-    async fn again(&mut self, batch: &ImportBatch, logged: Batch) -> Done {
+    async fn again(&mut self, batch: &ImportBatch, logged: LoggedBatch) -> Done {
         // Most likely the log has what comes next, too.
         self.count_ahead.store(false, Ordering::Relaxed);
         if self.holds(&batch.claims(), logged).await? {
@@ -104,6 +130,7 @@ impl Importer<'_> {
         if !self.is_known(ids.batch).await? {
             return Ok(None);
         }
+        self.settle().await?;
         let first = match self.annals.get::<TaskView>(ids.task).await {
             Ok(task) => task.intent.filter(|first| *first != intent),
             Err(ViewError::NotFound { .. }) => None,
@@ -190,7 +217,7 @@ impl Importer<'_> {
 
     /// Takes note of work that the log has: what stands behind it in the recording does not wait for a chain
     /// that began before it.
-    pub(super) async fn has_work(&mut self, session: &str, chain: &str, work: Batch) -> Done {
+    pub(super) async fn has_work(&mut self, session: &str, chain: &str, work: LoggedBatch) -> Done {
         for name in [MAIN, chain] {
             let own = self.session(session).chain(name);
             let (is_ready, begun) = (own.is_ready, own.ids.batch);
@@ -257,12 +284,13 @@ impl Importer<'_> {
 
     /// Whether the log has a chain with frames. Without any, its beginning may be all that an import could record
     /// before it was interrupted, and what is held comes behind the work that it began with.
-    async fn has_frames(&self, ids: &ChainIds) -> Result<bool, ImportError> {
+    async fn has_frames(&mut self, ids: &ChainIds) -> Result<bool, ImportError> {
         /// The version of a pipeline that was only created.
         const CREATED: Version = Version(1);
         if !self.is_known(ids.batch).await? {
             return Ok(false);
         }
+        self.settle().await?;
         let pipeline = StreamRef {
             kind: StreamKind::Pipeline,
             id: ids.pipeline.0,
@@ -310,7 +338,7 @@ impl Importer<'_> {
         if intent.is_none() {
             load.remarks.push(Remark::WorkBeforePrompt);
         }
-        self.once(ImportBatch {
+        let begun = ImportBatch {
             key,
             name: session.to_owned(),
             requests,
@@ -319,8 +347,12 @@ impl Importer<'_> {
             model: None,
             load,
             line,
-        })
-        .await
+        };
+        if let Recorded::Now(_) = self.recorded_once(begun).await? {
+            // A new plan has none, and the log need not be asked.
+            self.session(session).chain(name).steps = Some(0);
+        }
+        Ok(())
     }
 
     async fn provenance(
@@ -368,10 +400,15 @@ impl Importer<'_> {
 
     /// Records a batch unless the log has it.
     pub(super) async fn once(&mut self, batch: ImportBatch) -> Done {
+        self.recorded_once(batch).await.map(|_| ())
+    }
+
+    async fn recorded_once(&mut self, batch: ImportBatch) -> Result<Recorded, ImportError> {
         if let Some(logged) = self.known(batch.key).await? {
-            return self.again(&batch, logged).await;
+            self.again(&batch, logged).await?;
+            return Ok(Recorded::Before);
         }
-        self.new_batch(batch).await.map(|_| ())
+        self.new_batch(batch).await
     }
 
     async fn new_batch(&mut self, mut batch: ImportBatch) -> Result<Recorded, ImportError> {
@@ -404,34 +441,33 @@ impl Importer<'_> {
         }
     }
 
-    /// Appends a batch that the log does not have, as far as it is known.
+    /// Appends a batch that the log does not have, as far as it is known. Many are on their way at once.
     pub(super) async fn append(
-        &self,
+        &mut self,
         key: Uuid,
         requests: Vec<Request>,
         line: u64,
     ) -> Result<Appended, ImportError> {
-        match self.annals.execute_batch(Some(key), requests).await {
-            Ok(outcome) if !outcome.repeated => Ok(Appended::Now(outcome)),
-            // Another import of the same recording came in between.
-            Ok(_) | Err(ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }) => {
-                Ok(Appended::Before)
+        match self.bulk.execute(Some(key), requests).await {
+            Ok(decided) if decided.appended().is_none_or(|done| !done.repeated) => {
+                Ok(Appended::Now(decided))
             }
-            Err(
+            // Another import of the same recording came in between.
+            Ok(_)
+            | Err(BulkError::Batch(
+                ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. },
+            )) => Ok(Appended::Before),
+            Err(BulkError::Batch(
                 error @ (ExecuteError::Refused { .. }
                 | ExecuteError::Request(_)
                 | ExecuteError::Encode(_)
                 | ExecuteError::Append(AppendError::TooLarge { .. })),
-            ) => Ok(Appended::Not(Box::new(error))),
-            Err(source) => Err(ImportError::Execute {
-                file: self.file.clone(),
-                line,
-                source: Box::new(source),
-            }),
+            )) => Ok(Appended::Not(Box::new(error))),
+            Err(error) => Err(self.failed(error, line)),
         }
     }
 
-    pub(super) fn tally(&mut self, outcome: &BatchOutcome, load: Load, line: u64) {
+    pub(super) fn tally(&mut self, outcome: &Decided, load: Load, line: u64) {
         let events = outcome.outcomes.iter().map(|outcome| outcome.events as u64);
         self.report.events_made += events.sum::<u64>();
         self.report.imported += load.lines;

@@ -187,7 +187,7 @@ impl Importer<'_> {
     }
 
     /// The newest of a message's totals that the log has, by its number.
-    async fn newest_recorded(&self, open: &OpenUsage) -> Result<Option<usize>, ImportError> {
+    async fn newest_recorded(&mut self, open: &OpenUsage) -> Result<Option<usize>, ImportError> {
         for (at, total) in open.totals.iter().enumerate().rev() {
             let key = self.ids.usage_batch(&open.message, &total.tokens);
             if self.is_known(key).await? {

@@ -148,13 +148,14 @@ impl Importer<'_> {
 
     /// The frame of a result, if it is in this pipeline.
     async fn frame_of(
-        &self,
+        &mut self,
         result: LastResult,
         pipeline: PipelineId,
     ) -> Result<Option<FrameId>, ImportError> {
         if result.frame.is_some() {
             return Ok(result.frame);
         }
+        self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
         let first = match self.annals.row(result.call.invocation).await {
             Ok(row) => row.first_position,
@@ -216,7 +217,8 @@ impl Importer<'_> {
     }
 
     /// How many steps a plan has.
-    async fn steps_of(&self, plan: PlanId) -> Result<u32, ImportError> {
+    async fn steps_of(&mut self, plan: PlanId) -> Result<u32, ImportError> {
+        self.settle().await?;
         let row = self.annals.row(plan).await;
         let row = row.map_err(|error| ImportError::View(Box::new(error)))?;
         // A plan's row counts its steps by their status, and nothing else.
@@ -227,11 +229,12 @@ impl Importer<'_> {
     /// The number of the step that an earlier import began for an edit. It is
     /// looked for only after an import that was interrupted between two batches,
     /// so that the plan's whole stream may be read for it.
-    async fn step_of(&self, plan: PlanId, edit: ToolIds) -> Result<Option<u32>, ImportError> {
+    async fn step_of(&mut self, plan: PlanId, edit: ToolIds) -> Result<Option<u32>, ImportError> {
         let stream = annals_wire::stream_name(StreamRef {
             kind: StreamKind::Plan,
             id: plan.0,
         });
+        self.settle().await?;
         let mut next = Some(1);
         while let Some(from) = next {
             let query = Query::stream(stream.clone(), Version(from)).limit(PAGE);
