@@ -108,8 +108,7 @@ fn batches(log: &dyn EventLog) -> Vec<Uuid> {
     batches
 }
 
-/// The names of ids that a log gave. Those that a test gives are numbers, and what follows from them is of version 5;
-/// they stay.
+/// The names of ids that a log gave, or that follow from such. Those that a test gives are numbers; they stay.
 #[derive(Default)]
 struct Names {
     given: Vec<Uuid>,
@@ -117,7 +116,7 @@ struct Names {
 
 impl Names {
     fn of(&mut self, id: Uuid) -> String {
-        if matches!(id.get_version_num(), 0 | 5) {
+        if id.get_version_num() == 0 {
             return id.to_string();
         }
         let known = self.given.iter().position(|given| *given == id);
@@ -148,12 +147,16 @@ fn told(records: &[Record], names: &mut Names) -> Vec<String> {
     let one = |record: &Record| {
         let decoded = annals_wire::decode(record).expect("an event of ours");
         let pieces: Vec<String> = record.content().iter().map(content).collect();
-        names.within(&format!(
-            "{} {}@{} {} of {} at {} by {}:{} ({:?}, {:?}) {} v{} {:?} {pieces:?}",
+        // An event's id follows from its batch's key, and is the same wherever that is.
+        let event_id = match record.event_id().get_version_num() {
+            5 => record.event_id().to_string(),
+            _ => names.of(record.event_id()),
+        };
+        let rest = names.within(&format!(
+            "{} {}@{} of {} at {} by {}:{} ({:?}, {:?}) {} v{} {:?} {pieces:?}",
             record.position(),
             record.stream(),
             record.version(),
-            record.event_id(),
             record.batch_id(),
             record.occurred_at(),
             record.actor_kind(),
@@ -163,7 +166,8 @@ fn told(records: &[Record], names: &mut Names) -> Vec<String> {
             record.event_type(),
             record.schema_version(),
             decoded.event,
-        ))
+        ));
+        format!("{event_id} {rest}")
     };
     records.iter().map(one).collect()
 }

@@ -83,7 +83,7 @@ pub(crate) fn without(raw: &RawValue, names: &[&str]) -> Box<RawValue> {
     let all = serde_json::from_str::<Pairs<Box<RawValue>>>(raw.get());
     let less = all.ok().and_then(|Pairs(mut all)| {
         all.retain(|(name, _)| !names.contains(&name.as_str()));
-        serde_json::value::to_raw_value(&Ordered(all)).ok()
+        to_raw_value(&Ordered(all)).ok()
     });
     less.unwrap_or_else(|| raw.to_owned())
 }
