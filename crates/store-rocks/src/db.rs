@@ -109,6 +109,11 @@ impl Db {
             .map_err(|error| self.read_error(&error))
     }
 
+    /// Whether there may be a value: as far as that is known without reading from the disk.
+    pub(crate) fn may_have(&self, column: &ColumnFamily, key: &[u8]) -> bool {
+        self.rocks.key_may_exist_cf(column, key)
+    }
+
     /// Several values by ascending keys, without copying them. It costs less than one after another.
     pub(crate) fn get_sorted<K: AsRef<[u8]>>(
         &self,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, random_salt};
 use annals_event_log::{
-    Append, AppendError, Content, NewEvent, Position, Prepared, ReadError, Watermark,
+    Append, AppendError, BatchId, Content, NewEvent, Position, Prepared, ReadError, Watermark,
 };
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -284,6 +284,17 @@ where
     answered
         .await
         .unwrap_or_else(|_| Err(ReadError::from(StoreFailure::ThreadLost).into()))
+}
+
+/// Whether a writer's log has nothing of a batch, as far as that is known without the disk. An importer asks this of
+/// each batch before it decides it; nearly all are new, and to ask another thread would take longer than the answer.
+fn is_new(inner: &Inner, batch: BatchId) -> Result<bool, ReadError> {
+    let Access::Write(_) = &inner.access else {
+        return Ok(false);
+    };
+    let db = inner.db()?;
+    let columns = db.columns()?;
+    Ok(!db.may_have(columns.batches, batch.as_bytes()))
 }
 
 /// Events and bytes up to which an append is hashed and encoded where it is

@@ -287,8 +287,8 @@ pub(crate) struct Said {
 impl Said {
     pub(crate) fn of(parts: &[Option<&str>], details: Option<&RawValue>) -> Said {
         Said {
-            // No two lists of texts are one JSON.
-            all: Digest::of(serde_json::json!(parts).to_string().as_bytes()),
+            // No two lists of texts are one JSON, and each can be written as JSON.
+            all: Digest::of(&serde_json::to_vec(parts).unwrap_or_default()),
             details: details.map(|details| Digest::of(details.get().as_bytes())),
         }
     }

@@ -84,12 +84,14 @@ impl Session {
 
     /// A chain by its name; it begins when it is asked for first.
     pub(super) fn chain(&mut self, name: &str) -> &mut Chain {
-        let ids = match name {
-            MAIN => self.ids.session(&self.name),
-            side => self.ids.side_chain(&self.name, side),
-        };
-        let new = || Chain::new(ids, name);
-        self.chains.entry(name.to_owned()).or_insert_with(new)
+        let (ids, session) = (self.ids, &self.name);
+        self.chains.entry(name.to_owned()).or_insert_with(|| {
+            let ids = match name {
+                MAIN => ids.session(session),
+                side => ids.side_chain(session, side),
+            };
+            Chain::new(ids, name)
+        })
     }
 
     pub(super) fn chains(&mut self) -> impl Iterator<Item = &mut Chain> {

@@ -44,7 +44,9 @@ struct Call<'a> {
     ids: ToolIds,
     chain: ChainIds,
     status: ToolStatus,
-    /// The result as text, its beginning.
+    /// All texts of the result, which the model read as they are; none where it has no text.
+    said: Option<String>,
+    /// The result as text, as far as a summary needs it.
     result: String,
     /// The files that it names, and their names relative to the folder that it was called in.
     files: Vec<(FileUse, String)>,
@@ -129,9 +131,11 @@ fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of
         let name = file.relative(waiting.cwd.as_deref());
         (file, name)
     };
-    let result = match answer {
-        Some(answer) => text_of(answer.content),
-        None => NO_RESULT.to_owned(),
+    let said = answer.and_then(|answer| said(answer.content));
+    let result = match (answer, &said) {
+        (Some(_), Some(said)) => commands::beginning(said, commands::SUMMARY).to_owned(),
+        (Some(answer), None) => text_of(answer.content),
+        (None, _) => NO_RESULT.to_owned(),
     };
     let worked = answer.is_some_and(|answer| !answer.is_error);
     Call {
@@ -144,6 +148,7 @@ fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of
         } else {
             ToolStatus::Error
         },
+        said,
         result,
         files: files.into_iter().map(named).collect(),
         agent: of.agent,
@@ -298,7 +303,7 @@ impl Call<'_> {
             ..FrameData::default()
         };
         let summary = format!("{}: {}", self.subject(), self.result);
-        let seen = said(answer.content);
+        let seen = self.said.clone();
         Some(commands::frame(
             self.chain.pipeline,
             kind,

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::channel::oneshot;
 use uuid::Uuid;
 
-use super::{RocksLog, Sight, prepare, run};
+use super::{RocksLog, Sight, is_new, prepare, run};
 use crate::db::directory_bytes;
 use crate::error::{StoreFailure, corrupt};
 use crate::models::{self, Commit};
@@ -109,6 +109,9 @@ impl EventLog for RocksLog {
     }
 
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
+        if is_new(&self.inner, batch)? {
+            return Ok(BatchStatus::Unknown);
+        }
         let request = Bytes::copy_from_slice(request);
         let look = move |view: &View<'_>| {
             let row = index::batch_row(view.db, &view.columns, batch)?;
