@@ -18,6 +18,7 @@ pub mod git_internal;
 pub mod import;
 pub mod lines;
 mod nesting;
+pub mod opencode;
 pub mod openhands;
 mod others;
 mod pages;

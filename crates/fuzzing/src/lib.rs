@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 23] = [
     target("record", parsers::record, seeds::records),
     target("wire", parsers::wire, seeds::structures),
     target("chunk", parsers::chunk, seeds::chunks),
@@ -46,6 +46,7 @@ pub const TARGETS: [Target; 22] = [
     target("import_gemini", importers::gemini, seeds::gemini),
     target("import_codex", importers::codex, seeds::codex),
     target("import_copilot", importers::copilot, seeds::copilot),
+    target("import_opencode", importers::opencode, seeds::opencode),
     target("import_openhands", importers::openhands, seeds::openhands),
     target("import_swe_agent", importers::swe_agent, seeds::swe_agent),
     target("import_contracts", importers::contracts, seeds::contracts),

@@ -320,6 +320,10 @@ pub(crate) fn swe_agent() -> Vec<Vec<u8>> {
     texts_of(&[run])
 }
 
+pub(crate) fn opencode() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../seeds/opencode.db").to_vec()]
+}
+
 pub(crate) fn recordings() -> Vec<Vec<u8>> {
     let line = |n: u8, kind: &str, message: &str| {
         format!(

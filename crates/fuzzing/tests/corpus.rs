@@ -101,6 +101,7 @@ targets![
     import_gemini,
     import_codex,
     import_copilot,
+    import_opencode,
     import_openhands,
     import_swe_agent,
     import_contracts,

@@ -19,6 +19,7 @@ mod gemini;
 mod git;
 mod git_internal;
 mod guesses;
+mod opencode;
 mod openhands;
 mod recorded;
 mod secrets;
