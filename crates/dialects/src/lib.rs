@@ -6,6 +6,7 @@
 //! appends nothing.
 
 pub mod artifacts;
+pub mod atif;
 pub mod claude;
 pub mod codex;
 pub mod contracts;

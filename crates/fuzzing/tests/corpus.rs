@@ -104,6 +104,7 @@ targets![
     import_opencode,
     import_openhands,
     import_swe_agent,
+    import_atif,
     import_contracts,
     import_git_internal,
     import_forge,

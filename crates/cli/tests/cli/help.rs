@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 45] = [
+    let commands: [&[&str]; 46] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -19,6 +19,7 @@ fn every_command_has_help_with_examples() {
         &["import", "claude"],
         &["import", "codex"],
         &["import", "opencode"],
+        &["import", "atif"],
         &["import", "contracts"],
         &["import", "forge"],
         &["import", "annals"],

@@ -2,10 +2,11 @@
 
 use super::Format;
 use crate::transcript::agent::Agent;
-use crate::{claude, codex, copilot, gemini, opencode, openhands, swe_agent};
+use crate::{atif, claude, codex, copilot, gemini, opencode, openhands, swe_agent};
 
 /// All formats. A file is of the first one that recognizes it.
-pub(crate) static FORMATS: [&Kind; 7] = [
+pub(crate) static FORMATS: [&Kind; 8] = [
+    &atif::KIND,
     &claude::KIND,
     &codex::KIND,
     &copilot::KIND,

@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, RngSeed};
 
 mod agent_log;
 mod agents;
+mod atif;
 mod claude;
 mod codex;
 mod contracts;
