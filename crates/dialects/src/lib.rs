@@ -7,6 +7,7 @@
 
 pub mod artifacts;
 pub mod atif;
+pub mod atif_export;
 pub mod claude;
 pub mod codex;
 pub mod contracts;

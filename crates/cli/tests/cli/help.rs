@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 46] = [
+    let commands: [&[&str]; 47] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -24,6 +24,7 @@ fn every_command_has_help_with_examples() {
         &["import", "forge"],
         &["import", "annals"],
         &["export", "annals"],
+        &["export", "atif"],
         &["export", "contracts"],
         &["export", "forge"],
         &["watch", "forge"],

@@ -1,5 +1,5 @@
 //! The Agent Trajectory Interchange Format (ATIF) of the Harbor framework, versions 1.0 to 1.7: a
-//! document of steps, with the trajectories of sub-agents in it.
+//! document of steps, with the trajectories of sub-agents in it. [`crate::atif_export`] writes it.
 
 mod fields;
 mod step;

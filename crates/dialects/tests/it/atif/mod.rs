@@ -1,5 +1,7 @@
 //! `import atif`, run on trajectories that the tests make after the published schema of the format.
 
+mod exported;
+
 use serde_json::{Value, json};
 
 use crate::claude::log::Log;
