@@ -21,7 +21,9 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
-pub(crate) use exchange::{Export, ExportGitInternal, Import, ImportGit, ImportGitInternal};
+pub(crate) use exchange::{
+    Export, ExportAtif, ExportGitInternal, Import, ImportGit, ImportGitInternal,
+};
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchForge};
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,

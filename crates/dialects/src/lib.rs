@@ -6,6 +6,8 @@
 //! appends nothing.
 
 pub mod artifacts;
+pub mod atif;
+pub mod atif_export;
 pub mod claude;
 pub mod codex;
 pub mod contracts;
@@ -18,6 +20,7 @@ pub mod git_internal;
 pub mod import;
 pub mod lines;
 mod nesting;
+pub mod opencode;
 pub mod openhands;
 mod others;
 mod pages;

@@ -68,6 +68,16 @@ pub(crate) fn gemini(data: &[u8]) {
     recording("gemini", "session.jsonl", data);
 }
 
+/// A database of OpenCode.
+pub(crate) fn opencode(data: &[u8]) {
+    recording("opencode", "opencode.db", data);
+}
+
+/// A trajectory in ATIF.
+pub(crate) fn atif(data: &[u8]) {
+    recording("atif", "trajectory.json", data);
+}
+
 /// A rollout of Codex.
 pub(crate) fn codex(data: &[u8]) {
     recording("codex", "rollout.jsonl", data);

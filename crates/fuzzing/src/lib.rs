@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 24] = [
     target("record", parsers::record, seeds::records),
     target("wire", parsers::wire, seeds::structures),
     target("chunk", parsers::chunk, seeds::chunks),
@@ -46,8 +46,10 @@ pub const TARGETS: [Target; 22] = [
     target("import_gemini", importers::gemini, seeds::gemini),
     target("import_codex", importers::codex, seeds::codex),
     target("import_copilot", importers::copilot, seeds::copilot),
+    target("import_opencode", importers::opencode, seeds::opencode),
     target("import_openhands", importers::openhands, seeds::openhands),
     target("import_swe_agent", importers::swe_agent, seeds::swe_agent),
+    target("import_atif", importers::atif, seeds::atif),
     target("import_contracts", importers::contracts, seeds::contracts),
     target(
         "import_git_internal",

@@ -320,6 +320,26 @@ pub(crate) fn swe_agent() -> Vec<Vec<u8>> {
     texts_of(&[run])
 }
 
+pub(crate) fn opencode() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../seeds/opencode.db").to_vec()]
+}
+
+pub(crate) fn atif() -> Vec<Vec<u8>> {
+    let step = r#"{"step_id":2,"timestamp":"2026-01-02T03:04:02Z","source":"agent","message":"Yes","reasoning_content":"Hm","tool_calls":[{"tool_call_id":"c","function_name":"Edit","arguments":{"file_path":"/w/a.rs","old_string":"a","new_string":"b"}}],"observation":{"results":[{"source_call_id":"c","content":"done","extra":{"is_error":true}},{"content":[{"type":"text","text":"x"}]}]},"metrics":{"prompt_tokens":9,"cached_tokens":3,"completion_tokens":4}}"#;
+    let prompt = r#"{"step_id":1,"source":"user","message":"Add a cache"}"#;
+    let of = |name: &str, more: &str| {
+        format!(
+            r#"{{"schema_version":"ATIF-v1.7","session_id":"s","trajectory_id":"{name}","agent":{{"name":"x","version":"1"}},"steps":[{prompt},{step}]{more}}}"#
+        )
+    };
+    let inner = format!(r#","subagent_trajectories":[{}]"#, of("t2", ""));
+    texts_of(&[
+        &of("t", ""),
+        &of("t", &inner),
+        &of("t", r#","extra":{"a":1}"#),
+    ])
+}
+
 pub(crate) fn recordings() -> Vec<Vec<u8>> {
     let line = |n: u8, kind: &str, message: &str| {
         format!(

@@ -73,6 +73,27 @@ pub(crate) enum Export {
     Contracts(ExportContracts),
     /// Write a .forge folder: intents, tasks and reviews as YAML files
     Forge(ExportForge),
+    /// Write a run as a trajectory in ATIF, the Agent Trajectory Interchange Format
+    Atif(ExportAtif),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+One JSON document of ATIF v1.7: prompts, the model's messages with their thoughts, tool calls, results
+and tokens, what the program said, and the runs of sub-agents within it. Of a task its newest run is
+written, of an intent that of its task. `annals import` reads it, with the same prompts, calls, results
+and tokens.
+
+Examples:
+  annals export atif 1a2b3c4d > trajectory.json
+  annals export atif 1a2b3c4d --pretty")]
+pub(crate) struct ExportAtif {
+    /// A run, a task or an intent
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Indent by two spaces
+    #[arg(long)]
+    pub(crate) pretty: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod apply;
 mod artifacts;
+mod atif;
 mod backup;
 mod cat;
 mod classify;
@@ -64,6 +65,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
         Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
+        Command::Export(Export::Atif(args)) => atif::export(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,

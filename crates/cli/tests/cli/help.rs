@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 44] = [
+    let commands: [&[&str]; 47] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -18,10 +18,13 @@ fn every_command_has_help_with_examples() {
         &["import", "git"],
         &["import", "claude"],
         &["import", "codex"],
+        &["import", "opencode"],
+        &["import", "atif"],
         &["import", "contracts"],
         &["import", "forge"],
         &["import", "annals"],
         &["export", "annals"],
+        &["export", "atif"],
         &["export", "contracts"],
         &["export", "forge"],
         &["watch", "forge"],

@@ -9,6 +9,7 @@ use annals_domain::Timestamp;
 use annals_files::{self as files, Root};
 use serde::Deserialize;
 
+use super::database;
 use super::error::ImportError;
 use super::formats::{self, Head, Kind};
 use super::source::LINE_LIMIT;
@@ -36,6 +37,8 @@ pub(super) struct Recording {
     pub(super) kind: Option<&'static Kind>,
     /// Whether it is JSON over several lines.
     pub(super) is_document: bool,
+    /// Whether it is a database; nothing where it could not be read.
+    pub(super) is_database: Option<bool>,
 }
 
 /// The file at `path`, or all files in that folder and below whose names end like recordings of
@@ -115,6 +118,7 @@ fn recording(root: &Root, path: PathBuf) -> Recording {
         begins: None,
         kind: None,
         is_document: false,
+        is_database: None,
     })
 }
 
@@ -127,9 +131,10 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     let bytes = file.metadata()?.len();
     let head = beginning(&mut file)?;
     file.rewind()?;
+    let is_database = database::is_one(&head);
     let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
     let begins = lines
-        .take(PROBED)
+        .take(if is_database { 0 } else { PROBED })
         .filter_map(|line| line.bytes.ok())
         .find_map(|line| time_of(&line));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -137,6 +142,7 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     let kind = formats::of(&Head {
         name: &name,
         text,
+        bytes: &head,
         is_all: is_all(&head),
     });
     Ok(Recording {
@@ -144,6 +150,7 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
             text.trim_start().lines().next().map(str::trim),
             Some("{" | "[")
         ),
+        is_database: Some(is_database),
         path: path.to_owned(),
         bytes,
         begins,

@@ -2,14 +2,16 @@
 
 use super::Format;
 use crate::transcript::agent::Agent;
-use crate::{claude, codex, copilot, gemini, openhands, swe_agent};
+use crate::{atif, claude, codex, copilot, gemini, opencode, openhands, swe_agent};
 
 /// All formats. A file is of the first one that recognizes it.
-pub(crate) static FORMATS: [&Kind; 6] = [
+pub(crate) static FORMATS: [&Kind; 8] = [
+    &atif::KIND,
     &claude::KIND,
     &codex::KIND,
     &copilot::KIND,
     &gemini::KIND,
+    &opencode::KIND,
     &openhands::KIND,
     &swe_agent::KIND,
 ];
@@ -47,6 +49,8 @@ pub(crate) struct Head<'a> {
     pub(crate) name: &'a str,
     /// Its first bytes, as far as they are UTF-8.
     pub(crate) text: &'a str,
+    /// Its first bytes.
+    pub(crate) bytes: &'a [u8],
     /// Whether that is all of it.
     pub(crate) is_all: bool,
 }

@@ -1,6 +1,7 @@
 //! The only way in for recordings: from files to entries, free of secrets, with a report.
 
 pub(crate) mod bad_line;
+pub(crate) mod database;
 pub(crate) mod document;
 pub(crate) mod error;
 pub(crate) mod fields;
@@ -25,6 +26,7 @@ use crate::secrets::Secrets;
 use crate::transcript::importer::Importer;
 use crate::transcript::item::Read;
 use bad_line::BadLine;
+use database::{Row, Tables};
 pub use error::ImportError;
 use formats::{Head, Kind};
 use redacted::RedactedText;
@@ -71,6 +73,17 @@ pub(crate) trait Format: Send {
     ) -> Result<Vec<Numbered>, BadLine> {
         let reads = self.line(text, names)?;
         Ok(reads.into_iter().map(|read| (1, Ok(read))).collect())
+    }
+
+    /// The tables of its databases; none if its files are none.
+    fn tables(&self) -> Option<&'static Tables> {
+        None
+    }
+
+    /// What a row of a database says.
+    fn row(&mut self, row: Row, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let _ = (row, names);
+        Ok(Vec::new())
     }
 
     /// What was held until the file ended.

@@ -11,6 +11,7 @@ use annals_event_log::IdSecret;
 use annals_files::Root;
 use futures::StreamExt;
 
+use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
 use super::files::{self, Recording};
 use super::formats::{self, Head, Kind};
@@ -132,9 +133,13 @@ impl Reader {
         }
         // A file of an unknown format is read line by line where its agent was said, which names what is
         // wrong with it; but not what has no such lines.
+        let has_rows = self.format.tables().is_some();
         let is_own = |file: &Recording| match file.kind {
             Some(found) => std::ptr::eq(found, kind),
-            None => is_given && !file.is_document,
+            None => {
+                let has_form = file.is_database.is_none_or(|is_one| is_one == has_rows);
+                is_given && !file.is_document && has_form
+            }
         };
         for file in files.extract_if(.., |file| !is_own(file)) {
             match (is_given, file.kind) {
@@ -164,7 +169,7 @@ impl Reader {
         before: u64,
         outlet: &mut Outlet,
     ) -> Result<(), Stop> {
-        let (file, head) = match open(root, path) {
+        let (mut file, head) = match open(root, path) {
             Ok(opened) => opened,
             // It was there a moment ago; the others are still read.
             Err(error) => {
@@ -181,13 +186,20 @@ impl Reader {
         let head_of = Head {
             name: &name,
             text: formats::text(&head),
+            bytes: &head,
             is_all: files::is_all(&head),
         };
+        let is_document = self.format.is_document(&head_of);
+        let tables = self.format.tables().filter(|_| database::is_one(&head));
         // What was read of a pipe cannot be read again.
-        let reader = BufReader::new(head.as_slice().chain(file));
-        let number = match self.format.is_document(&head_of) {
-            true => self.read_document(reader, before, outlet)?,
-            false => self.read_lines(reader, before, outlet)?,
+        let whole = || BufReader::new(head.as_slice().chain(&file));
+        let number = match tables {
+            Some(tables) => {
+                let database = Database::copied(&mut file, root, path, tables);
+                self.read_database(database, before, outlet)?
+            }
+            None if is_document => self.read_document(whole(), before, outlet)?,
+            None => self.read_lines(whole(), before, outlet)?,
         };
         let held = self.format.end();
         if held.is_empty() {
@@ -269,6 +281,71 @@ impl Reader {
             outlet.send(ReadEvent::Lines(vec![line]))?;
         }
         Ok(last)
+    }
+
+    /// Reads the rows of a database; the number of the last one. What keeps it from being read is
+    /// said of the row behind.
+    fn read_database(
+        &mut self,
+        database: Result<Database, DatabaseError>,
+        before: u64,
+        outlet: &mut Outlet,
+    ) -> Result<u64, Stop> {
+        let (mut number, mut done, mut since) = (0, before, before);
+        let mut ready = Vec::new();
+        let secrets = self.secrets.clone();
+        let read = database.and_then(|database| {
+            database.rows(&secrets, |row| {
+                number += 1;
+                done += row.as_ref().map_or(0, |(row, _)| row.bytes());
+                ready.push(self.understand_row(number, row, done));
+                if ready.len() < AT_ONCE.1 && done - since < AT_ONCE.0 {
+                    return Ok(());
+                }
+                since = done;
+                outlet.send(ReadEvent::Lines(std::mem::take(&mut ready)))
+            })
+        });
+        match read {
+            Ok(sent) => sent?,
+            Err(error) => {
+                number += 1;
+                ready.push(self.understand_row(number, Err(error), done));
+            }
+        }
+        outlet.send(ReadEvent::Lines(ready))?;
+        Ok(number)
+    }
+
+    fn understand_row(
+        &mut self,
+        number: u64,
+        row: Result<(Row, Vec<Hit>), DatabaseError>,
+        done: u64,
+    ) -> ReadLine {
+        let (read, hits) = match row {
+            Ok((row, hits)) => {
+                let (table, id) = (row.table, row.id);
+                let read = self.format.row(row, self.names.as_ref());
+                let named = |bad: BadLine| {
+                    let reason = bad.to_string();
+                    DatabaseError::Row { table, id, reason }.to_string()
+                };
+                (read.map_err(named), hits)
+            }
+            Err(error) => (Err(error.to_string()), Vec::new()),
+        };
+        let read = read.map(|mut reads| {
+            reads.iter_mut().for_each(|read| self.count_ahead(read));
+            reads
+        });
+        ReadLine {
+            number,
+            read,
+            values: 1,
+            hits,
+            done,
+        }
     }
 
     fn redacted(&self, bytes: Vec<u8>) -> Result<(RedactedText, Vec<Hit>), String> {

@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, RngSeed};
 
 mod agent_log;
 mod agents;
+mod atif;
 mod claude;
 mod codex;
 mod contracts;
@@ -19,6 +20,7 @@ mod gemini;
 mod git;
 mod git_internal;
 mod guesses;
+mod opencode;
 mod openhands;
 mod recorded;
 mod secrets;

@@ -1,0 +1,23 @@
+//! `annals export atif`.
+
+use annals_dialects::atif_export::{export as export_run, run_of};
+
+use crate::cli::ExportAtif;
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Writes a run as a trajectory.
+pub(crate) async fn export(args: &ExportAtif, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader()?;
+    let object = annals.resolve(&args.id).await?;
+    let run = run_of(&annals, object).await?;
+    let trajectory = export_run(&annals, run).await?;
+    let text = match args.pretty {
+        true => serde_json::to_string_pretty(&trajectory),
+        false => serde_json::to_string(&trajectory),
+    };
+    context
+        .output
+        .json_content(&text.map_err(CliError::Json)?)?;
+    context.output.flush()
+}
