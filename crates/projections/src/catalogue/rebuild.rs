@@ -285,7 +285,7 @@ fn pages(log: &dyn EventLog, after: Position, end: Position) -> Pages<'_> {
     });
     let decoded = records.map(move |records| async move {
         let records = records?;
-        let mut steps = aside(move || step::decode(&records)).await??;
+        let mut steps = aside(move || step::decode_in_turn(records)).await??;
         step::complete(log, &mut steps).await?;
         Ok(steps)
     });
