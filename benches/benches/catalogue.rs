@@ -1,5 +1,5 @@
-//! The catalogue over a long history: making it anew, lists, and what one more
-//! event costs in a large run and in a new one. It prints each number beside its
+//! The catalogue over a long history: making it anew, lists, views of long runs, and what
+//! one more event costs in a large run and in a new one. It prints each number beside its
 //! target.
 //!
 //! `cargo bench --profile dev --workspace --bench catalogue`; `ANNALS_EVENTS`
@@ -369,13 +369,37 @@ fn new_run(annals: &Annals) -> RunId {
     run
 }
 
-/// One more call in each of two runs, in turn, and the row of the run after it.
-fn one_more(annals: &Annals) {
-    let large = new_run(annals);
-    for _ in (0..CALLS).step_by(500) {
-        let calls = (0..500).map(|_| call(large)).collect();
+/// A run with so many tool calls.
+fn run_of(annals: &Annals, calls: usize) -> RunId {
+    let run = new_run(annals);
+    for _ in (0..calls).step_by(500) {
+        let calls = (0..500).map(|_| call(run)).collect();
         block_on(annals.execute_batch(None, calls)).unwrap();
     }
+    run
+}
+
+/// The view of a run is folded from its whole stream, however long that is.
+fn views(annals: &Annals) {
+    for calls in [1_000, 10_000, CALLS] {
+        let run = run_of(annals, calls);
+        let times = (0..11).map(|_| {
+            let start = Instant::now();
+            block_on(annals.view(run)).unwrap();
+            start.elapsed()
+        });
+        let time = median(times.collect());
+        println!(
+            "view of a run of {calls} calls: {:.2} ms, {:.0} events/s (target: 1,000,000)",
+            ms(time),
+            calls as f64 / time.as_secs_f64()
+        );
+    }
+}
+
+/// One more call in each of two runs, in turn, and the row of the run after it.
+fn one_more(annals: &Annals) {
+    let large = run_of(annals, CALLS);
     let fresh = new_run(annals);
     let measure = |run: RunId| {
         let start = Instant::now();
@@ -408,6 +432,7 @@ fn main() {
     block_on(annals.close());
     list_command(url);
     let annals = block_on(Annals::open(url)).unwrap();
+    views(&annals);
     one_more(&annals);
     block_on(annals.close());
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::event::EventSet;
-use crate::{Kind, Origin, StreamKind};
+use crate::event::{EventSet, Touched};
+use crate::{Origin, StreamKind};
 use crate::{
     alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
 };
@@ -65,7 +65,7 @@ macro_rules! aggregates {
 
             /// The objects that the event creates or changes, the principal
             /// one first.
-            pub fn touches(&self, stream_id: Uuid) -> Vec<(Kind, Uuid)> {
+            pub fn touches(&self, stream_id: Uuid) -> Touched {
                 match self { $(AnyEvent::$variant(event) => event.touches(stream_id),)+ }
             }
 

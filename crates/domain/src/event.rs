@@ -2,9 +2,14 @@
 //! macro that lists an aggregate's events.
 
 use serde::{Deserializer, Serializer};
+use smallvec::SmallVec;
 use uuid::Uuid;
 
 use crate::Kind;
+
+/// The objects that an event creates or changes. Nearly all are about one or two, for which no
+/// memory is asked for.
+pub type Touched = SmallVec<[(Kind, Uuid); 2]>;
 
 /// The events of one aggregate.
 ///
@@ -38,7 +43,7 @@ pub trait EventSet: Sized {
 
     /// The objects that the event creates or changes, the principal one first.
     /// `stream_id` is the id of the aggregate whose stream holds the event.
-    fn touches(&self, stream_id: Uuid) -> Vec<(Kind, Uuid)>;
+    fn touches(&self, stream_id: Uuid) -> Touched;
 }
 
 /// Lists an aggregate's events. Each name is a struct in scope.
@@ -88,7 +93,7 @@ macro_rules! events {
                 }
             }
 
-            fn touches(&self, stream_id: uuid::Uuid) -> Vec<($crate::Kind, uuid::Uuid)> {
+            fn touches(&self, stream_id: uuid::Uuid) -> $crate::Touched {
                 touches(self, stream_id)
             }
         }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::codes::coded_enum;
+use crate::event::Touched;
 use crate::pieces::{Pieces, Slot};
 use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, IntegrityHash, Kind, Meta, Ordered, Refusal, StreamKind, StreamRef};
@@ -205,7 +206,7 @@ pub(crate) fn seal(world: &mut World, command: &Seal, _: &Meta) -> Decided {
 }
 
 /// The object that a common event is about.
-pub(crate) fn subject(kind: u8, object: Uuid) -> Vec<(Kind, Uuid)> {
+pub(crate) fn subject(kind: u8, object: Uuid) -> Touched {
     Kind::from_number(kind)
         .map(|kind| (kind, object))
         .into_iter()

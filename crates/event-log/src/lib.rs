@@ -39,6 +39,8 @@ pub use ids::{
 pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead, record_at};
 pub use piece::{BlobReference, Content, Salt};
 pub use read_models::{Epoch, ModelCheckpoint, ReadModels, Row, Rows};
-pub use record::{Altered, Header, MalformedRecord, Record, RecordDigests, encode_timestamp};
+pub use record::{
+    Altered, Header, MalformedRecord, PieceRef, Record, RecordDigests, encode_timestamp,
+};
 pub use redaction::{PiecesOf, RedactError, Redaction};
 pub use watermark::Watermark;

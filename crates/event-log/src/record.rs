@@ -45,9 +45,11 @@ use crate::append::{self, NewEvent, limits};
 use crate::piece::{self, Content};
 use crate::{Actor, BatchId, Digest, EventId, Position, StreamName, Version};
 
+mod borrowed;
 mod form;
 mod header;
 
+pub use borrowed::PieceRef;
 use form::Whole;
 pub(crate) use form::shorten;
 pub use form::{Altered, Form, RecordDigests};

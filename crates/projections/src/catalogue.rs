@@ -452,7 +452,7 @@ impl Catalogue {
             let Some(last) = page.records.last().map(Record::position) else {
                 return Ok(folded);
             };
-            self.fold(log, &page.records, last).await?;
+            self.fold(log, page.records, last).await?;
             if self.state().is_over(OVERLAY_ROWS, BEHIND_LIMIT) {
                 self.write_if_possible(log).await?;
             }
@@ -463,7 +463,7 @@ impl Catalogue {
     async fn fold(
         &self,
         log: &dyn EventLog,
-        records: &[Record],
+        records: Vec<Record>,
         last: Position,
     ) -> Result<(), CatalogueError> {
         let mut steps = step::steps(log, records).await?;

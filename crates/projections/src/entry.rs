@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use annals_domain::{
-    ActorKind, ActorRef, AnyEvent, Json, Kind, Origin, Slot, StoredActor, StreamRef, Timestamp,
+    ActorKind, ActorRef, AnyEvent, Json, Origin, Slot, StoredActor, StreamRef, Timestamp, Touched,
 };
 use annals_event_log::{Content, Digest, Position, Record, Version};
 use annals_wire::{DecodeError, Decoded};
@@ -194,7 +194,7 @@ impl Entry {
     }
 
     /// The objects that the event creates or changes, the principal one first.
-    pub fn touches(&self) -> Vec<(Kind, Uuid)> {
+    pub fn touches(&self) -> Touched {
         self.event.touches(self.stream.id)
     }
 

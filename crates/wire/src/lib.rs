@@ -33,7 +33,7 @@ pub use bincode_format::FormatError;
 pub use catalogue::markdown::catalogue_markdown;
 pub use envelope::{Encoded, Envelope, encode};
 pub use error::{DecodeError, EncodeError};
-pub use record::{Decoded, decode, names_of, stream_name};
+pub use record::{Decoded, decode, decode_event_of, names_of, stream_name};
 pub use row::{decode_row, encode_row, encode_row_into};
 pub use salt::random_salt;
 pub use structure::{

@@ -33,22 +33,31 @@ pub fn stream_name(stream: StreamRef) -> StreamName {
 /// # Errors
 /// [`DecodeError`].
 pub fn decode(record: &Record) -> Result<Decoded, DecodeError> {
+    let (stream, event) = decode_event_of(record)?;
+    Ok(Decoded {
+        stream,
+        event,
+        record: record.clone(),
+    })
+}
+
+/// As [`decode`], for those who have the record.
+///
+/// # Errors
+/// [`DecodeError`].
+pub fn decode_event_of(record: &Record) -> Result<(StreamRef, AnyEvent), DecodeError> {
     let stream: StreamRef = record.stream().parse()?;
     let (event_type, version) = (record.event_type(), record.schema_version());
-    let structure = record.structure();
-    let event = match names::part(event_type, &structure)? {
-        None => decode_structure(stream.kind, event_type, version, &structure)?,
+    let structure = record.structure_bytes();
+    let event = match names::part(event_type, structure)? {
+        None => decode_structure(stream.kind, event_type, version, structure)?,
         Some(parted) => {
             let mut event = decode_structure(stream.kind, event_type, version, &parted.plain())?;
             names::put(&mut event, record, parted.pieces)?;
             event
         }
     };
-    Ok(Decoded {
-        stream,
-        event,
-        record: record.clone(),
-    })
+    Ok((stream, event))
 }
 
 /// The numbers of the pieces that have a record's names; none where it has no names, or an older
@@ -57,7 +66,6 @@ pub fn decode(record: &Record) -> Result<Decoded, DecodeError> {
 /// # Errors
 /// [`DecodeError`].
 pub fn names_of(record: &Record) -> Result<Range<u16>, DecodeError> {
-    let structure = record.structure();
-    let parted = names::part(record.event_type(), &structure)?;
+    let parted = names::part(record.event_type(), record.structure_bytes())?;
     Ok(parted.map_or(0..0, |parted| parted.pieces))
 }

@@ -89,7 +89,7 @@ impl Plan {
             return Ok(());
         };
         let position = record.position();
-        let objects = decoded.event.touches(stream.id);
+        let objects = decoded.event.touches(stream.id).into_vec();
         let seals = objects.iter().map(|(kind, id)| SealOf {
             position,
             kind: *kind,

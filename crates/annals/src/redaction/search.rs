@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
                 position: record.position().0,
                 pieces,
             },
-            objects: decoded.event.touches(decoded.stream.id),
+            objects: decoded.event.touches(decoded.stream.id).into_vec(),
             blobs,
         };
         plan.events.entry(decoded.stream).or_default().push(lossy);

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::Kind;
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
 
@@ -30,6 +29,6 @@ pub struct Reserved {
 }
 
 /// The object itself stays as it is: an alias is no field of it.
-fn touches(_: &Event, _: Uuid) -> Vec<(Kind, Uuid)> {
-    Vec::new()
+fn touches(_: &Event, _: Uuid) -> Touched {
+    Touched::new()
 }

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
 use crate::session::CommandKind;
-use crate::{CommandId, Kind, SessionId};
+use crate::{CommandId, SessionId};
 
 events! {
     /// An event of a bucket's stream.
@@ -37,6 +37,6 @@ pub struct Taken {
 }
 
 /// A bucket is no object.
-fn touches(_: &Event, _: Uuid) -> Vec<(Kind, Uuid)> {
-    Vec::new()
+fn touches(_: &Event, _: Uuid) -> Touched {
+    Touched::new()
 }

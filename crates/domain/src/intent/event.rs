@@ -1,6 +1,7 @@
 //! What happens to an intent.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use super::{
@@ -8,7 +9,7 @@ use super::{
     ExecutionStarted, Instructed, Rejected, RerunRequested, TakenIn, TaskAdded,
 };
 use crate::codes::coded_enum;
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
@@ -181,13 +182,13 @@ pub struct AdoptedStatus {
     pub reason: Option<Slot>,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Sealed(event) => subject(event.kind, event.object),
         // What belongs to an intent does not change it.
-        Event::TaskAdded(_) => Vec::new(),
+        Event::TaskAdded(_) => Touched::new(),
         Event::Submitted(_)
         | Event::Analyzed(_)
         | Event::Activated(_)
@@ -205,6 +206,6 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::ClarificationRequested(_)
         | Event::ClarificationAnswered(_)
         | Event::Decomposed(_)
-        | Event::RerunRequested(_) => vec![(Kind::Intent, id)],
+        | Event::RerunRequested(_) => smallvec![(Kind::Intent, id)],
     }
 }

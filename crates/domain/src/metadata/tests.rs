@@ -162,7 +162,7 @@ fn every_kind_of_object_has_metadata() {
         let emitted = given.decide(public(object)).expect("accepted");
         assert_eq!(emitted.len(), 1);
         assert_eq!(emitted[0].stream, holder, "{kind}");
-        assert_eq!(emitted[0].event.touches(holder.id), [(*kind, object)]);
+        assert_eq!(emitted[0].event.touches(holder.id)[..], [(*kind, object)]);
         let set = MetadataSet {
             kind: number,
             object,
@@ -201,7 +201,7 @@ fn every_kind_of_object_of_document_000_can_be_sealed() {
         assert_eq!(Sealed::of(&emitted[0].event), Some(&sealed));
         assert_eq!(emitted[0].stream, holder, "{kind}");
         assert_eq!(events(&emitted), [in_stream(holder, sealed).unwrap()]);
-        assert_eq!(emitted[0].event.touches(holder.id), [(kind, object)]);
+        assert_eq!(emitted[0].event.touches(holder.id)[..], [(kind, object)]);
     }
 }
 

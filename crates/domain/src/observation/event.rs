@@ -1,10 +1,11 @@
 //! What happens to an observation.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use crate::codes::coded_enum;
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::intent::Source;
 use crate::metadata::{MetadataSet, subject};
 use crate::pieces::Slot;
@@ -78,10 +79,10 @@ pub struct Processed {
 }
 
 /// What an observation is about stays as it is.
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
-        Event::Recorded(_) | Event::Processed(_) => vec![(Kind::Observation, id)],
+        Event::Redacted(event) => event.touched().into(),
+        Event::Recorded(_) | Event::Processed(_) => smallvec![(Kind::Observation, id)],
     }
 }

@@ -4,11 +4,12 @@
 //! were pushed and the limit in force ([`super::Window`]).
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use super::PolicyRule;
 use crate::codes::open_enum;
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
@@ -210,19 +211,19 @@ pub struct AdoptedFrame {
     pub token_estimate: Option<u64>,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Sealed(event) => subject(event.kind, event.object),
         // The association belongs to the step; the pipeline stays as it was
         // (docs/spec/git-internal.md, Step-Frame Association).
-        Event::FramesUsed(_) => Vec::new(),
+        Event::FramesUsed(_) => Touched::new(),
         Event::Created(_)
         | Event::FramePushed(_)
         | Event::MaxFramesSet(_)
         | Event::EvictionPolicySet(_)
         | Event::GlobalSummarySet(_)
-        | Event::Adopted(_) => vec![(Kind::ContextPipeline, id)],
+        | Event::Adopted(_) => smallvec![(Kind::ContextPipeline, id)],
     }
 }

@@ -1,10 +1,11 @@
 //! What happens to a plan.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use crate::codes::coded_enum;
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
@@ -234,19 +235,19 @@ pub struct AdoptedStepStatus {
     pub reason: Option<Slot>,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Sealed(event) => subject(event.kind, event.object),
         // A plan itself says nothing of these.
-        Event::Revised(_) | Event::Assigned(_) | Event::Restored(_) => Vec::new(),
+        Event::Revised(_) | Event::Assigned(_) | Event::Restored(_) => Touched::new(),
         Event::Drafted(_)
         | Event::StepAdded(_)
         | Event::StepStatusChanged(_)
         | Event::StepFramesLinked(_)
         | Event::StepTaskSpawned(_)
         | Event::StepOutputRecorded(_)
-        | Event::Adopted(_) => vec![(Kind::Plan, id)],
+        | Event::Adopted(_) => smallvec![(Kind::Plan, id)],
     }
 }

@@ -1,6 +1,7 @@
 //! What happens in a run.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use super::adopted::{
@@ -8,7 +9,7 @@ use super::adopted::{
     ToolInvocationAdopted,
 };
 use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::intent::IntentStatus;
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
@@ -333,7 +334,7 @@ pub struct Failed {
     pub error: Slot,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     let run = (Kind::Run, id);
     let patch_set = |id: PatchSetId| (Kind::PatchSet, id.0);
     match event {
@@ -343,31 +344,31 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::ValidationStarted(_)
         | Event::MetricsRecorded(_)
         | Event::Failed(_)
-        | Event::Adopted(_) => vec![run],
+        | Event::Adopted(_) => smallvec![run],
         // It comes with the run's end, which touches it.
-        Event::EndedAfterIntent(_) => Vec::new(),
-        Event::PatchSetAdopted(event) => vec![patch_set(event.patch_set)],
-        Event::EvidenceAdopted(event) => vec![(Kind::Evidence, event.evidence.evidence.0)],
-        Event::DecisionAdopted(event) => vec![(Kind::Decision, event.decision.decision.0)],
-        Event::ProvenanceAdopted(event) => vec![(Kind::Provenance, event.provenance.0)],
+        Event::EndedAfterIntent(_) => Touched::new(),
+        Event::PatchSetAdopted(event) => smallvec![patch_set(event.patch_set)],
+        Event::EvidenceAdopted(event) => smallvec![(Kind::Evidence, event.evidence.evidence.0)],
+        Event::DecisionAdopted(event) => smallvec![(Kind::Decision, event.decision.decision.0)],
+        Event::ProvenanceAdopted(event) => smallvec![(Kind::Provenance, event.provenance.0)],
         Event::ToolInvocationAdopted(event) => {
-            vec![(Kind::ToolInvocation, event.invocation.tool_invocation.0)]
+            smallvec![(Kind::ToolInvocation, event.invocation.tool_invocation.0)]
         }
-        Event::ToolInvoked(event) => vec![(Kind::ToolInvocation, event.tool_invocation.0)],
-        Event::PatchSetProposed(event) => vec![patch_set(event.patch_set), run],
-        Event::PatchSetApplied(event) => vec![patch_set(event.patch_set)],
-        Event::PatchSetRejected(event) => vec![patch_set(event.patch_set)],
-        Event::PatchSetReverted(event) => vec![patch_set(event.patch_set)],
-        Event::RationaleOverridden(event) => vec![patch_set(event.patch_set)],
-        Event::EvidenceRecorded(event) => vec![(Kind::Evidence, event.evidence.0)],
-        Event::ProvenanceRecorded(event) => vec![(Kind::Provenance, event.provenance.0)],
+        Event::ToolInvoked(event) => smallvec![(Kind::ToolInvocation, event.tool_invocation.0)],
+        Event::PatchSetProposed(event) => smallvec![patch_set(event.patch_set), run],
+        Event::PatchSetApplied(event) => smallvec![patch_set(event.patch_set)],
+        Event::PatchSetRejected(event) => smallvec![patch_set(event.patch_set)],
+        Event::PatchSetReverted(event) => smallvec![patch_set(event.patch_set)],
+        Event::RationaleOverridden(event) => smallvec![patch_set(event.patch_set)],
+        Event::EvidenceRecorded(event) => smallvec![(Kind::Evidence, event.evidence.0)],
+        Event::ProvenanceRecorded(event) => smallvec![(Kind::Provenance, event.provenance.0)],
         // The provenance that it adds to is the run's only one; which one that
         // is, the fold knows.
-        Event::UsageRecorded(_) => vec![run],
-        Event::DecisionMade(event) => vec![(Kind::Decision, event.decision.0), run],
-        Event::ResultCommitRecorded(event) => vec![(Kind::Decision, event.decision.0)],
+        Event::UsageRecorded(_) => smallvec![run],
+        Event::DecisionMade(event) => smallvec![(Kind::Decision, event.decision.0), run],
+        Event::ResultCommitRecorded(event) => smallvec![(Kind::Decision, event.decision.0)],
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Sealed(event) => subject(event.kind, event.object),
     }
 }

@@ -1,12 +1,13 @@
 //! What happens to a session.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use super::{ArtifactKind, CommandKind, CommandResult, SessionStatus};
 use crate::adopted::Dialect;
 use crate::codes::{coded_enum, open_enum};
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
@@ -495,10 +496,10 @@ pub struct ForeignRecorded {
     pub raw: Slot,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Created(_)
         | Event::Adopted(_)
         | Event::Paused(_)
@@ -523,6 +524,6 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::WorkItemQueried(_)
         | Event::RunAttached(_)
         | Event::StatusRecorded(_)
-        | Event::ForeignRecorded(_) => vec![(Kind::Session, id)],
+        | Event::ForeignRecorded(_) => smallvec![(Kind::Session, id)],
     }
 }

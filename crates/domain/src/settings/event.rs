@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::Kind;
 use crate::codes::coded_enum;
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::redaction::Redacted;
 
 coded_enum! {
@@ -46,6 +45,6 @@ pub struct Set {
 }
 
 /// Settings are no object.
-fn touches(_: &Event, _: Uuid) -> Vec<(Kind, Uuid)> {
-    Vec::new()
+fn touches(_: &Event, _: Uuid) -> Touched {
+    Touched::new()
 }

@@ -1,10 +1,11 @@
 //! What happens to a context snapshot.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use crate::codes::{coded_enum, open_enum};
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
@@ -138,17 +139,17 @@ pub struct AdoptedItem {
     pub blob: Option<GitOid>,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Sealed(event) => subject(event.kind, event.object),
         Event::Opened(_)
         | Event::ItemAdded(_)
         | Event::BlobAttached(_)
         | Event::Finalized(_)
         | Event::Adopted(_) => {
-            vec![(Kind::ContextSnapshot, id)]
+            smallvec![(Kind::ContextSnapshot, id)]
         }
     }
 }

@@ -1,11 +1,12 @@
 //! What happens to a task.
 
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 use uuid::Uuid;
 
 use super::Status;
 use crate::codes::{coded_enum, open_enum};
-use crate::event::events;
+use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
 use crate::pieces::Slot;
 use crate::redaction::Redacted;
@@ -285,10 +286,10 @@ pub struct AdoptedTask {
     pub status: TaskStatus,
 }
 
-fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
+fn touches(event: &Event, id: Uuid) -> Touched {
     match event {
         Event::MetadataSet(event) => subject(event.kind, event.object),
-        Event::Redacted(event) => event.touched(),
+        Event::Redacted(event) => event.touched().into(),
         Event::Sealed(event) => subject(event.kind, event.object),
         Event::Created(_)
         | Event::ConstraintAdded(_)
@@ -302,6 +303,6 @@ fn touches(event: &Event, id: Uuid) -> Vec<(Kind, Uuid)> {
         | Event::Adopted(_)
         | Event::Planned(_)
         | Event::ReviewRecorded(_)
-        | Event::Superseded(_) => vec![(Kind::Task, id)],
+        | Event::Superseded(_) => smallvec![(Kind::Task, id)],
     }
 }

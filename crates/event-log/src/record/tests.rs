@@ -58,6 +58,16 @@ fn event_of(record: &Record) -> NewEvent {
     }
 }
 
+/// A piece as a record has it in its bytes.
+fn lying(piece: &Content) -> PieceRef<'_> {
+    match piece {
+        Content::Inline { bytes, .. } => PieceRef::Inline(bytes),
+        Content::Blob { digest, .. } => PieceRef::Blob(*digest),
+        Content::Attachment { digest, .. } => PieceRef::Attachment(*digest),
+        Content::Removed { .. } => PieceRef::Removed,
+    }
+}
+
 fn place_of(record: &Record) -> Place {
     Place {
         position: record.position().0,
@@ -167,6 +177,9 @@ proptest! {
     fn every_field_survives(event in event(), batch in uuid(), place in place()) {
         let bytes = record_bytes(&event, batch, place);
         let record = Record::decode(bytes.clone()).unwrap();
+        let pieces: Vec<PieceRef<'_>> = event.content.iter().map(lying).collect();
+        prop_assert_eq!(record.pieces().collect::<Vec<_>>(), pieces);
+        prop_assert_eq!(record.structure_bytes(), &event.structure);
         prop_assert_eq!(event_of(&record), event);
         prop_assert_eq!(record.batch_id(), batch);
         prop_assert_eq!(record.position(), Position(place.position));

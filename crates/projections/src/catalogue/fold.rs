@@ -221,7 +221,7 @@ impl Fold<'_> {
     }
 
     fn reserved(&mut self, event: &alias::Reserved) {
-        let Some(alias) = &self.step.alias else {
+        let Some(alias) = self.step.alias() else {
             return;
         };
         let key = keys::alias_stream(alias);

@@ -33,7 +33,7 @@ impl Going {
     /// [`CatalogueError::Decode`].
     pub fn of(records: &[Record]) -> Result<Going, CatalogueError> {
         let mut going = Going::default();
-        for step in step::decode(records)? {
+        for step in step::decode(records.to_vec())? {
             let decoded = step.decoded;
             if let Some(event) = Redacted::of(&decoded.event) {
                 going.ids.insert(decoded.stream.id);

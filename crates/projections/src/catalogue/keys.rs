@@ -95,7 +95,12 @@ fn fixed<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
 
 /// The key of an object.
 pub(super) fn object(id: Uuid) -> Bytes {
-    key(OBJECT, &[&reversed(id)])
+    Bytes::copy_from_slice(&of_object(id))
+}
+
+/// The same, without memory of its own.
+pub(super) fn of_object(id: Uuid) -> [u8; 1 + ID] {
+    fixed(&[&[OBJECT], &reversed(id)])
 }
 
 /// What the keys of objects begin with whose ids end with digits: those digits

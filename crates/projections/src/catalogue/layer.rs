@@ -73,12 +73,49 @@ struct Said {
 /// Changed rows: a key with its new value, or with `None` where the row is
 /// gone.
 #[derive(Debug, Clone)]
-enum Changed {
+pub(super) enum Changed {
     /// For those who ask for ranges of them.
     Ordered(BTreeMap<Bytes, Option<Bytes>>),
     /// One after the other as they were changed, which costs less where they
     /// are only written: of two changes of one row the later one counts.
-    InTurn(Rows, Arena),
+    InTurn(InTurn),
+}
+
+/// Changed rows whose keys and values lie one behind the other.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InTurn {
+    bytes: Vec<u8>,
+    rows: Vec<Lying>,
+}
+
+/// Where a row lies, and how long its key and its value are.
+#[derive(Debug, Clone, Copy)]
+struct Lying {
+    at: usize,
+    key: usize,
+    value: Option<usize>,
+}
+
+impl InTurn {
+    fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.rows.push(Lying {
+            at: self.bytes.len(),
+            key: key.len(),
+            value: value.map(<[u8]>::len),
+        });
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+    }
+
+    fn into_rows(self) -> Rows {
+        let bytes = Bytes::from(self.bytes);
+        let row = |row: Lying| {
+            let end = row.at + row.key;
+            let value = row.value.map(|value| bytes.slice(end..end + value));
+            (bytes.slice(row.at..end), value)
+        };
+        self.rows.into_iter().map(row).collect()
+    }
 }
 
 impl Default for Changed {
@@ -91,7 +128,7 @@ impl Changed {
     fn into_rows(self) -> Rows {
         match self {
             Changed::Ordered(rows) => rows.into_iter().collect(),
-            Changed::InTurn(rows, _) => rows,
+            Changed::InTurn(rows) => rows.into_rows(),
         }
     }
 }
@@ -211,37 +248,30 @@ impl Changes {
         self.taken_away.extend(fresh);
     }
 
-    /// Rows as they are written: without those that were never stored and are gone.
+    /// Rows as they are written, of those that were changed, each once: without those that were
+    /// never stored and are gone.
     fn to_be_stored(&self, mut rows: Rows) -> Rows {
-        let mut gone: HashSet<Bytes> = HashSet::default();
-        for (key, value) in rows.iter().filter(|(key, _)| self.fresh.contains(key)) {
-            match value {
-                None => gone.insert(key.clone()),
-                Some(_) => gone.remove(key),
-            };
-        }
-        rows.retain(|(key, _)| !gone.contains(key));
+        rows.retain(|(key, value)| value.is_some() || !self.fresh.contains(key));
         rows
     }
 
     fn change(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.bytes += ROW_OVERHEAD + key.len() + value.map_or(0, <[u8]>::len);
-        let (key, value) = match &mut self.changed {
-            Changed::Ordered(rows) => {
-                let key = Bytes::copy_from_slice(key);
-                let value = value.map(Bytes::copy_from_slice);
-                rows.insert(key.clone(), value.clone());
-                (key, value)
-            }
-            Changed::InTurn(rows, arena) => {
-                let key = arena.copy(key);
-                let value = value.map(|value| arena.copy(value));
-                rows.push((key.clone(), value.clone()));
-                (key, value)
-            }
+        // Each has bytes of its own: a share in new ones asks for as much memory as a copy.
+        let owned = || {
+            let value = value.map(Bytes::copy_from_slice);
+            (Bytes::copy_from_slice(key), value)
         };
-        if keys::is_looked_at(&key) {
+        if keys::is_looked_at(key) {
+            let (key, value) = owned();
             self.seen.insert(key, value);
+        }
+        match &mut self.changed {
+            Changed::Ordered(rows) => {
+                let (key, value) = owned();
+                rows.insert(key, value);
+            }
+            Changed::InTurn(rows) => rows.push(key, value),
         }
     }
 
@@ -280,7 +310,7 @@ impl Changes {
     fn len(&self) -> usize {
         match &self.changed {
             Changed::Ordered(rows) => rows.len(),
-            Changed::InTurn(rows, _) => rows.len(),
+            Changed::InTurn(rows) => rows.rows.len(),
         }
     }
 
@@ -293,7 +323,7 @@ impl Changes {
     ) -> impl DoubleEndedIterator<Item = (&Bytes, &Option<Bytes>)> {
         let rows = match &self.changed {
             Changed::Ordered(rows) => Some(rows),
-            Changed::InTurn(..) => None,
+            Changed::InTurn(_) => None,
         };
         rows.into_iter()
             .flat_map(move |rows| rows.range::<[u8], _>((from, to)))
@@ -304,7 +334,7 @@ impl Layer {
     /// A layer whose rows are only written and never asked for in ranges.
     pub(super) fn to_be_written() -> Layer {
         let mut layer = Layer::default();
-        layer.rows.changed = Changed::InTurn(Vec::new(), Arena::default());
+        layer.rows.changed = Changed::InTurn(InTurn::default());
         layer
     }
 
@@ -349,22 +379,21 @@ impl Layer {
 
     /// The changed rows as they are written.
     pub(super) fn to_rows(&self) -> Result<Rows, CatalogueError> {
-        let rows = self.rows.changed.clone().into_rows();
-        in_order(self, self.rows.to_be_stored(rows))
+        in_order(self, self.rows.changed.clone())
     }
 
     /// Takes the changed rows out, but for those of objects. The layer still
     /// knows everything that folds look at.
-    pub(super) fn take_changes(&mut self) -> Rows {
-        let rows = std::mem::take(&mut self.rows.changed).into_rows();
-        self.rows.to_be_stored(rows)
+    pub(super) fn take_changes(&mut self) -> Changed {
+        std::mem::take(&mut self.rows.changed)
     }
 
     fn object_rows(&self) -> Result<Rows, CatalogueError> {
         let changed = self.objects.changed();
-        let mut objects: Vec<_> = changed.map(|row| (keys::reversed(row.id), row)).collect();
+        let key = |row: &ObjectRow| u128::from_be_bytes(keys::reversed(row.id));
+        let mut objects: Vec<_> = changed.map(|row| (key(row), row)).collect();
         // Stores take rows that come in the order of their keys more easily.
-        objects.sort_unstable_by_key(|(key, _)| *key);
+        objects.par_sort_unstable_by_key(|(key, _)| *key);
         let parts: Vec<Rows> = objects
             .par_chunks(OBJECTS_AT_ONCE)
             .map(encode_objects)
@@ -375,23 +404,23 @@ impl Layer {
     }
 }
 
-fn encode_objects(objects: &[([u8; 16], &ObjectRow)]) -> Result<Rows, CatalogueError> {
+fn encode_objects(objects: &[(u128, &ObjectRow)]) -> Result<Rows, CatalogueError> {
     let mut arena = Arena::default();
     let mut value = Vec::new();
     let mut rows = Rows::with_capacity(objects.len());
     for (_, row) in objects {
         annals_wire::encode_row_into(*row, &mut value)?;
-        let key = arena.copy(&keys::object(row.id));
+        let key = arena.copy(&keys::of_object(row.id));
         rows.push((key, Some(arena.copy(&value))));
     }
     Ok(rows)
 }
 
 /// The rows of a layer's objects and what else was changed, in the order of
-/// their keys. Of two changes of one row the later one stays the later one.
-pub(super) fn in_order(layer: &Layer, mut changed: Rows) -> Result<Rows, CatalogueError> {
-    let sort = || changed.par_sort_by(|(a, _), (b, _)| a.cmp(b));
-    let (objects, ()) = rayon::join(|| layer.object_rows(), sort);
+/// their keys, each once. Of two changes of one row the later one counts.
+pub(super) fn in_order(layer: &Layer, changed: Changed) -> Result<Rows, CatalogueError> {
+    let stored = || layer.rows.to_be_stored(sorted(changed.into_rows()));
+    let (objects, mut changed) = rayon::join(|| layer.object_rows(), stored);
     let mut objects = objects?;
     if let Some((first, _)) = objects.first() {
         let place = changed.partition_point(|(key, _)| key < first);
@@ -402,10 +431,81 @@ pub(super) fn in_order(layer: &Layer, mut changed: Rows) -> Result<Rows, Catalog
     Ok(changed)
 }
 
+/// What nearly all keys are told apart by: their first 32 bytes as numbers, with zeros behind
+/// shorter ones. The keys themselves lie all over memory, so that each look at one waits for it.
+type Head = [u64; 4];
+
+fn head(key: &[u8]) -> Head {
+    let mut bytes = [0; size_of::<Head>()];
+    let key = key.get(..bytes.len()).unwrap_or(key);
+    let (here, _) = bytes.split_at_mut(key.len());
+    here.copy_from_slice(key);
+    let (numbers, _) = bytes.as_chunks::<8>();
+    let mut head = Head::default();
+    for (number, bytes) in head.iter_mut().zip(numbers) {
+        *number = u64::from_be_bytes(*bytes);
+    }
+    head
+}
+
+/// Rows in the order of their keys, each once, with its last change.
+fn sorted(mut rows: Rows) -> Rows {
+    if rows.is_sorted_by(|(a, _), (b, _)| a < b) {
+        return rows;
+    }
+    let heads = rows.iter().map(|(key, _)| head(key));
+    let mut order: Vec<(Head, usize)> = heads.zip(0..).collect();
+    let key = |place: usize| rows.get(place).map(|(key, _)| key);
+    order.par_sort_unstable_by(|(a, m), (b, n)| {
+        let by_key = || key(*m).cmp(&key(*n));
+        a.cmp(b).then_with(by_key).then(m.cmp(n))
+    });
+    let mut sorted = Rows::with_capacity(rows.len());
+    for (_, place) in order {
+        let Some(row) = rows.get_mut(place).map(std::mem::take) else {
+            continue;
+        };
+        match sorted.last_mut() {
+            Some(last) if last.0 == row.0 => *last = row,
+            _ => sorted.push(row),
+        }
+    }
+    sorted
+}
+
 /// An object from its row.
 pub(super) fn read_object(key: &[u8], value: &[u8]) -> Result<ObjectRow, CatalogueError> {
     let malformed = || CatalogueError::malformed(key);
     let id = keys::object_id(key).ok_or_else(malformed)?;
     let row: ObjectRow = annals_wire::decode_row(value).map_err(|_| malformed())?;
     Ok(ObjectRow { id, ..row })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_by_all_of_their_keys_and_the_last_change_counts() {
+        let long = |end: &str| [&"k".repeat(size_of::<Head>()), end].concat();
+        let mut keys: Vec<Vec<u8>> = ["", "a", "a\0", "a\0\0", "b", "a\u{1}"]
+            .map(|key| key.as_bytes().to_vec())
+            .into();
+        keys.extend(["", "\0", "b", "a", "ab"].map(|end| long(end).into_bytes()));
+        keys.extend((0..=u8::MAX).rev().map(|byte| vec![b'k', byte]));
+        let mut rows = Rows::new();
+        let mut wanted: BTreeMap<Bytes, Option<Bytes>> = BTreeMap::new();
+        for round in 0..3_u8 {
+            for (number, key) in (0_u8..=u8::MAX).cycle().zip(&keys) {
+                let key = Bytes::from(key.clone());
+                let value = (!number.wrapping_add(round).is_multiple_of(3))
+                    .then(|| Bytes::from(vec![round, number]));
+                wanted.insert(key.clone(), value.clone());
+                rows.push((key, value));
+            }
+            keys.reverse();
+        }
+        let wanted: Rows = wanted.into_iter().collect();
+        assert_eq!(sorted(rows), wanted);
+    }
 }

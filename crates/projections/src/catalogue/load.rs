@@ -30,7 +30,7 @@ pub(super) struct Source<'a> {
     pub(super) newest: &'a Layer,
     /// A layer that is being written.
     pub(super) writing: Option<&'a Arc<Layer>>,
-    /// The ids that the store may have, if that is known.
+    /// The ids that the store or the layer that is being written may have, if that is known.
     pub(super) taken: Option<&'a Taken>,
 }
 
@@ -39,14 +39,12 @@ impl Source<'_> {
     /// does not know.
     pub(super) async fn load(&self, steps: &[Step]) -> Result<Loaded, CatalogueError> {
         let mut loaded = Loaded::default();
-        let ids = steps.iter().flat_map(concerned).collect();
+        let ids = self.unknown(steps.iter().flat_map(concerned), &loaded);
         self.load_objects(ids, &mut loaded).await?;
         // What a row says that was loaded, or that is in the layer.
-        let more = steps
-            .iter()
-            .filter(|step| is_usage(step))
-            .filter_map(|step| self.row(step.decoded.stream.id, &loaded)?.provenance)
-            .collect();
+        let used = steps.iter().filter(|step| is_usage(step));
+        let more = used.filter_map(|step| self.row(step.decoded.stream.id, &loaded)?.provenance);
+        let more = self.unknown(more, &loaded);
         self.load_objects(more, &mut loaded).await?;
         self.load_ancestors(steps, &mut loaded).await?;
         let mut keys: Vec<Bytes> = steps
@@ -73,7 +71,8 @@ impl Source<'_> {
             if next.is_empty() {
                 break;
             }
-            self.load_objects(next.clone(), loaded).await?;
+            let unknown = self.unknown(next.iter().copied(), loaded);
+            self.load_objects(unknown, loaded).await?;
             let above = |id: &Uuid| {
                 let links = self.row(*id, loaded)?.links.iter();
                 let mut up = links.filter(|link| {
@@ -133,24 +132,29 @@ impl Source<'_> {
         }
     }
 
+    /// The objects of which it is not known whether there are any, each once. Most events are about
+    /// what the newest layer knows or about something new, so few are left to be sorted.
+    fn unknown(&self, ids: impl Iterator<Item = Uuid>, loaded: &Loaded) -> Vec<Uuid> {
+        let mut unknown: Vec<Uuid> = ids
+            .filter(|id| self.taken.is_none_or(|taken| taken.may_have(*id)))
+            .filter(|id| self.newest.objects.known(*id).is_none() && loaded.object(*id).is_none())
+            .collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        unknown
+    }
+
     async fn load_objects(
         &self,
-        mut ids: Vec<Uuid>,
+        ids: Vec<Uuid>,
         loaded: &mut Loaded,
     ) -> Result<(), CatalogueError> {
-        ids.sort_unstable();
-        ids.dedup();
         let mut stored = Vec::new();
         let mut found = Vec::new();
         for id in ids {
-            if self.newest.objects.known(id).is_some() || loaded.object(id).is_some() {
-                continue;
-            }
-            let writing = self.writing.and_then(|layer| layer.objects.known(id));
-            match writing {
+            match self.writing.and_then(|layer| layer.objects.known(id)) {
                 Some(row) => found.push((id, row.cloned().map(Box::new))),
-                None if self.taken.is_none_or(|taken| taken.may_have(id)) => stored.push(id),
-                None => found.push((id, None)),
+                None => stored.push(id),
             }
         }
         for ids in stored.chunks(AT_ONCE) {

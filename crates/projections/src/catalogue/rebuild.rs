@@ -10,12 +10,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use annals_domain::redaction::Redacted;
-use annals_event_log::{CommitError, EventLog, ModelCheckpoint, Position, Query, Record, Rows};
+use annals_event_log::{CommitError, EventLog, ModelCheckpoint, Position, Query, Record};
 use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
 
 use super::generation::{self, Generation};
-use super::layer::{self, Layer};
+use super::layer::{self, Changed, Layer};
 use super::load::Source;
 use super::step::{self, Step};
 use super::taken::Taken;
@@ -45,7 +45,7 @@ pub struct Rebuilt {
 
 /// Rows that were folded and are not written yet.
 struct Batch {
-    changed: Rows,
+    changed: Changed,
     /// The objects' rows, and what folds look at.
     layer: Arc<Layer>,
     from: Position,
@@ -285,7 +285,7 @@ fn pages(log: &dyn EventLog, after: Position, end: Position) -> Pages<'_> {
     });
     let decoded = records.map(move |records| async move {
         let records = records?;
-        let mut steps = aside(move || step::decode(&records)).await??;
+        let mut steps = aside(move || step::decode_in_turn(records)).await??;
         step::complete(log, &mut steps).await?;
         Ok(steps)
     });

@@ -1,15 +1,15 @@
 //! A record as the catalogue's fold takes it: decoded, with the little content
 //! that rows show.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use annals_domain::{Adoption, AnyEvent, Kind, Slot, Timestamp};
+use annals_domain::{Adoption, AnyEvent, Slot, Timestamp, Touched};
 use annals_domain::{alias, intent, observation, pipeline, plan, run, session, snapshot, task};
-use annals_event_log::{Content, Digest, EventLog, Record, record_at};
+use annals_event_log::{Digest, EventLog, PieceRef, Record, record_at};
 use annals_wire::Decoded;
 use bytes::Bytes;
 use rayon::prelude::*;
-use uuid::Uuid;
 
 use super::CatalogueError;
 use super::keys::LabelMap;
@@ -20,23 +20,30 @@ use crate::header::{Common, common};
 /// From this many records on they are decoded on all processors.
 const PARALLEL_FROM: usize = 256;
 
-/// One record.
+/// One record. Thousands of them are made by one thread and read by another, so what few of them
+/// have lies behind a pointer.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) decoded: Decoded,
     /// The objects that it is about.
-    pub(super) touched: Vec<(Kind, Uuid)>,
+    pub(super) touched: Touched,
     /// The title that the event gives to its object, if it gives one.
     pub(super) title: Option<Text>,
-    /// The tags that the event gives to its object; those that were removed
-    /// are left out.
-    pub(super) tags: Vec<(String, String)>,
-    /// The same for its ids in other systems.
-    pub(super) external_ids: Vec<(String, String)>,
-    /// The labels that the event gives to its intent; those that were removed are left out.
-    pub(super) intent_labels: Vec<String>,
-    /// The alias that the event gives to an object, unless it was removed.
-    pub(super) alias: Option<String>,
+    /// What else of its content is looked at, which few events have.
+    given: Option<Box<Given>>,
+}
+
+/// Texts that an event gives, without those that were removed.
+#[derive(Debug, Default)]
+struct Given {
+    /// The tags of its object.
+    tags: Vec<(String, String)>,
+    /// The object's ids in other systems.
+    external_ids: Vec<(String, String)>,
+    /// The labels of its intent.
+    intent_labels: Vec<String>,
+    /// The alias of an object.
+    alias: Option<String>,
     /// Blobs without which its content is not whole.
     missing: Vec<Digest>,
 }
@@ -48,10 +55,28 @@ impl Step {
 
     /// What the event gives to one of its object's maps.
     pub(super) fn labels(&self, map: LabelMap) -> &[(String, String)] {
-        match map {
-            LabelMap::Tags => &self.tags,
-            LabelMap::ExternalIds => &self.external_ids,
-        }
+        let given = self.given.as_ref().map(|given| match map {
+            LabelMap::Tags => given.tags.as_slice(),
+            LabelMap::ExternalIds => given.external_ids.as_slice(),
+        });
+        given.unwrap_or_default()
+    }
+
+    /// The labels that the event gives to its intent.
+    pub(super) fn intent_labels(&self) -> &[String] {
+        let given = self.given.as_ref();
+        given.map_or(&[][..], |given| &given.intent_labels)
+    }
+
+    /// The alias that the event gives to an object, unless it was removed.
+    pub(super) fn alias(&self) -> Option<&str> {
+        self.given.as_ref()?.alias.as_deref()
+    }
+
+    /// Blobs without which its content is not whole.
+    fn missing(&self) -> &[Digest] {
+        let given = self.given.as_ref();
+        given.map_or(&[][..], |given| &given.missing)
     }
 
     pub(super) fn occurred_at(&self) -> Timestamp {
@@ -66,10 +91,24 @@ impl Step {
 /// log cannot read.
 pub(super) async fn steps(
     log: &dyn EventLog,
-    records: &[Record],
+    records: Vec<Record>,
 ) -> Result<Vec<Step>, CatalogueError> {
     let mut steps = decode(records)?;
     complete(log, &mut steps).await?;
+    Ok(steps)
+}
+
+/// As [`decode`], on this thread alone: for those who have several pages decoded at once.
+///
+/// # Errors
+/// [`CatalogueError::Decode`].
+pub(super) fn decode_in_turn(records: Vec<Record>) -> Result<Vec<Step>, CatalogueError> {
+    let none = HashMap::new();
+    // An event makes a step large: each is made once, where it stays.
+    let mut steps = Vec::with_capacity(records.len());
+    for record in records {
+        steps.push(step(record, &none)?);
+    }
     Ok(steps)
 }
 
@@ -77,12 +116,12 @@ pub(super) async fn steps(
 ///
 /// # Errors
 /// [`CatalogueError::Decode`].
-pub(super) fn decode(records: &[Record]) -> Result<Vec<Step>, CatalogueError> {
-    let none = HashMap::new();
+pub(super) fn decode(records: Vec<Record>) -> Result<Vec<Step>, CatalogueError> {
     if records.len() < PARALLEL_FROM {
-        return records.iter().map(|record| step(record, &none)).collect();
+        return decode_in_turn(records);
     }
-    let records = records.par_iter();
+    let none = HashMap::new();
+    let records = records.into_par_iter();
     let made: Vec<Result<Step, CatalogueError>> =
         records.map(|record| step(record, &none)).collect();
     // A step is large, so they stay where they are.
@@ -94,17 +133,17 @@ pub(super) fn decode(records: &[Record]) -> Result<Vec<Step>, CatalogueError> {
 /// # Errors
 /// [`CatalogueError::MissingBlob`], and what the log cannot read.
 pub(super) async fn complete(log: &dyn EventLog, steps: &mut [Step]) -> Result<(), CatalogueError> {
-    for made in steps.iter_mut().filter(|made| !made.missing.is_empty()) {
+    for made in steps.iter_mut().filter(|made| !made.missing().is_empty()) {
         let record = made.decoded.record.clone();
-        *made = match fetch(log, &record, &made.missing).await {
-            Ok(blobs) => step(&record, &blobs)?,
+        *made = match fetch(log, &record, made.missing()).await {
+            Ok(blobs) => step(record, &blobs)?,
             Err(error @ CatalogueError::MissingBlob { .. }) => {
                 // Content may have been removed since the record was read.
                 let again = record_at(log, record.position()).await?;
                 let again = again.filter(|again| *again != record).ok_or(error)?;
-                let made = step(&again, &HashMap::new())?;
-                let blobs = fetch(log, &again, &made.missing).await?;
-                step(&again, &blobs)?
+                let made = step(again.clone(), &HashMap::new())?;
+                let blobs = fetch(log, &again, made.missing()).await?;
+                step(again, &blobs)?
             }
             Err(error) => return Err(error),
         };
@@ -130,88 +169,95 @@ async fn fetch(
 }
 
 /// A record as a step, with the content that is in it or in `blobs`.
-fn step(record: &Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, CatalogueError> {
-    let decoded = annals_wire::decode(record).map_err(|source| CatalogueError::Decode {
-        position: record.position(),
-        source,
-    })?;
-    let title_slot = title_slot(&decoded.event);
-    let (tag_slots, external_slots) = label_slots(&decoded.event);
-    let alias_slot = alias_slot(&decoded.event);
-    let intent_label_slots = intent_label_slots(&decoded.event);
-    let shows_content = title_slot.is_some()
-        || alias_slot.is_some()
-        || !tag_slots.is_empty()
-        || !external_slots.is_empty()
-        || !intent_label_slots.is_empty();
+fn step(record: Record, blobs: &HashMap<Digest, Bytes>) -> Result<Step, CatalogueError> {
+    let (stream, event) =
+        annals_wire::decode_event_of(&record).map_err(|source| CatalogueError::Decode {
+            position: record.position(),
+            source,
+        })?;
     let mut texts = Texts {
-        pieces: if shows_content {
-            record.content()
-        } else {
-            Vec::new()
-        },
+        record: &record,
         blobs,
         missing: Vec::new(),
     };
-    let title = title_slot.map(|slot| title(texts.text(slot)));
-    let tags = texts.labels(tag_slots);
-    let external_ids = texts.labels(external_slots);
-    let mut intent_labels = Vec::new();
-    for slot in intent_label_slots {
-        if let Text::Present(text) = texts.text(*slot) {
-            intent_labels.push(label(&text).to_owned());
-        }
-    }
-    let alias = alias_slot.and_then(|slot| match texts.text(slot) {
-        Text::Present(alias) => Some(alias),
-        Text::Removed => None,
-    });
-    let missing = texts.missing;
+    let title = title_slot(&event).map(|slot| texts.title(slot));
+    let given = texts.given(&event);
     Ok(Step {
-        touched: decoded.event.touches(decoded.stream.id),
-        decoded,
+        touched: event.touches(stream.id),
         title,
-        tags,
-        external_ids,
-        intent_labels,
-        alias,
-        missing,
+        given,
+        decoded: Decoded {
+            stream,
+            event,
+            record,
+        },
     })
 }
 
 /// Content of one record, where it is at hand.
 struct Texts<'a> {
-    pieces: Vec<Content>,
+    record: &'a Record,
     blobs: &'a HashMap<Digest, Bytes>,
     missing: Vec<Digest>,
 }
 
-impl Texts<'_> {
+impl<'a> Texts<'a> {
+    fn title(&mut self, slot: Slot) -> Text {
+        let piece = self.record.pieces().nth(usize::from(slot.0));
+        self.text(piece)
+            .map_or(Text::Removed, |text| Text::Present(title(&text)))
+    }
+
+    /// What an event gives beside a title, if anything.
+    fn given(&mut self, event: &AnyEvent) -> Option<Box<Given>> {
+        let (tags, external_ids) = label_slots(event);
+        let (labels, alias) = (intent_label_slots(event), alias_slot(event));
+        let is_bare = tags.is_empty() && external_ids.is_empty() && labels.is_empty();
+        if is_bare && alias.is_none() && self.missing.is_empty() {
+            return None;
+        }
+        let pieces: Vec<PieceRef<'a>> = self.record.pieces().collect();
+        let piece = |slot: Slot| pieces.get(usize::from(slot.0)).copied();
+        let mut given = Given {
+            tags: self.labels(tags, piece),
+            external_ids: self.labels(external_ids, piece),
+            ..Given::default()
+        };
+        let labels = labels.iter().filter_map(|slot| self.text(piece(*slot)));
+        given.intent_labels = labels.map(|text| label(&text).to_owned()).collect();
+        given.alias = alias.and_then(|slot| Some(self.text(piece(slot))?.into_owned()));
+        given.missing = std::mem::take(&mut self.missing);
+        Some(Box::new(given))
+    }
+
     /// Names and values; those that were removed are left out.
-    fn labels(&mut self, slots: &[(Slot, Slot)]) -> Vec<(String, String)> {
+    fn labels(
+        &mut self,
+        slots: Pairs<'_>,
+        piece: impl Fn(Slot) -> Option<PieceRef<'a>>,
+    ) -> Vec<(String, String)> {
         let mut labels = Vec::new();
         for (name, value) in slots {
-            if let (Text::Present(name), Text::Present(value)) =
-                (self.text(*name), self.text(*value))
-            {
+            let (name, value) = (self.text(piece(*name)), self.text(piece(*value)));
+            if let (Some(name), Some(value)) = (name, value) {
                 labels.push((label(&name).to_owned(), label(&value).to_owned()));
             }
         }
         labels
     }
 
-    fn text(&mut self, slot: Slot) -> Text {
-        let text = |bytes: &Bytes| Text::Present(String::from_utf8_lossy(bytes).into_owned());
-        match self.pieces.get(usize::from(slot.0)) {
-            Some(Content::Inline { bytes, .. }) => text(bytes),
-            Some(Content::Blob { digest, .. }) => match self.blobs.get(digest) {
-                Some(bytes) => text(bytes),
+    /// The text of a piece, unless it was removed.
+    fn text(&mut self, piece: Option<PieceRef<'a>>) -> Option<Cow<'a, str>> {
+        match piece? {
+            PieceRef::Inline(bytes) => Some(String::from_utf8_lossy(bytes)),
+            PieceRef::Blob(digest) => match self.blobs.get(&digest) {
+                Some(bytes) => Some(String::from_utf8_lossy(bytes)),
                 None => {
-                    self.missing.push(*digest);
-                    Text::Removed
+                    self.missing.push(digest);
+                    None
                 }
             },
-            Some(Content::Attachment { .. } | Content::Removed { .. }) | None => Text::Removed,
+            PieceRef::Attachment(_) | PieceRef::Removed => None,
         }
     }
 }

@@ -77,7 +77,7 @@ fn an_attachment_is_named_but_not_wanted() {
             .contains(&PieceValue::Attachment { digest, size })
     );
     assert_eq!(
-        entry.touches(),
+        entry.touches()[..],
         [(Kind::PatchSet, id(3)), (Kind::Run, id(2))]
     );
 }

@@ -1,7 +1,7 @@
 //! The chain of upcasters, proven on an event with three versions: what was
 //! written in the first one reads as the third.
 
-use annals_domain::{EventSet, Kind};
+use annals_domain::{EventSet, Touched};
 use annals_wire::upcast::{Step, Upcaster, Upcasters};
 use annals_wire::{DecodeError, decode_event, encode_event};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -82,8 +82,8 @@ impl EventSet for Event {
             .then(|| MeterRead::deserialize(deserializer).map(Event::MeterRead))
     }
 
-    fn touches(&self, _: Uuid) -> Vec<(Kind, Uuid)> {
-        Vec::new()
+    fn touches(&self, _: Uuid) -> Touched {
+        Touched::new()
     }
 }
 

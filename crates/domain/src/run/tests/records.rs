@@ -434,5 +434,8 @@ fn records_are_structure_and_content_apart() {
         })
         .expect("accepted");
     assert_eq!(texts(&emitted), [["cargo", "cargo test", "1 failed"]]);
-    assert_eq!(emitted[0].event.touches(RUN.0), [(Kind::Evidence, id.0)]);
+    assert_eq!(
+        emitted[0].event.touches(RUN.0)[..],
+        [(Kind::Evidence, id.0)]
+    );
 }

@@ -232,7 +232,7 @@ impl Fold<'_> {
         let before = row.and_then(|row| row.sort.replace(source.clone()));
         self.list_facet(Facet::Source, before.as_deref(), Some(&source));
         let step = self.step;
-        for label in &step.intent_labels {
+        for label in step.intent_labels() {
             self.list_facet(Facet::Label, None, Some(label));
         }
         if let Some(link) = link(Relation::IntentChildOf, event.child_of) {
