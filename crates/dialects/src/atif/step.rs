@@ -17,6 +17,9 @@ use crate::transcript::item::{
     Course, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
 
+/// What stands before the number of a version's additions.
+const MINOR: &str = "ATIF-v1.";
+
 /// How deep trajectories of sub-agents are within others.
 const GENERATIONS: usize = 16;
 
@@ -174,9 +177,12 @@ fn trajectory(
 ) -> Result<(), BadLine> {
     let document = Document::read(text, "steps");
     let own = place(&document, root, names);
-    if let (Some(_), None) = (&document.bad, &own.scope) {
-        // Names follow from the session's, which may stand behind the steps.
-        return Err(document.bad.map_or(BadLine::NotAnObject, BadLine::from));
+    if let (Some(bad), None) = (&document.bad, root)
+        && !has_names(&document)
+    {
+        return Err(BadLine::Document(format!(
+            "it ends before what its steps are named after, session_id and trajectory_id: {bad}"
+        )));
     }
     let first = *number + 1;
     for (name, value) in &document.fields {
@@ -209,6 +215,15 @@ fn trajectory(
         reads.push((*number, Err(BadLine::Document(bad.to_string()))));
     }
     Ok(())
+}
+
+/// Whether a document that ends early has said what the names of its steps follow from. Both may stand
+/// behind the steps; versions before 1.7 have no `trajectory_id`.
+fn has_names(document: &Document<'_>) -> bool {
+    let has = |name: &str| document.field::<String>(name).is_some();
+    let version: Option<String> = document.field("schema_version");
+    let minor = version.and_then(|version| version.strip_prefix(MINOR)?.parse().ok());
+    has("session_id") && (has("trajectory_id") || minor.is_some_and(|minor: u32| minor < 7))
 }
 
 fn place(

@@ -2,6 +2,8 @@
 
 mod exported;
 
+use annals_dialects::import::{ImportOptions, recordings};
+use futures::executor::block_on;
 use serde_json::{Value, json};
 
 use crate::claude::log::Log;
@@ -184,6 +186,41 @@ fn what_stands_before_a_cut_is_read() {
     assert_eq!(log.report.broken_count, 1, "{}", log.report);
     assert_eq!(log.report.broken[0].line, 3);
     assert_eq!(prompts(&log), ["Greet Bob"]);
+}
+
+/// What is read of the beginning has the names that it has in the whole.
+#[test]
+fn cut_anywhere_and_then_whole_it_is_the_same() {
+    let mut unnamed = trajectory();
+    for id in ["session_id", "trajectory_id"] {
+        unnamed.as_object_mut().unwrap().remove(id);
+    }
+    let unnamed = unnamed.to_string();
+    let rest = &unnamed[1..unnamed.len() - 1];
+    let names = r#""session_id":"run-1","trajectory_id":"t-1""#;
+    let texts = [format!("{{{names},{rest}}}"), format!("{{{rest},{names}}}")];
+    let once = log_of("t.json", &texts[0]);
+    for text in texts {
+        for cut in (100..text.len()).step_by(211) {
+            let mut log = Log::empty();
+            import_given(&mut log, "t.json", &text[..cut]);
+            assert_eq!(log.report.broken_count, 1, "{cut}: {}", log.report);
+            import_bytes(&mut log, "t.json", &text);
+            assert_eq!(log.report.broken, [], "{cut}: {}", log.report);
+            assert_eq!(prompts(&log), prompts(&once), "{cut}");
+            assert_eq!((calls(&log), log.tokens()), (calls(&once), once.tokens()));
+        }
+    }
+}
+
+/// Imports a file whose beginning may not say that it is a trajectory.
+fn import_given(log: &mut Log, name: &str, text: &str) {
+    let folder = Folder::new();
+    let path = folder.write(name, text);
+    let options = ImportOptions::default();
+    let mut none = |_| {};
+    let imported = recordings(&log.annals, &path, Some("atif"), &options, &mut none);
+    log.report = block_on(imported).unwrap().pop().unwrap();
 }
 
 #[test]
