@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use exchange::{
-    Export, ExportAtif, ExportGitInternal, Import, ImportGit, ImportGitInternal,
+    Export, ExportAtif, ExportGitInternal, ExportRaw, Import, ImportGit, ImportGitInternal,
 };
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchForge};
 pub(crate) use intake::{

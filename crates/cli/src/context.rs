@@ -17,6 +17,8 @@ const READER_CACHE: usize = 8 * 1024 * 1024;
 pub(crate) struct Context {
     /// The log, as `--log` names it.
     pub(crate) log: String,
+    /// Whether more was asked for: `--verbose`.
+    pub(crate) is_verbose: bool,
     pub(crate) output: Output,
 }
 

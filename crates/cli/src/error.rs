@@ -19,6 +19,7 @@ use annals_dialects::forge::{ForgeError, ForgeFolderError};
 use annals_dialects::git::GitImportError;
 use annals_dialects::git_internal::{GitInternalExportError, GitInternalImportError};
 use annals_dialects::import::ImportError;
+use annals_dialects::raw::RawError;
 use annals_dialects::secrets::SecretPatternError;
 
 pub(crate) use self::keeping::KeepingError;
@@ -123,6 +124,14 @@ pub(crate) enum CliError {
          again, or keep them", counted(*.files, "file was", "files were")
     )]
     FilesLeftAlone { files: u64 },
+    #[error(transparent)]
+    Raw(#[from] RawError),
+    #[error("{} not written; the report says why", counted(*.recordings, "recording was", "recordings were"))]
+    RecordingsNotWritten { recordings: u64 },
+    #[error(
+        "{found} recordings are kept whose SHA-256 begins with \"{sha256}\"; `annals export raw` lists all"
+    )]
+    NoRecording { sha256: String, found: usize },
     #[error(transparent)]
     GitInternalExport(#[from] Box<GitInternalExportError>),
     #[error("{} could not be imported; the report names them. All others were", counted(*.broken, "record", "records"))]
@@ -281,6 +290,8 @@ impl CliError {
             CliError::GitInternalImport(error) => is_corrupt_adoption(error),
             CliError::ContractsImport(error) => is_corrupt_contracts_import(error),
             CliError::Forge(error) => is_corrupt_forge(error),
+            CliError::Raw(RawError::View(error)) => is_corrupt_view(error),
+            CliError::Raw(RawError::Read(error)) => is_corrupt_read(error),
             CliError::GitInternalExport(error) => is_corrupt_export(error),
             CliError::Backup(BackupError::Read(error)) => is_corrupt_read(error),
             CliError::Redaction(error) => is_corrupt_redaction(error),
@@ -355,6 +366,9 @@ impl CliError {
             CliError::GitInternalExport(_) => "export_failed",
             CliError::Forge(error) => forge_code(error),
             CliError::FilesLeftAlone { .. } => "files_left_alone",
+            CliError::Raw(_) => "export_failed",
+            CliError::RecordingsNotWritten { .. } => "partly_exported",
+            CliError::NoRecording { .. } => "not_found",
             CliError::PartlyImported { .. } => "partly_imported",
             CliError::PartlyExported { .. } => "partly_exported",
             CliError::Backup(_) => "backup_failed",

@@ -99,6 +99,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
     let runtime = runtime.map_err(CliError::Runtime)?;
     let output = Output::new(cli.global.json, styled(cli.global.color));
     let mut context = Context {
+        is_verbose: cli.global.verbose > 0,
         log: cli.global.log,
         output,
     };

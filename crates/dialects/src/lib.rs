@@ -24,6 +24,7 @@ pub mod opencode;
 pub mod openhands;
 mod others;
 mod pages;
+pub mod raw;
 mod reading;
 mod report;
 pub mod retention;

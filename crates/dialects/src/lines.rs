@@ -48,6 +48,10 @@ pub struct Line {
     /// Its bytes without the line's end (`\n` or `\r\n`), and without a byte
     /// order mark at the text's beginning.
     pub bytes: Result<Vec<u8>, LineError>,
+    /// The line's end: `\n`, `\r\n`, or nothing at the text's end.
+    pub end: &'static str,
+    /// Whether a byte order mark was before it.
+    pub has_mark: bool,
 }
 
 impl Line {
@@ -74,6 +78,7 @@ pub struct Lines<R> {
     number: u64,
     bytes_read: u64,
     ended: bool,
+    end: &'static str,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -85,6 +90,7 @@ impl<R: BufRead> Lines<R> {
             number: 0,
             bytes_read: 0,
             ended: false,
+            end: "",
         }
     }
 
@@ -106,13 +112,13 @@ impl<R: BufRead> Lines<R> {
             return None;
         }
         self.bytes_read += bytes.len() as u64;
-        let ended = bytes.last() == Some(&b'\n');
-        if ended {
-            bytes.pop();
-            if bytes.last() == Some(&b'\r') {
-                bytes.pop();
-            }
-        }
+        self.end = match bytes.as_slice() {
+            [.., b'\r', b'\n'] => "\r\n",
+            [.., b'\n'] => "\n",
+            _ => "",
+        };
+        let ended = !self.end.is_empty();
+        bytes.truncate(bytes.len() - self.end.len());
         if bytes.len() <= self.limit {
             return Some(Ok(bytes));
         }
@@ -146,15 +152,19 @@ impl<R: BufRead> Iterator for Lines<R> {
         };
         self.ended = matches!(bytes, Err(LineError::Unreadable(_)));
         self.number += 1;
+        let mut has_mark = false;
         if let Ok(bytes) = &mut bytes
             && self.number == 1
             && bytes.starts_with(BYTE_ORDER_MARK)
         {
             bytes.drain(..BYTE_ORDER_MARK.len());
+            has_mark = true;
         }
         Some(Line {
             number: self.number,
             bytes,
+            end: self.end,
+            has_mark,
         })
     }
 }
@@ -191,6 +201,27 @@ mod tests {
         assert_eq!(texts(b"\xef\xbb\xbfone\n\nthree", 100), expected);
         assert_eq!(texts(b"one\r\n\r\nthree\n", 100), expected);
         assert_eq!(texts(b"", 100), []);
+    }
+
+    #[test]
+    fn a_text_is_its_lines_with_their_ends() {
+        for text in [
+            "",
+            "a",
+            "a\n",
+            "\r\n\na\rb\r\n",
+            "\u{feff}a\r\n\u{feff}b\n\n",
+            "\r",
+        ] {
+            let lines = Lines::new(text.as_bytes(), 100);
+            let whole: Vec<u8> = lines
+                .flat_map(|line| {
+                    let mark = if line.has_mark { BYTE_ORDER_MARK } else { b"" };
+                    [mark, &line.bytes.unwrap(), line.end.as_bytes()].concat()
+                })
+                .collect();
+            assert_eq!(String::from_utf8(whole).unwrap(), text);
+        }
     }
 
     #[test]

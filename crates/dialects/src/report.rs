@@ -1,5 +1,6 @@
 //! What an import did, and how faithful it was; every importer answers with one.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -20,6 +21,9 @@ const PATHS: usize = 1_000;
 pub(crate) fn counted(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
 }
+
+/// Groups of fields in a line.
+const GROUPS: usize = 4;
 
 /// What stands for all paths beyond [`PATHS`].
 const OTHER_PATHS: &str = "(other paths)";
@@ -122,6 +126,8 @@ pub struct ImportReport {
     pub violations: Vec<Violations>,
     /// Events that were appended.
     pub events_made: u64,
+    /// Recordings whose text was kept now, with `--keep-raw`.
+    pub kept_raw: u64,
     /// What a reader of the import should know, one sentence each.
     pub notes: Vec<String>,
     /// Whether the source's history is cut off.
@@ -159,9 +165,14 @@ impl ImportReport {
 }
 
 impl ImportReport {
+    /// The report for people, a line each, with each field. `Display` has them in groups.
+    pub fn with_all_fields(&self) -> impl fmt::Display {
+        Shown(self.lines(true))
+    }
+
     /// The report for people, a line each. What they name comes from the source, and may have
     /// line breaks of its own: `Display` shows those as escapes.
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, has_all: bool) -> Vec<String> {
         let mut lines = vec![
             format!("source         {}", self.source),
             format!("read           {}", self.records_read),
@@ -169,6 +180,10 @@ impl ImportReport {
             format!("already there  {}", self.already_there),
             format!("events made    {}", self.events_made),
         ];
+        if self.kept_raw > 0 {
+            let recordings = counted(self.kept_raw, "recording", "recordings");
+            lines.push(format!("text kept      {recordings}: annals export raw"));
+        }
         if self.waiting > 0 {
             lines.push(format!("waiting        {}", self.waiting));
         }
@@ -178,9 +193,16 @@ impl ImportReport {
         lines.extend(types("unknown type", &self.unknown_types));
         lines.extend(types("skipped type", &self.skipped_types));
         self.add_troubles(&mut lines);
-        lines.extend(fields("kept", &self.fields_kept));
-        lines.extend(fields("inferred", &self.fields_inferred));
-        lines.extend(fields("lost", &self.fields_lost));
+        for (name, list) in [
+            ("kept", &self.fields_kept),
+            ("inferred", &self.fields_inferred),
+            ("lost", &self.fields_lost),
+        ] {
+            match has_all {
+                true => lines.extend(fields(name, list)),
+                false => lines.extend(groups(name, list)),
+            }
+        }
         lines.extend(redacted(self.redacted.kinds()));
         let notes = self.notes.iter();
         lines.extend(notes.map(|note| format!("note           {note}")));
@@ -223,7 +245,16 @@ impl ImportReport {
 
 impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, line) in self.lines().iter().enumerate() {
+        Shown(self.lines(false)).fmt(f)
+    }
+}
+
+/// Lines for people.
+struct Shown(Vec<String>);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, line) in self.0.iter().enumerate() {
             let end = if number == 0 { "" } else { "\n" };
             write!(f, "{end}{}", annals_terminal::line(line))?;
         }
@@ -247,6 +278,32 @@ fn types(name: &str, types: &[TypeCount]) -> impl Iterator<Item = String> {
 fn fields(name: &str, fields: &[FieldCount]) -> impl Iterator<Item = String> {
     let line = move |field: &FieldCount| format!("{name:<14} {} ({})", field.path, field.count);
     fields.iter().map(line)
+}
+
+/// The fields by the first name of their paths, most values first, in one line or a few.
+fn groups(name: &str, fields: &[FieldCount]) -> Vec<String> {
+    let mut by_first: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for field in fields {
+        // What is inferred has words behind its path, and what is no path begins with a bracket.
+        let first = field.path.split(['.', '[', ' ']).next();
+        let first = match first.unwrap_or_default() {
+            first if first.starts_with('(') => field.path.as_str(),
+            first => first,
+        };
+        let group = by_first.entry(first).or_default();
+        *group = (group.0 + 1, group.1 + field.count);
+    }
+    let mut groups: Vec<(&str, (u64, u64))> = by_first.into_iter().collect();
+    groups.sort_by_key(|(first, (_, values))| (Reverse(*values), *first));
+    let group = |(first, (fields, values)): &(&str, (u64, u64))| match fields {
+        1 => format!("{first} ({values})"),
+        fields => format!("{first} ({fields} fields, {values})"),
+    };
+    let of_all = |groups: &[(&str, (u64, u64))]| {
+        let groups: Vec<String> = groups.iter().map(group).collect();
+        format!("{name:<14} {}", groups.join(", "))
+    };
+    groups.chunks(GROUPS).map(of_all).collect()
 }
 
 /// How many records there are of each type. A source could make up types

@@ -75,6 +75,32 @@ pub(crate) enum Export {
     Forge(ExportForge),
     /// Write a run as a trajectory in ATIF, the Agent Trajectory Interchange Format
     Atif(ExportAtif),
+    /// Write the text of imported recordings that --keep-raw kept
+    Raw(ExportRaw),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What `annals import --keep-raw` kept: the recordings as they were, but for their secrets. Into a
+folder each is written as AGENT/FILE; a file that is there and says something else is left alone.
+Of several texts under one name the newest has it; one that it begins with is not written, any
+other has digits of its SHA-256 in its name. Without a folder the recordings are listed.
+
+Examples:
+  annals import ~/.claude --keep-raw
+  annals export raw                        which recordings there are
+  annals export raw recordings/            all of them
+  annals export raw --print 1f3c > session.jsonl")]
+pub(crate) struct ExportRaw {
+    /// The folder to write to
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Only recordings of this agent: claude, codex, ...
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Print the recording whose SHA-256 begins so
+    #[arg(long, value_name = "SHA256", conflicts_with = "dir")]
+    pub(crate) print: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -41,6 +41,9 @@ pub(crate) struct HowToImport {
     /// The sessions are over: record tool calls that have no result, as errors
     #[arg(long)]
     pub(crate) ended: bool,
+    /// Keep the recordings' text, too, without its secrets; `annals export raw` gives it back
+    #[arg(long)]
+    pub(crate) keep_raw: bool,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
 }
@@ -68,7 +71,8 @@ first prompt is. Importing again, or after the recording has grown, adds only wh
 What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
 So is a line, a call or a result that was recorded before with another content; the first stays.
 
-The report says what became of every field: kept, inferred or lost. Inferred are a frame's tokens
+The report says what became of the fields: kept, inferred or lost, in groups; -v and --json name
+each. With --keep-raw the text is kept, too, so that only secrets are lost. Inferred are a frame's tokens
 (o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
 newest result about its file, which becomes a step of the plan.
 

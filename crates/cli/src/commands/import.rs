@@ -60,6 +60,7 @@ async fn recordings(
     let options = ImportOptions {
         ended: how.ended,
         secrets: how.redaction.secrets()?,
+        keep_raw: how.keep_raw,
     };
     let annals = context.writer()?;
     let bar = progress::bar("importing bytes", None);
@@ -132,9 +133,11 @@ fn shown(bar: &ProgressBar) -> impl FnMut(Progress) + '_ {
 
 /// Prints what an import did.
 fn print(context: &mut Context, report: &ImportReport) -> Result<(), CliError> {
+    let names_all = context.is_verbose;
     let output = &mut context.output;
     match output.is_json() {
         true => output.json(report),
+        false if names_all => output.lines(&report.with_all_fields().to_string()),
         false => output.lines(&report.to_string()),
     }
 }

@@ -24,6 +24,7 @@ mod log;
 mod observations;
 mod policies;
 mod proof;
+mod raw;
 mod ready;
 mod rebuild;
 mod redact;
@@ -66,6 +67,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
         Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
         Command::Export(Export::Atif(args)) => atif::export(&args, context).await,
+        Command::Export(Export::Raw(args)) => raw::export(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,

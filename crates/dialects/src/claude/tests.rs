@@ -125,6 +125,8 @@ fn import_from(
         names: Some(names),
         count_ahead: Arc::clone(&count_ahead),
         which: WHICH,
+        keeps: false,
+        raw: None,
         format: Box::new(Claude::default()),
     });
     let importer = Importer::new(&annals, &AGENT, &options, count_ahead, "claude".to_owned());
@@ -185,6 +187,8 @@ fn of_what_is_read_ahead_little_is_held() {
         names: None,
         count_ahead: Arc::default(),
         which: WHICH,
+        keeps: false,
+        raw: None,
         format: Box::new(Claude::default()),
     };
     let mut news = source::here(folder.path(), &mut reader);

@@ -9,6 +9,7 @@ pub(crate) mod files;
 pub(crate) mod formats;
 pub(crate) mod members;
 pub(crate) mod outline;
+pub(crate) mod raw;
 pub(crate) mod redacted;
 pub(crate) mod source;
 
@@ -42,6 +43,8 @@ pub struct ImportOptions {
     /// What is taken out of the lines before they are read; the standard set by
     /// default.
     pub secrets: Secrets,
+    /// Keep the text of the recordings, too, without its secrets: [`crate::raw::export`] gives it back.
+    pub keep_raw: bool,
 }
 
 /// A format of recordings: from what a file has to entries. It may remember what it read before.
@@ -168,6 +171,8 @@ pub(crate) async fn import(
         count_ahead: Arc::clone(&count_ahead),
         which,
         format: (which.kind.format)(),
+        keeps: options.keep_raw,
+        raw: None,
     };
     let events = source::start(path, reader)?;
     let source = format!("{} {}", agent.key, path.display());
@@ -203,7 +208,13 @@ pub(crate) async fn record(
                     progress(Progress { done, total });
                 }
             }
-            ReadEvent::FileEnd => importer.end_file().await?,
+            ReadEvent::Part(part) => importer.keep_part(part).await?,
+            ReadEvent::FileEnd(kept) => {
+                importer.end_file().await?;
+                if let Some(kept) = kept {
+                    importer.keep_recording(kept).await?;
+                }
+            }
             ReadEvent::End => return importer.end().await.map(Some),
         }
     }

@@ -9,11 +9,13 @@ use crate::secrets::{Hit, Redacted, Secrets};
 pub(crate) struct RedactedText(String);
 
 /// Bytes that are not text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is not UTF-8 from byte {byte} on")]
 pub(crate) struct NotUtf8 {
     /// The first byte that is not, from 1.
     byte: usize,
+    /// All of them. They may have secrets.
+    pub(super) bytes: Vec<u8>,
 }
 
 impl RedactedText {
@@ -24,6 +26,7 @@ impl RedactedText {
     ) -> Result<(RedactedText, Vec<Hit>), NotUtf8> {
         let text = String::from_utf8(bytes).map_err(|error| NotUtf8 {
             byte: error.utf8_error().valid_up_to() + 1,
+            bytes: error.into_bytes(),
         })?;
         let Redacted { content, hits } = secrets.redact_json(&text);
         let redacted = match content {

@@ -15,6 +15,7 @@ use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
 use super::files::{self, Recording};
 use super::formats::{self, Head, Kind};
+use super::raw::{RawFile, RawPart, RawText};
 use super::redacted::RedactedText;
 use super::{Format, Which, bad_line::BadLine};
 use crate::lines::{Line, LineError, Lines};
@@ -49,8 +50,10 @@ pub(crate) enum ReadEvent {
     File(PathBuf),
     /// Lines of it, in their order.
     Lines(Vec<ReadLine>),
-    /// The file is over.
-    FileEnd,
+    /// A part of its text, which is kept.
+    Part(RawPart),
+    /// The file is over; what is to be known of its text, if that is kept.
+    FileEnd(Option<RawFile>),
     /// That was all.
     End,
 }
@@ -80,6 +83,10 @@ pub(crate) struct Reader {
     pub(crate) count_ahead: Arc<AtomicBool>,
     pub(crate) which: Which,
     pub(crate) format: Box<dyn Format>,
+    /// Whether the recordings' text is kept.
+    pub(crate) keeps: bool,
+    /// The text of the file that is read, if it is kept.
+    pub(crate) raw: Option<RawText>,
 }
 
 type Stop = reading::Stop<ImportError>;
@@ -117,11 +124,48 @@ impl Reader {
         let mut before = 0;
         for file in files {
             outlet.send(ReadEvent::File(file.path.clone()))?;
+            // Of a database the rows are read, and it has no text.
+            let has_text = file.is_database != Some(true);
+            self.raw = (self.keeps && has_text).then(|| self.raw_of(&root, &file.path));
             self.read_file(&root, &file.path, before, outlet)?;
-            outlet.send(ReadEvent::FileEnd)?;
+            let kept = self.end_raw(outlet)?;
+            outlet.send(ReadEvent::FileEnd(kept))?;
             before += file.bytes;
         }
         Ok(())
+    }
+
+    /// The text of a file of which nothing was read yet. Its name is its path below what is imported.
+    fn raw_of(&self, root: &Root, path: &Path) -> RawText {
+        let below = match root {
+            Root::Folder(dir) => path.strip_prefix(dir.path()).ok(),
+            Root::File(_) => path.file_name().map(Path::new),
+        };
+        let parts = below.unwrap_or(path).components();
+        let parts = parts.map(|part| part.as_os_str().to_string_lossy());
+        let name = parts.collect::<Vec<_>>().join("/");
+        let (name, _) = RedactedText::plain(&name, &self.secrets);
+        RawText::of(name.into_string())
+    }
+
+    /// Hands over the parts of the text that are complete.
+    fn send_raw(&mut self, outlet: &mut Outlet) -> Result<(), Stop> {
+        let parts = self.raw.as_mut().map(RawText::take);
+        for part in parts.into_iter().flatten() {
+            outlet.send(ReadEvent::Part(part))?;
+        }
+        Ok(())
+    }
+
+    fn end_raw(&mut self, outlet: &mut Outlet) -> Result<Option<RawFile>, Stop> {
+        let Some(raw) = self.raw.take() else {
+            return Ok(None);
+        };
+        let (last, kept) = raw.end();
+        for part in last {
+            outlet.send(ReadEvent::Part(part))?;
+        }
+        Ok(kept)
     }
 
     /// The files of its format.
@@ -174,7 +218,13 @@ impl Reader {
             // It was there a moment ago; the others are still read.
             Err(error) => {
                 let bytes = Err(LineError::Unreadable(error));
-                let line = self.understand(Line { number: 1, bytes }, before);
+                let line = Line {
+                    number: 1,
+                    bytes,
+                    end: "",
+                    has_mark: false,
+                };
+                let line = self.understand(line, before);
                 return outlet.send(ReadEvent::Lines(vec![line]));
             }
         };
@@ -225,11 +275,15 @@ impl Reader {
         let mut lines = Lines::new(reader, LINE_LIMIT);
         let (mut ready, mut since, mut last) = (Vec::new(), 0, 0);
         while let Some(line) = lines.next() {
+            self.keep_around(&line);
             if line.is_blank() {
                 continue;
             }
             last = line.number;
+            let end = line.end;
             ready.push(self.understand(line, before + lines.bytes_read()));
+            self.keep_end(end);
+            self.send_raw(outlet)?;
             let bytes = lines.bytes_read() - since;
             if ready.len() >= AT_ONCE.1 || bytes >= AT_ONCE.0 {
                 since = lines.bytes_read();
@@ -256,9 +310,9 @@ impl Reader {
             Err(error) => Err(LineError::Unreadable(error)),
         };
         let done = before + bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
-        let text = bytes.map_err(|error| error.to_string());
-        let (read, mut hits) = match text.and_then(|bytes| self.redacted(bytes)) {
+        let (read, mut hits) = match self.redacted(1, bytes) {
             Ok((text, hits)) => {
+                self.send_raw(outlet)?;
                 let read = self.format.document(text, self.names.as_ref());
                 (read.map_err(|bad| bad.to_string()), hits)
             }
@@ -348,14 +402,57 @@ impl Reader {
         }
     }
 
-    fn redacted(&self, bytes: Vec<u8>) -> Result<(RedactedText, Vec<Hit>), String> {
-        RedactedText::json(bytes, &self.secrets).map_err(|error| error.to_string())
+    /// The text of a line or of a document without its secrets, which is kept so.
+    fn redacted(
+        &mut self,
+        line: u64,
+        bytes: Result<Vec<u8>, LineError>,
+    ) -> Result<(RedactedText, Vec<Hit>), String> {
+        let read = bytes.map_err(|error| error.to_string());
+        let read = read.and_then(|bytes| {
+            RedactedText::json(bytes, &self.secrets).map_err(|not_text| {
+                let reason = not_text.to_string();
+                if let Some(raw) = &mut self.raw {
+                    let text = String::from_utf8_lossy(&not_text.bytes);
+                    let text = RedactedText::json(text.into_owned().into(), &self.secrets);
+                    text.iter().for_each(|(text, _)| raw.add(text));
+                }
+                reason
+            })
+        });
+        match (&read, &mut self.raw) {
+            (Ok((text, _)), Some(raw)) => raw.add(text),
+            (Err(_), Some(raw)) => raw.changed(line),
+            (_, None) => {}
+        }
+        read
+    }
+
+    /// Keeps what is before a line, and of a blank line all.
+    fn keep_around(&mut self, line: &Line) {
+        let Some(raw) = &mut self.raw else {
+            return;
+        };
+        if line.has_mark {
+            raw.add_end("\u{feff}");
+        }
+        if line.is_blank()
+            && let Ok(bytes) = &line.bytes
+        {
+            raw.add(&RedactedText::plain(&String::from_utf8_lossy(bytes), &self.secrets).0);
+            raw.add_end(line.end);
+        }
+    }
+
+    fn keep_end(&mut self, end: &'static str) {
+        if let Some(raw) = &mut self.raw {
+            raw.add_end(end);
+        }
     }
 
     fn understand(&mut self, line: Line, done: u64) -> ReadLine {
         let number = line.number;
-        let text = line.bytes.map_err(|error| error.to_string());
-        let (read, hits) = match text.and_then(|bytes| self.redacted(bytes)) {
+        let (read, hits) = match self.redacted(number, line.bytes) {
             Ok((text, hits)) => (self.values(text).map_err(|bad| bad.to_string()), hits),
             Err(reason) => (Err(reason), Vec::new()),
         };

@@ -4,10 +4,10 @@
 //! found. Logs hold these ids, so that what goes into them never changes.
 
 use annals_domain::{
-    EvidenceId, IntentId, PatchSetId, PipelineId, PlanId, ProvenanceId, RunId, TaskId,
+    EvidenceId, IntentId, PatchSetId, PipelineId, PlanId, ProvenanceId, RunId, SnapshotId, TaskId,
     ToolInvocationId,
 };
-use annals_event_log::IdSecret;
+use annals_event_log::{Digest, IdSecret};
 use uuid::Uuid;
 
 /// What the ids of one agent's recordings follow from.
@@ -106,6 +106,24 @@ impl Ids {
         }
     }
 
+    /// The ids for a part of a recording's text, by what it says.
+    pub(super) fn raw_part(&self, digest: Digest) -> RawIds {
+        self.raw("raw_part", &[&digest.to_string()])
+    }
+
+    /// The ids for a recording that is kept, by its name and its text.
+    pub(super) fn raw_file(&self, name: &str, sha256: &str) -> RawIds {
+        self.raw("raw_file", &[name, sha256])
+    }
+
+    fn raw(&self, what: &str, parts: &[&str]) -> RawIds {
+        let snapshot = self.id(what, parts);
+        RawIds {
+            snapshot: SnapshotId(snapshot),
+            batch: Uuid::new_v5(&snapshot, b"batch"),
+        }
+    }
+
     /// The batch that brings the tokens of a message to these totals.
     pub(super) fn usage_batch(&self, message: &str, totals: &[u64; 4]) -> Uuid {
         let totals = totals.map(|total| total.to_string()).join("/");
@@ -138,6 +156,15 @@ impl ChainIds {
     pub(super) fn provenance(&self) -> Uuid {
         Uuid::new_v5(&self.batch, b"provenance")
     }
+}
+
+/// The ids of text that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RawIds {
+    /// The snapshot that has it.
+    pub(super) snapshot: SnapshotId,
+    /// The batch that records it.
+    pub(super) batch: Uuid,
 }
 
 /// The ids of what happened around a conversation.

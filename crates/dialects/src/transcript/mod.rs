@@ -11,6 +11,7 @@ pub(crate) mod editor;
 pub(crate) mod ids;
 pub(crate) mod importer;
 pub(crate) mod item;
+mod keep;
 mod place;
 mod record;
 mod remark;

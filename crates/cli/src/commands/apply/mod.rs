@@ -128,7 +128,7 @@ async fn apply(
     output: &mut Output,
     tally: &mut Tally,
 ) -> Result<(), CliError> {
-    for Line { number, bytes } in input {
+    for Line { number, bytes, .. } in input {
         let line = match bytes {
             Ok(text) if text.trim_ascii().is_empty() => continue,
             Ok(text) => line::parse(&text),

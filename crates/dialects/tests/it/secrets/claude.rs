@@ -140,6 +140,7 @@ fn nothing_of_a_recordings_secrets_is_stored() {
         let options = ClaudeOptions {
             ended: true,
             secrets: secrets.clone(),
+            ..ClaudeOptions::default()
         };
         let report = block_on(claude::import(annals, &path, &options, &mut |_| {})).unwrap();
         assert_eq!(report.broken, [], "{report}");

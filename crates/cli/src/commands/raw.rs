@@ -1,0 +1,107 @@
+//! `annals export raw`.
+
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use annals::Annals;
+use annals_dialects::Progress;
+use annals_dialects::raw::{self, KeptRecording, RawExportReport};
+
+use crate::cli::ExportRaw;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Column, Output, Rows, bytes};
+use crate::progress;
+
+/// Digits of a text's SHA-256 in a table, which name it in commands.
+const SHORT: u16 = 12;
+
+/// Writes the text of recordings, or says which there are.
+pub(crate) async fn export(args: &ExportRaw, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader()?;
+    let agent = args.agent.as_deref();
+    match (&args.dir, &args.print) {
+        (Some(dir), _) => folder(&annals, dir, agent, &mut context.output).await,
+        (None, Some(sha256)) => one(&annals, sha256, agent).await,
+        (None, None) => {
+            let kept = raw::kept(&annals, agent).await?;
+            list(&kept, &mut context.output)
+        }
+    }
+}
+
+async fn folder(
+    annals: &Annals,
+    dir: &Path,
+    agent: Option<&str>,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let bar = progress::bar("exporting bytes", None);
+    let mut shown = |progress: Progress| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    };
+    let exported = raw::export(annals, dir, agent, &mut shown).await;
+    bar.finish_and_clear();
+    print(&exported?, output)
+}
+
+fn print(report: &RawExportReport, output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        output.json(report)?;
+    } else {
+        output.fields(&[
+            ("folder", report.folder.clone()),
+            ("written", report.written.to_string()),
+            ("unchanged", report.unchanged.to_string()),
+            ("outgrown", report.outgrown.to_string()),
+            ("bytes", bytes(report.bytes)),
+        ])?;
+        for left in &report.not_written {
+            let line = format!("not written  {}: {}", left.file, left.reason);
+            output.line(&line)?;
+        }
+    }
+    match report.not_written.len() as u64 {
+        0 => Ok(()),
+        recordings => Err(CliError::RecordingsNotWritten { recordings }),
+    }
+}
+
+/// The text of the one recording whose SHA-256 begins so.
+async fn one(annals: &Annals, sha256: &str, agent: Option<&str>) -> Result<(), CliError> {
+    let mut kept = raw::kept(annals, agent).await?;
+    kept.retain(|recording| recording.sha256.starts_with(sha256));
+    kept.dedup_by(|a, b| a.sha256 == b.sha256);
+    let [recording] = kept.as_slice() else {
+        return Err(CliError::NoRecording {
+            sha256: sha256.to_owned(),
+            found: kept.len(),
+        });
+    };
+    // As it is, so that it can be written to a file: nothing in it is hidden.
+    let mut out = BufWriter::new(io::stdout().lock());
+    raw::write(annals, recording, &mut out).await?;
+    io::Write::flush(&mut out).map_err(CliError::Output)
+}
+
+fn list(kept: &[KeptRecording], output: &mut Output) -> Result<(), CliError> {
+    if output.is_json() {
+        return kept.iter().try_for_each(|recording| output.json(recording));
+    }
+    let mut rows = Rows::new([
+        Column::left("SHA-256", SHORT),
+        Column::left("AGENT", 8),
+        Column::left("BYTES", 8),
+        Column::left("FILE", 20),
+    ]);
+    let cells = |recording: &KeptRecording| {
+        [
+            recording.sha256.chars().take(SHORT.into()).collect(),
+            recording.agent.clone(),
+            bytes(recording.bytes),
+            recording.file.clone(),
+        ]
+    };
+    rows.print(output, kept.iter().map(cells))
+}

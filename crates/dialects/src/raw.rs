@@ -1,0 +1,417 @@
+//! `export raw`: the recordings whose text was kept when they were imported, as they were but for their
+//! secrets.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use annals::projections::{ContextSnapshotView, ListQuery, PieceValue};
+use annals::{Annals, LoadError, ViewError};
+use annals_domain::{Kind, SnapshotId};
+use annals_event_log::{Position, ReadError};
+use annals_files::Dir;
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::Progress;
+
+/// The name of the external id that a recording's snapshot has: the SHA-256 of its text.
+pub(crate) const EXTERNAL_ID: &str = "annals.recording";
+
+/// Recordings that are listed at once.
+const PAGE: usize = 500;
+
+/// What a log says of a recording whose text it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Contents {
+    pub(crate) agent: String,
+    pub(crate) file: String,
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
+    /// The snapshots that have its parts, in order.
+    pub(crate) parts: Vec<SnapshotId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) changed: Vec<u64>,
+}
+
+/// A recording whose text a log has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptRecording {
+    /// The agent's key, as [`crate::import::agents`] has it.
+    pub agent: String,
+    /// Its path below what was imported, with slashes.
+    pub file: String,
+    /// The length of its text without its secrets, in bytes.
+    pub bytes: u64,
+    /// The SHA-256 of that, in hex digits.
+    pub sha256: String,
+    /// Lines that are not as they were, at most 1,000: they were too long, or not in UTF-8.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_lines: Vec<u64>,
+    /// The snapshot that says so.
+    pub snapshot: SnapshotId,
+    /// Where the log has that.
+    pub position: u64,
+    #[serde(skip)]
+    parts: Vec<SnapshotId>,
+}
+
+/// Why a recording's text is not given.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RawError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The snapshot does not say what a recording's says.
+    #[error("snapshot {snapshot} does not say which parts a recording has: {reason}")]
+    Malformed {
+        /// The snapshot.
+        snapshot: SnapshotId,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A part was removed from the log.
+    #[error("part {part} of {of} of {file} was removed from the log")]
+    Removed {
+        /// The recording.
+        file: String,
+        /// The part's number, from 1.
+        part: usize,
+        /// How many it has.
+        of: usize,
+    },
+    /// The parts are not the text that was kept.
+    #[error(
+        "the parts of {file} are another text: its SHA-256 is {found}, and {expected} was recorded"
+    )]
+    Different {
+        /// The recording.
+        file: String,
+        /// What was recorded.
+        expected: String,
+        /// That of the parts.
+        found: String,
+    },
+    /// A file cannot be written.
+    #[error("{path} cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl RawError {
+    /// Whether the same may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            RawError::View(error) => error.is_retryable(),
+            RawError::Read(error) => error.is_retryable(),
+            RawError::Write { .. } => true,
+            RawError::Malformed { .. } | RawError::Removed { .. } | RawError::Different { .. } => {
+                false
+            }
+        }
+    }
+}
+
+impl From<LoadError> for RawError {
+    fn from(error: LoadError) -> RawError {
+        RawError::View(error.into())
+    }
+}
+
+/// The recordings whose text the log has, the oldest first; those of one agent, if it is given. A recording that
+/// was kept again after it had grown is there several times.
+///
+/// # Errors
+/// [`RawError`].
+pub async fn kept(annals: &Annals, agent: Option<&str>) -> Result<Vec<KeptRecording>, RawError> {
+    let mut query = ListQuery::new(Kind::ContextSnapshot);
+    query.external_id = Some((EXTERNAL_ID.to_owned(), None));
+    query.oldest_first = true;
+    query.limit = PAGE;
+    let mut all = Vec::new();
+    loop {
+        let listed = annals.list(&query).await?;
+        for row in listed.rows {
+            let kept = recording(annals, SnapshotId(row.id), row.first_position).await?;
+            if agent.is_none_or(|agent| agent == kept.agent) {
+                all.push(kept);
+            }
+        }
+        match listed.next {
+            Some(next) => query.after = Some(next),
+            None => return Ok(all),
+        }
+    }
+}
+
+async fn recording(
+    annals: &Annals,
+    snapshot: SnapshotId,
+    position: Position,
+) -> Result<KeptRecording, RawError> {
+    let malformed = |reason: String| RawError::Malformed { snapshot, reason };
+    let json = content(annals, snapshot).await?;
+    let json = json.ok_or_else(|| malformed("its item has no content".into()))?;
+    let contents: Contents =
+        serde_json::from_slice(&json).map_err(|error| malformed(error.to_string()))?;
+    Ok(KeptRecording {
+        agent: contents.agent,
+        file: contents.file,
+        bytes: contents.bytes,
+        sha256: contents.sha256,
+        changed_lines: contents.changed,
+        snapshot,
+        position: position.0,
+        parts: contents.parts,
+    })
+}
+
+/// The content of a snapshot's first item; nothing, if there is none or it was removed.
+async fn content(annals: &Annals, snapshot: SnapshotId) -> Result<Option<Bytes>, RawError> {
+    let view: ContextSnapshotView = annals.get(snapshot).await?;
+    match view.items.into_iter().next().and_then(|item| item.content) {
+        Some(PieceValue::Bytes(bytes)) => Ok(Some(bytes)),
+        Some(PieceValue::Attachment { digest, .. }) => Ok(annals.content(digest).await?),
+        Some(PieceValue::Removed) | None => Ok(None),
+    }
+}
+
+/// Writes a recording's text. What was written is wrong where this fails.
+///
+/// # Errors
+/// [`RawError`].
+pub async fn write(
+    annals: &Annals,
+    recording: &KeptRecording,
+    out: &mut dyn Write,
+) -> Result<(), RawError> {
+    let mut sum = Sha256::new();
+    for (number, part) in (1..).zip(&recording.parts) {
+        let Some(text) = content(annals, *part).await? else {
+            return Err(RawError::Removed {
+                file: recording.file.clone(),
+                part: number,
+                of: recording.parts.len(),
+            });
+        };
+        sum.update(&text);
+        let written = out.write_all(&text);
+        written.map_err(|source| unwritable(Path::new(&recording.file), source))?;
+    }
+    let found = hex::encode(sum.finalize());
+    match found == recording.sha256 {
+        true => Ok(()),
+        false => Err(RawError::Different {
+            file: recording.file.clone(),
+            expected: recording.sha256.clone(),
+            found,
+        }),
+    }
+}
+
+fn unwritable(path: &Path, source: io::Error) -> RawError {
+    RawError::Write {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// What an export of recordings did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RawExportReport {
+    /// The folder.
+    pub folder: String,
+    /// Files that were written.
+    pub written: u64,
+    /// Files that were there and are the same.
+    pub unchanged: u64,
+    /// Bytes that were written.
+    pub bytes: u64,
+    /// Recordings that are the beginning of another one that was kept later, and are not written.
+    pub outgrown: u64,
+    /// Recordings that were not written, and why.
+    pub not_written: Vec<NotWritten>,
+}
+
+/// A recording that was not written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotWritten {
+    /// The file.
+    pub file: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Writes recordings into a folder: each as `AGENT/FILE`. Of several texts under one name the newest has it, and
+/// the others have a part of their SHA-256 in theirs. Files that are there and are others are left alone.
+///
+/// # Errors
+/// [`RawError`] where the log or the folder cannot be used. What is wrong with one recording is in the report.
+pub async fn export(
+    annals: &Annals,
+    folder: &Path,
+    agent: Option<&str>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<RawExportReport, RawError> {
+    let all = kept(annals, agent).await?;
+    std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
+    let root = Dir::open(folder).map_err(|source| unwritable(folder, source))?;
+    let mut report = RawExportReport {
+        folder: folder.display().to_string(),
+        ..RawExportReport::default()
+    };
+    let total = all.iter().map(|recording| recording.bytes).sum();
+    let mut done = 0;
+    for (recording, newest) in with_newest(&all) {
+        done += recording.bytes;
+        let is_newest = std::ptr::eq(recording, newest);
+        if !is_newest && begins(annals, recording, newest).await? {
+            report.outgrown += 1;
+        } else {
+            let (folders, name) = place(recording, is_newest);
+            match write_file(annals, recording, &root, &folders, &name).await {
+                Ok(true) => {
+                    report.written += 1;
+                    report.bytes += recording.bytes;
+                }
+                Ok(false) => report.unchanged += 1,
+                Err(error) => report.not_written.push(NotWritten {
+                    file: format!("{}/{name}", folders.join("/")),
+                    reason: error.to_string(),
+                }),
+            }
+        }
+        progress(Progress { done, total });
+    }
+    Ok(report)
+}
+
+/// Each recording with the newest one of its name.
+fn with_newest(all: &[KeptRecording]) -> impl Iterator<Item = (&KeptRecording, &KeptRecording)> {
+    let name = |recording: &KeptRecording| place(recording, true);
+    let newest: HashMap<_, _> = all.iter().map(|it| (name(it), it)).collect();
+    all.iter()
+        .filter_map(move |it| Some((it, *newest.get(&name(it))?)))
+}
+
+/// Whether a recording's text is the beginning of another's.
+async fn begins(
+    annals: &Annals,
+    short: &KeptRecording,
+    long: &KeptRecording,
+) -> Result<bool, RawError> {
+    let Some((last, whole)) = short.parts.split_last() else {
+        return Ok(true);
+    };
+    let Some((same, [next, ..])) = long.parts.split_at_checked(whole.len()) else {
+        return Ok(false);
+    };
+    if same != whole || short.bytes > long.bytes {
+        return Ok(false);
+    }
+    let (Some(last), Some(next)) = (content(annals, *last).await?, content(annals, *next).await?)
+    else {
+        return Ok(false);
+    };
+    Ok(next.starts_with(&last))
+}
+
+/// The folders and the name that a recording's file gets. What a log says is not trusted: no part of it leads out
+/// of the folder.
+fn place(recording: &KeptRecording, is_newest: bool) -> (Vec<String>, String) {
+    let mut folders = vec![plain(&recording.agent)];
+    let parts = recording.file.split(['/', '\\']);
+    folders.extend(parts.filter(|part| !part.is_empty()).map(plain));
+    let name = match folders.len() {
+        1 => "recording".to_owned(),
+        _ => folders.pop().unwrap_or_default(),
+    };
+    if is_newest {
+        return (folders, name);
+    }
+    let short = recording.sha256.get(..8).unwrap_or_default();
+    let name = match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => format!("{stem}.{}.{ending}", plain(short)),
+        _ => format!("{name}.{}", plain(short)),
+    };
+    (folders, name)
+}
+
+/// A part of a path that is a name on every system.
+fn plain(part: &str) -> String {
+    let is_odd = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
+    let mut name: String = part
+        .chars()
+        .map(|c| if is_odd(c) { '_' } else { c })
+        .collect();
+    name.truncate(name.floor_char_boundary(200));
+    match name.as_str() {
+        "" | "." | ".." => "_".to_owned(),
+        _ => name,
+    }
+}
+
+/// Whether the file was written; otherwise it is there and the same.
+async fn write_file(
+    annals: &Annals,
+    recording: &KeptRecording,
+    root: &Dir,
+    folders: &[String],
+    name: &str,
+) -> Result<bool, RawError> {
+    let path = root.path().join(folders.join("/")).join(name);
+    let failed = |source: io::Error| unwritable(&path, source);
+    let mut dir = root.again().map_err(failed)?;
+    for folder in folders {
+        dir = dir.make_dir(OsStr::new(folder)).map_err(failed)?;
+    }
+    match sha256_of(&dir, OsStr::new(name)).map_err(failed)? {
+        Some(there) if there == recording.sha256 => return Ok(false),
+        Some(_) => {
+            let error = "another file is there; remove it, or export into an empty folder";
+            return Err(failed(io::Error::other(error)));
+        }
+        None => {}
+    }
+    // The name is there only with the whole text.
+    let partial = format!(".{name}.partial");
+    let partial = OsStr::new(&partial);
+    let written = async {
+        // An export that was interrupted may have left one.
+        match dir.remove_file(partial) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let file = dir.create_file(partial).map_err(failed)?;
+        let mut out = BufWriter::new(file);
+        write(annals, recording, &mut out).await?;
+        let file = out.into_inner().map_err(|error| failed(error.into()))?;
+        file.sync_all().map_err(failed)?;
+        dir.rename(partial, OsStr::new(name)).map_err(failed)
+    };
+    let written = written.await;
+    if written.is_err() {
+        // It may not be there.
+        let _ = dir.remove_file(partial);
+    }
+    written.map(|()| true)
+}
+
+fn sha256_of(dir: &Dir, name: &OsStr) -> io::Result<Option<String>> {
+    if dir.kind(name)?.is_none() {
+        return Ok(None);
+    }
+    let mut sum = Sha256::new();
+    io::copy(&mut dir.open_file(name)?, &mut sum)?;
+    Ok(Some(hex::encode(sum.finalize())))
+}

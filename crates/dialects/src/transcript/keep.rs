@@ -1,0 +1,108 @@
+//! Keeping the text of recordings: each part once, as a snapshot of one item, and for each recording a
+//! snapshot that says which parts it has.
+
+use annals::Request;
+use annals_domain::metadata::SetMetadata;
+use annals_domain::snapshot::{
+    ContextItemKind, FinalizeSnapshot, NewItem, OpenSnapshot, SelectionStrategy,
+};
+use annals_domain::{Ordered, Payload, SnapshotId};
+use uuid::Uuid;
+
+use super::batch::Load;
+use super::importer::{Done, Importer};
+use super::record::Appended;
+use crate::import::error::ImportError;
+use crate::import::raw::{RawFile, RawPart};
+use crate::raw::{Contents, EXTERNAL_ID};
+
+impl Importer<'_> {
+    /// Keeps a part of a recording's text, unless the log has it.
+    pub(crate) async fn keep_part(&mut self, part: RawPart) -> Done {
+        let ids = self.ids.raw_part(part.digest());
+        if self.is_known(ids.batch).await? {
+            return Ok(());
+        }
+        let path = format!("sha256:{}", part.digest());
+        let item = item(path, part.into_text().into_bytes());
+        let requests = self.snapshot(ids.snapshot, item);
+        self.keep(ids.batch, requests).await.map(|_| ())
+    }
+
+    /// Keeps what is to be known of a recording whose parts were kept.
+    pub(crate) async fn keep_recording(&mut self, file: RawFile) -> Done {
+        let ids = self.ids.raw_file(&file.name, &file.sha256);
+        if self.is_known(ids.batch).await? {
+            return Ok(());
+        }
+        let parts = file.parts.iter();
+        let contents = Contents {
+            agent: self.agent.key.to_owned(),
+            file: file.name.clone(),
+            bytes: file.bytes,
+            sha256: file.sha256.clone(),
+            parts: parts
+                .map(|digest| self.ids.raw_part(*digest).snapshot)
+                .collect(),
+            changed: file.changed,
+        };
+        // It has no map with other keys than texts: it can be written.
+        let json = serde_json::to_vec(&contents).unwrap_or_default();
+        let mut requests = self.snapshot(ids.snapshot, item(file.name, json));
+        let name = SetMetadata {
+            object: ids.snapshot.0,
+            visibility: None,
+            tags: None,
+            external_ids: Some(Ordered(vec![(EXTERNAL_ID.to_owned(), file.sha256)])),
+        };
+        requests.push(Request::new(self.agent.program(), name));
+        if self.keep(ids.batch, requests).await? {
+            self.report.kept_raw += 1;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self, snapshot: SnapshotId, item: NewItem) -> Vec<Request> {
+        let program = self.agent.program();
+        let open = OpenSnapshot {
+            id: Some(snapshot),
+            selection_strategy: SelectionStrategy::Explicit,
+            items: vec![item],
+            summary: None,
+        };
+        let close = FinalizeSnapshot {
+            snapshot,
+            summary: None,
+        };
+        vec![
+            Request::new(program.clone(), open),
+            Request::new(program, close),
+        ]
+    }
+
+    /// Whether it is kept now.
+    async fn keep(&mut self, key: Uuid, requests: Vec<Request>) -> Result<bool, ImportError> {
+        match self.append(key, requests, 0).await? {
+            Appended::Now(decided) => {
+                self.tally(&decided, Load::default(), 0);
+                Ok(true)
+            }
+            Appended::Before => Ok(false),
+            Appended::Not(error) => {
+                let reason = format!("its text is not kept: {error}");
+                self.report.add_broken(&self.file, 0, reason);
+                Ok(false)
+            }
+        }
+    }
+}
+
+fn item(path: String, content: Vec<u8>) -> NewItem {
+    NewItem {
+        kind: ContextItemKind::File,
+        path,
+        preview: None,
+        blob: None,
+        content: Some(Payload(content)),
+    }
+}
