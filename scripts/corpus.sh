@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Imports the recordings of a folder, each into a log of its own, and compares
-# what the logs hold with a recount of the recordings (recount.py). So far the
-# recordings of Claude Code are known: files named claude*.jsonl.
+# Imports the recordings of a folder, each into a log of its own, and compares what the logs hold with a
+# recount of the recordings: those of Claude Code, files named claude*.jsonl, by recount.py, and those of
+# the other agents by recounts/, by what `annals import` says of whose they are.
 set -euo pipefail
 
 annals_bin=${ANNALS_BIN:?run this with "make corpus CORPUS=DIR"}
@@ -70,9 +70,36 @@ grown() {
     done
 }
 
+# other FILE: a recording of another agent than Claude Code, by what `annals import` finds it to be; what
+# nobody's recording is, is named and left alone.
+other() {
+    local agent events
+    rm -rf "$work/log"
+    annals init >/dev/null
+    annals import "$1" --ended --json >"$work/report" 2>"$work/said" || [ -s "$work/report" ] || {
+        printf '%s\n' "$(<"$work/said")"
+        unknown=$((unknown + 1))
+        return
+    }
+    agent=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["source"].split()[0])' <"$work/report")
+    [ -f "$scripts/recounts/${agent//-/_}.py" ] || fail "$1 is of $agent, which scripts/recounts does not know"
+    annals export annals >"$work/export"
+    python3 "$scripts/recount.py" log <"$work/export" >"$work/imported"
+    python3 "$scripts/recounts/${agent//-/_}.py" "$1" >"$work/recounted"
+    [ -s "$work/recounted" ] || fail "there is nothing to count in $1"
+    python3 "$scripts/recounts/compare.py" "$work/recounted" "$work/imported" ||
+        fail "$1 and the log differ"
+    annals import "$1" --ended --json >"$work/report" 2>"$work/said" || true
+    events=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["events_made"])' <"$work/report")
+    [ "$events" = 0 ] || fail "importing $1 again made $events events"
+    cat "$work/imported"
+    known=$((known + 1))
+}
+
 shopt -s nullglob globstar
 recordings=("$corpus"/**/claude*.jsonl)
-((${#recordings[@]} > 0)) || fail "there is no claude*.jsonl in $corpus or below it"
+known=${#recordings[@]}
+unknown=0
 
 for recording in "${recordings[@]}"; do
     printf '\n%s\n' "$recording"
@@ -83,4 +110,10 @@ if ((${#recordings[@]} > 1)); then
     printf '\nall %d in one log\n' "${#recordings[@]}"
     check "${recordings[@]}"
 fi
-printf '\ncorpus: %d recordings, and the recount agrees\n' "${#recordings[@]}"
+for recording in "$corpus"/**/*.{json,jsonl,traj,db}; do
+    case ${recording##*/} in claude*) continue ;; esac
+    printf '\n%s\n' "$recording"
+    other "$recording"
+done
+((known > 0)) || fail "there is no recording in $corpus or below it"
+printf '\ncorpus: %d recordings, and the recount agrees; %d files of which nothing is known\n' "$known" "$unknown"

@@ -118,12 +118,24 @@ def recorded_lines(files):
                     yield line
 
 
+def with_sub_agents(lines):
+    """What a sub-agent said while the session went on is within a line of the session."""
+    for line in lines:
+        yield line
+        data = line.get("data")
+        within = isinstance(data, dict) and data.get("type") == "agent_progress" and data.get("message")
+        if isinstance(within, dict):
+            yield {**within, "isSidechain": True, "agentId": data.get("agentId"), "cwd": line.get("cwd")}
+
+
 def count_recordings(files):
-    counts, usages, calls, uses = Counter(), {}, set(), Uses()
-    for line in recorded_lines(files):
+    counts, usages, calls, uses, agents = Counter(), {}, set(), Uses(), set()
+    for line in with_sub_agents(recorded_lines(files)):
         uses.line(line)
         if line.get("type") == "user" and is_prompt(line):
             counts["prompts"] += 1
+        if line.get("isSidechain") and line.get("agentId"):
+            agents.add(line["agentId"])
         if line.get("type") != "assistant":
             continue
         message = line.get("message") or {}
@@ -143,6 +155,7 @@ def count_recordings(files):
         for field, name in TOKENS.items():
             counts["tokens, " + name] += usage.get(field) or 0
     counts["edits of a file that was seen"] = uses.count
+    counts["sub-agents"] = len(agents)
     return counts
 
 
@@ -154,6 +167,8 @@ def count_log(lines):
         kind = record.get("type")
         if kind == "intent.submitted":
             counts["prompts"] += 1
+        elif kind == "task.created" and event.get("parent"):
+            counts["sub-agents"] += 1
         elif kind == "run.tool_invoked":
             counts["tool " + pieces[event["tool_name"]]["text"]] += 1
             footprint = event["io_footprint"] or {}

@@ -3,7 +3,8 @@
 
     codex.py FILE...
 
-It shares nothing with the importer, so that a difference is a mistake in one of them.
+Prints the same table as `scripts/recount.py log` does of a log. It shares nothing with the importer, so that a
+difference is a mistake in one of them.
 """
 
 import json
@@ -52,18 +53,18 @@ def count(path, counts):
         elif kind == "message" and payload.get("role") == "user" and not is_side:
             counts["prompts"] += bool(asked(payload))
         elif kind in ("function_call", "custom_tool_call") or kind in CALLS:
-            counts["call " + CALLS.get(kind, payload.get("name") or "(unnamed)")] += 1
+            counts["tool " + CALLS.get(kind, payload.get("name") or "(unnamed)")] += 1
             given = json.dumps(payload.get("arguments") or payload.get("input") or payload.get("action"))
             while "\\n" in given:
                 given = given.replace("\\\\", "\\").replace("\\n", "\n")
             for found in HEAD.finditer(given if "*** Begin Patch" in given else ""):
-                counts["file " + (found.group(1) or found.group(2))] += 1
+                counts["written " + (found.group(1) or found.group(2))] += 1
         elif kind == "token_count" and isinstance(payload.get("info"), dict):
             total = payload["info"].get("total_token_usage") or total
     cached = total.get("cached_input_tokens", 0)
-    counts["tokens uncached input"] += total.get("input_tokens", 0) - cached
-    counts["tokens cache read"] += cached
-    counts["tokens output"] += total.get("output_tokens", 0)
+    counts["tokens, uncached input"] += total.get("input_tokens", 0) - cached
+    counts["tokens, cache read"] += cached
+    counts["tokens, output"] += total.get("output_tokens", 0)
 
 
 def main():
@@ -72,7 +73,7 @@ def main():
         count(path, counts)
     for name, number in sorted(counts.items()):
         if number:
-            print(f"{name}: {number}")
+            print(f"{number:>12}  {name}")
 
 
 main()

@@ -3,7 +3,8 @@
 
     copilot.py FILE...
 
-It shares nothing with the importer, so that a difference is a mistake in one of them.
+Prints the same table as `scripts/recount.py log` does of a log. It shares nothing with the importer, so that a
+difference is a mistake in one of them.
 """
 
 import json
@@ -49,14 +50,14 @@ def count(path, counts):
             for metric in (data.get("modelMetrics") or {}).values():
                 ends.update(metric.get("usage") or {})
     for name, given in calls.values():
-        counts[f"call {name}"] += 1
+        counts[f"tool {name}"] += 1
         if name in WRITE and given.get("path"):
-            counts[f"file {given['path']}"] += 1
+            counts[f"written {given['path']}"] += 1
     cached = ends["cacheReadTokens"] + ends["cacheWriteTokens"]
-    counts["tokens uncached input"] += max(ends["inputTokens"] - cached, 0)
-    counts["tokens cache read"] += ends["cacheReadTokens"]
-    counts["tokens cache write"] += ends["cacheWriteTokens"]
-    counts["tokens output"] += max(ends["outputTokens"], sum(outputs.values()))
+    counts["tokens, uncached input"] += max(ends["inputTokens"] - cached, 0)
+    counts["tokens, cache read"] += ends["cacheReadTokens"]
+    counts["tokens, cache write"] += ends["cacheWriteTokens"]
+    counts["tokens, output"] += max(ends["outputTokens"], sum(outputs.values()))
 
 
 def main():
@@ -65,7 +66,7 @@ def main():
         count(path, counts)
     for name, number in sorted(counts.items()):
         if number:
-            print(f"{name}: {number}")
+            print(f"{number:>12}  {name}")
 
 
 main()

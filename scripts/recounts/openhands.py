@@ -3,8 +3,8 @@
 
     openhands.py FILE...    events one a line, a list of them, or a file each
 
-It reads the recording only and shares nothing with the importer, so that a difference between the two is a
-mistake in one of them.
+Prints the same table as `scripts/recount.py log` does of a log. It shares nothing with the importer, so that a
+difference is a mistake in one of them.
 """
 
 import json
@@ -24,16 +24,16 @@ def events(path):
 
 def tokens(counts, usage):
     read, write = usage.get("cache_read_tokens") or 0, usage.get("cache_write_tokens") or 0
-    counts["tokens uncached input"] += usage["prompt_tokens"] - read - write
-    counts["tokens cache read"] += read
-    counts["tokens cache write"] += write
-    counts["tokens output"] += usage["completion_tokens"]
+    counts["tokens, uncached input"] += usage["prompt_tokens"] - read - write
+    counts["tokens, cache read"] += read
+    counts["tokens, cache write"] += write
+    counts["tokens, output"] += usage["completion_tokens"]
 
 
 def touched(counts, name, arguments):
     if name in EDITORS and arguments.get("path"):
-        kind = "read" if arguments.get("command") == "view" else "write"
-        counts[f"file {kind} {arguments['path']}"] += 1
+        kind = "read" if arguments.get("command") == "view" else "written"
+        counts[f"{kind} {arguments['path']}"] += 1
 
 
 def count(files):
@@ -45,7 +45,7 @@ def count(files):
         if event.get("kind") == "MessageEvent" and event["source"] == "user":
             counts["prompts"] += 1
         if event.get("kind") == "ActionEvent":
-            counts[f"call {event['tool_name']}"] += 1
+            counts[f"tool {event['tool_name']}"] += 1
             touched(counts, event["tool_name"], json.loads(event["tool_call"]["arguments"]))
         if event.get("kind") == "ConversationStateUpdateEvent" and event.get("key") == "stats":
             for name, metrics in event["value"]["usage_to_metrics"].items():
@@ -62,7 +62,7 @@ def count(files):
                 for call in choice["message"].get("tool_calls") or []:
                     if call["id"] == metadata["tool_call_id"]:
                         arguments = json.loads(call["function"]["arguments"])
-            counts[f"call {name}"] += 1
+            counts[f"tool {name}"] += 1
             touched(counts, name, arguments)
         if event.get("llm_metrics"):
             running["all"] = event["llm_metrics"]["accumulated_token_usage"]
@@ -78,5 +78,6 @@ def count(files):
     return counts
 
 
-for line in sorted(f"{name} {number}" for name, number in count(sys.argv[1:]).items()):
-    print(line)
+for name, number in sorted(count(sys.argv[1:]).items()):
+    if number:
+        print(f"{number:>12}  {name}")

@@ -3,8 +3,8 @@
 
     swe_agent.py FILE...
 
-It reads the recording only and shares nothing with the importer, so that a difference between the two is a
-mistake in one of them.
+Prints the same table as `scripts/recount.py log` does of a log. It shares nothing with the importer, so that a
+difference is a mistake in one of them.
 """
 
 import json
@@ -43,22 +43,22 @@ def count(path):
         usage = ((message.get("extra") or {}).get("response") or {}).get("usage")
         if usage:
             cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-            counts["tokens uncached input"] += usage["prompt_tokens"] - cached
-            counts["tokens cache read"] += cached
-            counts["tokens output"] += usage["completion_tokens"]
+            counts["tokens, uncached input"] += usage["prompt_tokens"] - cached
+            counts["tokens, cache read"] += cached
+            counts["tokens, output"] += usage["completion_tokens"]
         for name, arguments in calls(message):
-            counts[f"call {name}"] += 1
+            counts[f"tool {name}"] += 1
             path = next((arguments[key] for key in NAMED if key in arguments), None)
             if name in ("edit", "insert", "append"):
                 path = path or step["state"]["open_file"]
             if path and name in ("open", "create", "edit", "insert", "append"):
-                counts[f"file {'read' if name == 'open' else 'write'} {path}"] += 1
+                counts[f"{'read' if name == 'open' else 'written'} {path}"] += 1
     stats = (run.get("info") or {}).get("model_stats") or {}
-    counts["tokens uncached input"] += stats.get("tokens_sent") or 0
-    counts["tokens output"] += stats.get("tokens_received") or 0
+    counts["tokens, uncached input"] += stats.get("tokens_sent") or 0
+    counts["tokens, output"] += stats.get("tokens_received") or 0
     return counts
 
 
-for file in sys.argv[1:]:
-    for line in sorted(f"{name} {number}" for name, number in count(file).items() if number):
-        print(line)
+counts = sum((count(file) for file in sys.argv[1:]), Counter())
+for name, number in sorted(counts.items()):
+    print(f"{number:>12}  {name}")

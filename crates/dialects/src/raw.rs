@@ -415,3 +415,41 @@ fn sha256_of(dir: &Dir, name: &OsStr) -> io::Result<Option<String>> {
     io::copy(&mut dir.open_file(name)?, &mut sum)?;
     Ok(Some(hex::encode(sum.finalize())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(agent: &str, file: &str, is_newest: bool) -> String {
+        let recording = KeptRecording {
+            agent: agent.into(),
+            file: file.into(),
+            bytes: 0,
+            sha256: "0123456789abcdef".into(),
+            changed_lines: Vec::new(),
+            snapshot: SnapshotId(uuid::Uuid::nil()),
+            position: 0,
+            parts: Vec::new(),
+        };
+        let (folders, name) = place(&recording, is_newest);
+        format!("{}/{name}", folders.join("/"))
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        for (agent, file, expected) in [
+            ("claude", "a/b.jsonl", "claude/a/b.jsonl"),
+            ("claude", "/etc/passwd", "claude/etc/passwd"),
+            ("..", "../../x", "_/_/_/x"),
+            ("a/b", "..\\..\\x", "a_b/_/_/x"),
+            ("claude", "", "claude/recording"),
+            ("", "a\u{0}\nb", "_/a__b"),
+        ] {
+            assert_eq!(placed(agent, file, true), expected);
+        }
+        assert_eq!(placed("c", "a/b.jsonl", false), "c/a/b.01234567.jsonl");
+        assert_eq!(placed("c", ".hidden", false), "c/.hidden.01234567");
+        assert_eq!(placed("c", "b", false), "c/b.01234567");
+        assert!(placed("c", &"é".repeat(1_000), true).len() < 220);
+    }
+}

@@ -31,7 +31,7 @@ use database::{Row, Tables};
 pub use error::ImportError;
 use formats::{Head, Kind};
 use redacted::RedactedText;
-use source::{ReadEvent, Reader};
+use source::{Kept, ReadEvent, Reader};
 
 /// How to import recordings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -211,8 +211,10 @@ pub(crate) async fn record(
             ReadEvent::Part(part) => importer.keep_part(part).await?,
             ReadEvent::FileEnd(kept) => {
                 importer.end_file().await?;
-                if let Some(kept) = kept {
-                    importer.keep_recording(kept).await?;
+                match kept {
+                    Kept::Text(file) => importer.keep_recording(file).await?,
+                    Kept::Database => importer.database_not_kept(),
+                    Kept::Nothing => {}
                 }
             }
             ReadEvent::End => return importer.end().await.map(Some),

@@ -52,10 +52,21 @@ pub(crate) enum ReadEvent {
     Lines(Vec<ReadLine>),
     /// A part of its text, which is kept.
     Part(RawPart),
-    /// The file is over; what is to be known of its text, if that is kept.
-    FileEnd(Option<RawFile>),
+    /// The file is over.
+    FileEnd(Kept),
     /// That was all.
     End,
+}
+
+/// What was kept of a file's text.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// All of it, in the parts that were told.
+    Text(RawFile),
+    /// It is a database, and has no text.
+    Database,
+    /// It has no text, or no text is kept.
+    Nothing,
 }
 
 /// A line that was read.
@@ -129,6 +140,11 @@ impl Reader {
             self.raw = (self.keeps && has_text).then(|| self.raw_of(&root, &file.path));
             self.read_file(&root, &file.path, before, outlet)?;
             let kept = self.end_raw(outlet)?;
+            let kept = match (kept, self.keeps && !has_text) {
+                (Some(file), _) => Kept::Text(file),
+                (None, true) => Kept::Database,
+                (None, false) => Kept::Nothing,
+            };
             outlet.send(ReadEvent::FileEnd(kept))?;
             before += file.bytes;
         }

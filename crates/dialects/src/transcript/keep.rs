@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::batch::Load;
 use super::importer::{Done, Importer};
 use super::record::Appended;
+use super::remark::Remark;
 use crate::import::error::ImportError;
 use crate::import::raw::{RawFile, RawPart};
 use crate::raw::{Contents, EXTERNAL_ID};
@@ -60,6 +61,11 @@ impl Importer<'_> {
             self.report.kept_raw += 1;
         }
         Ok(())
+    }
+
+    /// Says that a file is a database, whose text is not kept.
+    pub(crate) fn database_not_kept(&mut self) {
+        self.remarks.add(Remark::DatabaseNotKept, &self.file, 1);
     }
 
     fn snapshot(&self, snapshot: SnapshotId, item: NewItem) -> Vec<Request> {

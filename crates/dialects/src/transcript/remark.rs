@@ -22,6 +22,7 @@ pub(super) enum Remark {
     UsageShrinks,
     HeldTooLong,
     UseLost,
+    DatabaseNotKept,
 }
 
 impl Remark {
@@ -63,6 +64,9 @@ impl Remark {
             Remark::HeldTooLong => "belongs to a session of which no work was read: it is left out",
             Remark::UseLost => {
                 "edits a file that a result before is about, and the step of the plan that says so could not be recorded, or not ended: the edit itself is not touched by that"
+            }
+            Remark::DatabaseNotKept => {
+                "is a database, of which the rows are imported: its text is not kept. Keep a copy of the file"
             }
         }
     }

@@ -1,15 +1,15 @@
 //! Recordings of any agent, imported at once and in pieces.
 
-use annals::projections::Entry;
 use annals_dialects::ImportReport;
 use annals_dialects::import::{self, ImportError, ImportOptions};
+use annals_domain::AnyEvent;
 use annals_domain::run::Event as RunEvent;
-use annals_domain::{AnyEvent, intent};
 use futures::executor::block_on;
 use serde_json::Value;
 
 use crate::claude::log::Log;
 use crate::claude::recording::Folder;
+pub(crate) use crate::recorded::{calls, happened, prompts};
 
 /// The text of a recording that has these lines.
 pub(crate) fn text(lines: &[Value]) -> String {
@@ -48,23 +48,6 @@ pub(crate) fn log_of(name: &str, lines: &[Value]) -> Log {
     log
 }
 
-/// What happened, without where it stands in the log, and without the tokens, whose places may differ.
-fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
-    let is_usage =
-        |entry: &Entry| matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
-    let entries = log.entries().into_iter().filter(|entry| !is_usage(entry));
-    let facts = |entry: Entry| {
-        let who = (
-            entry.event_id,
-            entry.batch_id,
-            entry.actor,
-            entry.occurred_at,
-        );
-        (entry.stream, who, entry.event, entry.pieces)
-    };
-    entries.map(facts).collect()
-}
-
 /// Cut at each line and then whole, with every line doubled, and read again, it is the same as at once.
 /// `first` is the first cut at which a file says whose it is.
 pub(crate) fn check_pieces(name: &str, lines: &[Value], first: usize) {
@@ -100,30 +83,6 @@ pub(crate) fn check_cuts(name: &str, lines: &[Value], first: usize) {
         grow(&mut grown, name, &text(lines));
         assert_eq!(grown.annals.position(), end, "cut at {cut}");
     }
-}
-
-/// What each prompt asked for.
-pub(crate) fn prompts(log: &Log) -> Vec<String> {
-    let prompt = |entry: &Entry| match &entry.event {
-        AnyEvent::Intent(intent::Event::Submitted(event)) => {
-            Some(entry.text(event.prompt).to_string())
-        }
-        _ => None,
-    };
-    log.entries().iter().filter_map(prompt).collect()
-}
-
-/// Each tool call as `tool status: result`.
-pub(crate) fn calls(log: &Log) -> Vec<String> {
-    let call = |entry: &Entry| match &entry.event {
-        AnyEvent::Run(RunEvent::ToolInvoked(call)) => {
-            let result = call.result_summary.map(|slot| entry.text(slot).to_string());
-            let (tool, status) = (entry.text(call.tool_name), call.status.as_str());
-            Some(format!("{tool} {status}: {}", result.unwrap_or_default()))
-        }
-        _ => None,
-    };
-    log.entries().iter().filter_map(call).collect()
 }
 
 /// Each file of each patch set as `change path +added -deleted`.

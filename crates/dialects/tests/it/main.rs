@@ -22,6 +22,7 @@ mod git_internal;
 mod guesses;
 mod opencode;
 mod openhands;
+mod raw;
 mod recorded;
 mod secrets;
 mod swe_agent;

@@ -1,0 +1,130 @@
+//! The text of recordings that is kept with `--keep-raw`, and given back.
+
+use std::path::Path;
+
+use annals_dialects::import::{self, ImportOptions};
+use annals_dialects::raw::{self, RawExportReport};
+use annals_dialects::{ImportReport, Progress};
+use futures::executor::block_on;
+
+use crate::claude::log::Log;
+use crate::claude::recording::Folder;
+
+const LINE: &str = r#"{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"2026-01-02T03:04:05Z","message":{"role":"user","content":"Fix it"}}"#;
+
+fn keep(log: &Log, path: &Path) -> ImportReport {
+    let options = ImportOptions {
+        keep_raw: true,
+        ..ImportOptions::default()
+    };
+    let imported = import::recordings(&log.annals, path, Some("claude"), &options, &mut |_| {});
+    block_on(imported).unwrap().remove(0)
+}
+
+fn export(log: &Log, folder: &Path) -> RawExportReport {
+    let mut last = Progress { done: 0, total: 0 };
+    let exported = raw::export(&log.annals, folder, None, &mut |progress| last = progress);
+    let report = block_on(exported).unwrap();
+    assert_eq!(last.done, last.total);
+    report
+}
+
+/// What is exported of a file with this text.
+fn given_back(bytes: &[u8]) -> String {
+    let (from, to) = (Folder::new(), Folder::new());
+    let log = Log::empty();
+    from.write("a/session.jsonl", bytes);
+    assert_eq!(keep(&log, from.path()).kept_raw, 1);
+    let report = export(&log, to.path());
+    assert_eq!((report.written, report.not_written.len()), (1, 0));
+    assert_eq!(export(&log, to.path()).unchanged, 1);
+    std::fs::read_to_string(to.path().join("claude/a/session.jsonl")).unwrap()
+}
+
+#[test]
+fn a_text_comes_back_byte_for_byte() {
+    let two = LINE.replace("u1", "u2");
+    let long = LINE.replace("Fix it", &"é".repeat(1_500_000));
+    for text in [
+        format!("{LINE}\n{two}\n"),
+        format!("{LINE}\n{two}"),
+        format!("\u{feff}{LINE}\r\n\r\n  \t\n{two}\r\n\n"),
+        format!("{LINE}{two}\nno json \u{0}\n"),
+        format!("{long}\n{two}\n{long}"),
+    ] {
+        assert!(given_back(text.as_bytes()) == text, "{:.300}", text);
+    }
+}
+
+#[test]
+fn secrets_are_gone_and_bytes_that_are_no_text_are_replaced() {
+    let token = format!("ghp_{}", "Ab3".repeat(12));
+    let with = LINE.replace("Fix it", &format!("use {token}"));
+    let escaped = with.replace("ghp_", "\\u0067hp_").replace("u1", "u2");
+    let text = given_back(format!("{with}\n{escaped}\n").as_bytes());
+    assert!(!text.contains("Ab3Ab3"), "{text}");
+    assert_eq!(text.lines().count(), 2);
+
+    let odd = [
+        with.as_bytes(),
+        b"\n\xff bad ",
+        token.as_bytes(),
+        b"\n",
+        LINE.as_bytes(),
+    ];
+    let text = given_back(&odd.concat());
+    assert!(!text.contains("Ab3Ab3"), "{text}");
+    assert!(text.contains("\n\u{fffd} bad "), "{text}");
+    assert!(text.ends_with(LINE), "{text}");
+}
+
+/// The same text is kept once, and one that has grown takes the place of what it was.
+#[test]
+fn a_recording_that_grew_is_given_back_as_it_is_now() {
+    let (from, to) = (Folder::new(), Folder::new());
+    let log = Log::empty();
+    let two = LINE.replace("u1", "u2");
+    let path = from.write("session.jsonl", format!("{LINE}\n"));
+    assert_eq!(keep(&log, &path).kept_raw, 1);
+    let end = log.annals.position();
+    assert_eq!(keep(&log, &path).kept_raw, 0);
+    assert_eq!(log.annals.position(), end);
+    from.write("session.jsonl", format!("{LINE}\n{two}\n"));
+    assert_eq!(keep(&log, &path).kept_raw, 1);
+
+    let report = export(&log, to.path());
+    assert_eq!((report.written, report.outgrown), (1, 1));
+    let text = std::fs::read_to_string(to.path().join("claude/session.jsonl")).unwrap();
+    assert_eq!(text, format!("{LINE}\n{two}\n"));
+}
+
+/// Two texts of one name are both given back, and a file that somebody else wrote stays.
+#[test]
+fn no_text_takes_the_place_of_another() {
+    let (from, to) = (Folder::new(), Folder::new());
+    let log = Log::empty();
+    let other = LINE.replace("u1", "u2").replace("s1", "s2");
+    let path = from.write("session.jsonl", format!("{other}\n"));
+    keep(&log, &path);
+    from.write("session.jsonl", format!("{LINE}\n"));
+    keep(&log, &path);
+    let report = export(&log, to.path());
+    assert_eq!((report.written, report.outgrown), (2, 0));
+    let kept = block_on(raw::kept(&log.annals, Some("claude"))).unwrap();
+    let name = format!("claude/session.{}.jsonl", &kept[0].sha256[..8]);
+    let text = std::fs::read_to_string(to.path().join(name)).unwrap();
+    assert_eq!(text, format!("{other}\n"));
+
+    to.write("claude/session.jsonl", "mine");
+    let report = export(&log, to.path());
+    assert_eq!((report.written, report.unchanged), (0, 1));
+    assert_eq!(report.not_written.len(), 1);
+    assert!(
+        report.not_written[0]
+            .reason
+            .contains("another file is there")
+    );
+    let text = std::fs::read_to_string(to.path().join("claude/session.jsonl")).unwrap();
+    assert_eq!(text, "mine");
+    assert_eq!(block_on(raw::kept(&log.annals, Some("codex"))).unwrap(), []);
+}
