@@ -250,7 +250,14 @@ impl Format for Codex {
         let bytes = format!("{}\u{1f}{}", self.name(), line.text);
         let name = ids().anonymous(bytes.as_bytes(), names);
         if self.lines.put(name.clone(), ()).is_some() {
-            // A copy of a line changes nothing.
+            // A copy of a line changes nothing, and must not come before the line where that waits.
+            let shown = self.shown.iter().map(|shown| &shown.entry);
+            let mut waiting = shown.chain(self.ends.iter().map(|end| &end.entry));
+            if waiting.any(|entry| entry.name == name) {
+                let kind = format!("{} (a copy)", line.kind);
+                let text = line.text;
+                return Ok(vec![Read::Skipped { kind, text }]);
+            }
             let copy = Spoken::new(Speaker::Program, fields::PAYLOAD, Vec::new());
             return Ok(vec![Read::Entry(self.entry(line, name, copy))]);
         }
@@ -559,11 +566,6 @@ impl Codex {
         let text: String = payload.get(member).unwrap_or_default();
         let key = digest(&text);
         let is_known = text.trim().is_empty() || self.texts.contains(&key);
-        // A copy of a line whose other line may follow.
-        if self.shown.iter().any(|shown| shown.entry.name == name) {
-            let (kind, text) = (kind.to_owned(), line.text);
-            return vec![Read::Skipped { kind, text }];
-        }
         let mut reads = match role == Role::User && !is_known {
             true => self.release(),
             false => Vec::new(),

@@ -42,6 +42,18 @@ impl RedactedText {
         (RedactedText(content.into_owned()), hits)
     }
 
+    /// Text that should have been JSON, without its secrets: those that are there as in JSON, and those that are there
+    /// as in any text.
+    pub(crate) fn odd(text: &str, secrets: &Secrets) -> RedactedText {
+        let Redacted { content, .. } = secrets.redact_json(text);
+        RedactedText::plain(&content, secrets).0
+    }
+
+    /// Whether it is one JSON value.
+    pub(crate) fn is_json(&self) -> bool {
+        serde_json::from_str::<serde::de::IgnoredAny>(&self.0).is_ok()
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

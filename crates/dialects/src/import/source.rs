@@ -430,14 +430,15 @@ impl Reader {
                 let reason = not_text.to_string();
                 if let Some(raw) = &mut self.raw {
                     let text = String::from_utf8_lossy(&not_text.bytes);
-                    let text = RedactedText::json(text.into_owned().into(), &self.secrets);
-                    text.iter().for_each(|(text, _)| raw.add(text));
+                    raw.add(&RedactedText::odd(&text, &self.secrets));
                 }
                 reason
             })
         });
         match (&read, &mut self.raw) {
-            (Ok((text, _)), Some(raw)) => raw.add(text),
+            (Ok((text, _)), Some(raw)) if text.is_json() => raw.add(text),
+            // It was looked through as JSON, and is none.
+            (Ok((text, _)), Some(raw)) => raw.add(&RedactedText::odd(text.as_str(), &self.secrets)),
             (Err(_), Some(raw)) => raw.changed(line),
             (_, None) => {}
         }

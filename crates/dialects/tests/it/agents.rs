@@ -71,7 +71,7 @@ pub(crate) fn check_pieces(name: &str, lines: &[Value], first: usize) {
 }
 
 /// Cut at each line and then whole, and read again, it is the same as at once.
-pub(crate) fn check_cuts(name: &str, lines: &[Value], first: usize) {
+fn check_cuts(name: &str, lines: &[Value], first: usize) {
     let once = log_of(name, lines);
     let tokens = once.tokens();
     for cut in first..=lines.len() {

@@ -17,13 +17,15 @@ fn keep(log: &Log, path: &Path) -> ImportReport {
         keep_raw: true,
         ..ImportOptions::default()
     };
-    let imported = import::recordings(&log.annals, path, Some("claude"), &options, &mut |_| {});
+    let mut none = |_| {};
+    let imported = import::recordings(&log.annals, path, Some("claude"), &options, &mut none);
     block_on(imported).unwrap().remove(0)
 }
 
 fn export(log: &Log, folder: &Path) -> RawExportReport {
     let mut last = Progress { done: 0, total: 0 };
-    let exported = raw::export(&log.annals, folder, None, &mut |progress| last = progress);
+    let mut shown = |progress| last = progress;
+    let exported = raw::export(&log.annals, folder, None, &mut shown);
     let report = block_on(exported).unwrap();
     assert_eq!(last.done, last.total);
     report
@@ -64,6 +66,11 @@ fn secrets_are_gone_and_bytes_that_are_no_text_are_replaced() {
     let text = given_back(format!("{with}\n{escaped}\n").as_bytes());
     assert!(!text.contains("Ab3Ab3"), "{text}");
     assert_eq!(text.lines().count(), 2);
+
+    // A line that is no JSON has secrets, too.
+    let text = given_back(format!("{LINE}\n{with}{{\nsee {token}\n").as_bytes());
+    assert!(!text.contains("Ab3Ab3"), "{text}");
+    assert_eq!(text.lines().count(), 3);
 
     let odd = [
         with.as_bytes(),

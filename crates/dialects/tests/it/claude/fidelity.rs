@@ -94,11 +94,23 @@ fn what_is_kept_inferred_and_lost_of_a_session_is_said_by_path() {
     ] {
         assert_eq!(log.fates(path), fates, "{path}");
     }
-    let text = log.report.to_string();
+    let text = log.report.with_all_fields().to_string();
     assert!(
         text.contains("\nlost           message.content[].signature (1)\n"),
         "{text}"
     );
+    // For people there are groups, which have all of them.
+    let text = log.report.to_string();
+    let lost: u64 = log.report.fields_lost.iter().map(|field| field.count).sum();
+    let groups = text.lines().filter_map(|line| line.strip_prefix("lost "));
+    let groups = groups.flat_map(|line| {
+        line.split(", ").filter_map(|group| {
+            let number: String = group.chars().filter(char::is_ascii_digit).collect();
+            group.ends_with(')').then(|| number.parse::<u64>().unwrap())
+        })
+    });
+    assert_eq!(groups.sum::<u64>(), lost, "{text}");
+    assert!(!text.contains("signature"), "{text}");
 }
 
 #[test]

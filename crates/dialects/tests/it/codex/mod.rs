@@ -9,9 +9,7 @@ use annals_event_log::{Position, Query};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
-use crate::agents::{
-    calls, check_cuts, check_pieces, edits, grow, log_of, prompts, text, try_import,
-};
+use crate::agents::{calls, check_pieces, edits, grow, log_of, prompts, text, try_import};
 use crate::claude::log::Log;
 use crate::claude::recording::{Folder, story};
 
@@ -267,7 +265,7 @@ fn a_message_counts_once_whichever_of_its_lines_comes_first() {
         texts.collect::<Vec<_>>(),
         ["step_summary: Said first", "step_summary: So is this"]
     );
-    check_cuts(NAME, &rollout.0, 1);
+    check_pieces(NAME, &rollout.0, 1);
 }
 
 #[test]
