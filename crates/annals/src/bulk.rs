@@ -254,6 +254,10 @@ impl BulkWriter<'_> {
     async fn ahead_of_the_log(&mut self, mut batch: Batch) -> Result<Decided, NotAhead> {
         let annals = self.annals;
         let epoch = annals.states.epoch();
+        // Since the batch was looked at, names may have been removed.
+        if epoch != self.epoch && !self.line.is_empty() {
+            return Err(NotAhead::Unusual(batch.requests));
+        }
         let Ok(decided) = annals.decide(&batch, epoch, Some(&mut self.ahead)).await else {
             return Err(NotAhead::Unusual(batch.requests));
         };

@@ -48,7 +48,7 @@ pub struct Line {
     /// Its bytes without the line's end (`\n` or `\r\n`), and without a byte
     /// order mark at the text's beginning.
     pub bytes: Result<Vec<u8>, LineError>,
-    /// The line's end: `\n`, `\r\n`, or nothing at the text's end.
+    /// The line's end: `\n`, `\r\n`, or nothing at the text's end; `\n` of a line that was skipped.
     pub end: &'static str,
     /// Whether a byte order mark was before it.
     pub has_mark: bool,
@@ -101,6 +101,7 @@ impl<R: BufRead> Lines<R> {
 
     fn read(&mut self) -> Option<Result<Vec<u8>, LineError>> {
         let mut bytes = Vec::new();
+        self.end = "";
         // One more than the limit for the line's end, one more to see that
         // there is none.
         let most = (self.limit as u64).saturating_add(2);
@@ -131,7 +132,10 @@ impl<R: BufRead> Lines<R> {
                     let error = io::Error::other("a line of more than 2 GiB does not end");
                     return Some(Err(error.into()));
                 }
-                Ok(skipped) => self.bytes_read += skipped as u64,
+                Ok(skipped) => {
+                    self.bytes_read += skipped as u64;
+                    self.end = "\n";
+                }
                 Err(error) => return Some(Err(error.into())),
             }
         }

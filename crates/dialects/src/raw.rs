@@ -1,7 +1,7 @@
 //! `export raw`: the recordings whose text was kept when they were imported, as they were but for their
 //! secrets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub struct KeptRecording {
     pub bytes: u64,
     /// The SHA-256 of that, in hex digits.
     pub sha256: String,
-    /// Lines that are not as they were, at most 1,000: they were too long, or not in UTF-8.
+    /// Lines that are left out but for their ends, at most 1,000: too long, not in UTF-8, or with a NUL.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed_lines: Vec<u64>,
     /// The snapshot that says so.
@@ -109,6 +109,17 @@ pub enum RawError {
 }
 
 impl RawError {
+    /// Whether it is about one recording, and others may be whole.
+    fn is_of_one(&self) -> bool {
+        match self {
+            RawError::View(error) => matches!(error, ViewError::NotFound { .. }),
+            RawError::Malformed { .. } | RawError::Removed { .. } | RawError::Different { .. } => {
+                true
+            }
+            RawError::Read(_) | RawError::Write { .. } => false,
+        }
+    }
+
     /// Whether the same may succeed later.
     pub fn is_retryable(&self) -> bool {
         match self {
@@ -128,23 +139,38 @@ impl From<LoadError> for RawError {
     }
 }
 
-/// The recordings whose text the log has, the oldest first; those of one agent, if it is given. A recording that
-/// was kept again after it had grown is there several times.
+/// The recordings whose text a log has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KeptRecordings {
+    /// The oldest first. One that was kept again after it had grown is there several times.
+    pub recordings: Vec<KeptRecording>,
+    /// Snapshots that should say which parts a recording has, and do not: content of theirs was removed.
+    pub unreadable: Vec<NotWritten>,
+}
+
+/// The recordings whose text the log has; those of one agent, if it is given.
 ///
 /// # Errors
-/// [`RawError`].
-pub async fn kept(annals: &Annals, agent: Option<&str>) -> Result<Vec<KeptRecording>, RawError> {
+/// [`RawError`] where the log cannot be read.
+pub async fn kept(annals: &Annals, agent: Option<&str>) -> Result<KeptRecordings, RawError> {
     let mut query = ListQuery::new(Kind::ContextSnapshot);
     query.external_id = Some((EXTERNAL_ID.to_owned(), None));
     query.oldest_first = true;
     query.limit = PAGE;
-    let mut all = Vec::new();
+    let mut all = KeptRecordings::default();
     loop {
         let listed = annals.list(&query).await?;
         for row in listed.rows {
-            let kept = recording(annals, SnapshotId(row.id), row.first_position).await?;
-            if agent.is_none_or(|agent| agent == kept.agent) {
-                all.push(kept);
+            match recording(annals, SnapshotId(row.id), row.first_position).await {
+                Ok(kept) if agent.is_none_or(|agent| agent == kept.agent) => {
+                    all.recordings.push(kept);
+                }
+                Ok(_) => {}
+                Err(error) if error.is_of_one() => all.unreadable.push(NotWritten {
+                    file: format!("snapshot {}", row.id),
+                    reason: error.to_string(),
+                }),
+                Err(error) => return Err(error),
             }
         }
         match listed.next {
@@ -263,37 +289,75 @@ pub async fn export(
     agent: Option<&str>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RawExportReport, RawError> {
-    let all = kept(annals, agent).await?;
+    let KeptRecordings {
+        recordings,
+        unreadable,
+    } = kept(annals, agent).await?;
     std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
-    let root = Dir::open(folder).map_err(|source| unwritable(folder, source))?;
-    let mut report = RawExportReport {
-        folder: folder.display().to_string(),
-        ..RawExportReport::default()
+    let mut export = Export {
+        annals,
+        root: Dir::open(folder).map_err(|source| unwritable(folder, source))?,
+        there: HashSet::new(),
+        report: RawExportReport {
+            folder: folder.display().to_string(),
+            not_written: unreadable,
+            ..RawExportReport::default()
+        },
     };
-    let total = all.iter().map(|recording| recording.bytes).sum();
+    let total = recordings.iter().map(|recording| recording.bytes).sum();
     let mut done = 0;
-    for (recording, newest) in with_newest(&all) {
+    let all: Vec<_> = with_newest(&recordings).collect();
+    // The newest of each name first: what they begin with is not written, once they are.
+    let is_newest = |(recording, newest): &(&KeptRecording, &KeptRecording)| {
+        std::ptr::eq::<KeptRecording>(*recording, *newest)
+    };
+    let (newest, older): (Vec<_>, Vec<_>) = all.into_iter().partition(is_newest);
+    for (recording, newest) in newest.into_iter().chain(older) {
+        export.recording(recording, newest).await?;
         done += recording.bytes;
-        let is_newest = std::ptr::eq(recording, newest);
-        if !is_newest && begins(annals, recording, newest).await? {
-            report.outgrown += 1;
-        } else {
-            let (folders, name) = place(recording, is_newest);
-            match write_file(annals, recording, &root, &folders, &name).await {
-                Ok(true) => {
-                    report.written += 1;
-                    report.bytes += recording.bytes;
-                }
-                Ok(false) => report.unchanged += 1,
-                Err(error) => report.not_written.push(NotWritten {
-                    file: format!("{}/{name}", folders.join("/")),
-                    reason: error.to_string(),
-                }),
-            }
-        }
         progress(Progress { done, total });
     }
-    Ok(report)
+    Ok(export.report)
+}
+
+/// An export on its way.
+struct Export<'a> {
+    annals: &'a Annals,
+    root: Dir,
+    /// The recordings whose text is in the folder.
+    there: HashSet<SnapshotId>,
+    report: RawExportReport,
+}
+
+impl Export<'_> {
+    async fn recording(
+        &mut self,
+        recording: &KeptRecording,
+        newest: &KeptRecording,
+    ) -> Result<(), RawError> {
+        let is_newest = std::ptr::eq(recording, newest);
+        let is_there = self.there.contains(&newest.snapshot);
+        if !is_newest && is_there && begins(self.annals, recording, newest).await? {
+            self.report.outgrown += 1;
+            return Ok(());
+        }
+        let (folders, name) = place(recording, is_newest);
+        match write_file(self.annals, recording, &self.root, &folders, &name).await {
+            Ok(is_new) => {
+                self.there.insert(recording.snapshot);
+                match is_new {
+                    true => self.report.written += 1,
+                    false => self.report.unchanged += 1,
+                }
+                self.report.bytes += if is_new { recording.bytes } else { 0 };
+            }
+            Err(error) => self.report.not_written.push(NotWritten {
+                file: format!("{}/{name}", folders.join("/")),
+                reason: error.to_string(),
+            }),
+        }
+        Ok(())
+    }
 }
 
 /// Each recording with the newest one of its name.
@@ -319,11 +383,11 @@ async fn begins(
     if same != whole || short.bytes > long.bytes {
         return Ok(false);
     }
-    let (Some(last), Some(next)) = (content(annals, *last).await?, content(annals, *next).await?)
-    else {
-        return Ok(false);
-    };
-    Ok(next.starts_with(&last))
+    match (content(annals, *last).await, content(annals, *next).await) {
+        (Ok(Some(last)), Ok(Some(next))) => Ok(next.starts_with(&last)),
+        (Err(error), _) | (_, Err(error)) if !error.is_of_one() => Err(error),
+        _ => Ok(false),
+    }
 }
 
 /// The folders and the name that a recording's file gets. What a log says is not trusted: no part of it leads out

@@ -24,22 +24,18 @@ impl Annals {
     async fn is_as_told(&self, batch: &Batch, last: Position) -> Result<bool, LoadError> {
         let told = batch.told.as_deref().unwrap_or_default();
         let count: usize = told.iter().map(|told| told.events).sum();
-        let first = Position((last.0 + 1).saturating_sub(count as u64));
-        let page = self.log.read(Query::all(first).limit(count)).await?;
-        let mut records = page.records.iter();
+        let mut first = Position((last.0 + 1).saturating_sub(count as u64));
         for told in told.iter().filter(|told| told.events > 0) {
-            let Some(record) = records.next().filter(|it| it.batch_id() == batch.id) else {
+            let page = self.log.read(Query::all(first).limit(1)).await?;
+            let record = page.records.first().filter(|it| it.batch_id() == batch.id);
+            let Some(record) = record else {
                 return Ok(false);
             };
             let decoded = annals_wire::decode(record)?;
             if principal(decoded.stream, &decoded.event) != (told.id, told.frame_id) {
                 return Ok(false);
             }
-            records = records
-                .as_slice()
-                .get(told.events - 1..)
-                .unwrap_or_default()
-                .iter();
+            first = Position(first.0 + told.events as u64);
         }
         Ok(true)
     }

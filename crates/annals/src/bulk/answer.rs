@@ -66,8 +66,10 @@ pub enum KnownKey {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BulkError {
-    /// The batch that was just given is not executed, decided on what is in the log. Those before it are not
-    /// affected, and the writer can be used on.
+    /// The batch that was just given is not executed, decided on what is in the log; after
+    /// [`AppendError::Unavailable`] that is unknown. The writer can be used on.
+    ///
+    /// [`AppendError::Unavailable`]: annals_event_log::AppendError::Unavailable
     #[error(transparent)]
     Batch(#[from] ExecuteError),
     /// Batches that were given before, and were on their way, are not acknowledged. The log has nothing of
@@ -77,7 +79,7 @@ pub enum BulkError {
     ///
     /// [`AppendError::Unavailable`]: annals_event_log::AppendError::Unavailable
     #[error(
-        "{} batches were not acknowledged. The first of them{}: {source}",
+        "batches were not acknowledged: {}. The first of them{}: {source}",
         keys.len(), named(keys)
     )]
     NotAcknowledged {

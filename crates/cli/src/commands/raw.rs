@@ -1,6 +1,6 @@
 //! `annals export raw`.
 
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 
 use annals::Annals;
@@ -22,10 +22,15 @@ pub(crate) async fn export(args: &ExportRaw, context: &mut Context) -> Result<()
     let agent = args.agent.as_deref();
     match (&args.dir, &args.print) {
         (Some(dir), _) => folder(&annals, dir, agent, &mut context.output).await,
-        (None, Some(sha256)) => one(&annals, sha256, agent).await,
+        (None, Some(sha256)) => one(&annals, sha256, agent, &mut context.output).await,
         (None, None) => {
             let kept = raw::kept(&annals, agent).await?;
-            list(&kept, &mut context.output)
+            list(&kept.recordings, &mut context.output)?;
+            for left in &kept.unreadable {
+                let said = format!("{} says of no recording: {}", left.file, left.reason);
+                context.output.warn(&said);
+            }
+            Ok(())
         }
     }
 }
@@ -69,8 +74,13 @@ fn print(report: &RawExportReport, output: &mut Output) -> Result<(), CliError> 
 }
 
 /// The text of the one recording whose SHA-256 begins so.
-async fn one(annals: &Annals, sha256: &str, agent: Option<&str>) -> Result<(), CliError> {
-    let mut kept = raw::kept(annals, agent).await?;
+async fn one(
+    annals: &Annals,
+    sha256: &str,
+    agent: Option<&str>,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let mut kept = raw::kept(annals, agent).await?.recordings;
     kept.retain(|recording| recording.sha256.starts_with(sha256));
     kept.dedup_by(|a, b| a.sha256 == b.sha256);
     let [recording] = kept.as_slice() else {
@@ -79,10 +89,23 @@ async fn one(annals: &Annals, sha256: &str, agent: Option<&str>) -> Result<(), C
             found: kept.len(),
         });
     };
-    // As it is, so that it can be written to a file: nothing in it is hidden.
-    let mut out = BufWriter::new(io::stdout().lock());
-    raw::write(annals, recording, &mut out).await?;
-    io::Write::flush(&mut out).map_err(CliError::Output)
+    raw::write(annals, recording, &mut Content(output)).await?;
+    output.flush()
+}
+
+/// Standard output for recorded content: as it is, but on a terminal harmless.
+struct Content<'a>(&'a mut Output);
+
+impl io::Write for Content<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.content(bytes);
+        written.map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn list(kept: &[KeptRecording], output: &mut Output) -> Result<(), CliError> {

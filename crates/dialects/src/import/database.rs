@@ -5,6 +5,7 @@
 //! through files that are open, so that no other file is read than those that were found; of the copy
 //! only tables are read, none of its views, triggers or functions, and no cell over [`LINE_LIMIT`].
 
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
@@ -104,11 +105,8 @@ pub(crate) enum DatabaseError {
     NoTables(String),
     #[error("the database cannot be read: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    #[error("rows of the table \"{table}\" cannot be read: {source}")]
-    Rows {
-        table: &'static str,
-        source: rusqlite::Error,
-    },
+    #[error("rows of the table \"{table}\" cannot be read: {reason}")]
+    Rows { table: &'static str, reason: String },
     #[error("row {id} of the table \"{table}\": {reason}")]
     Row {
         table: &'static str,
@@ -246,33 +244,63 @@ fn list(database: &Connection, keys: &Connection, table: &Found) -> Option<Datab
     let forwards = format!("{select} WHERE rowid >= ?1 ORDER BY rowid");
     let backwards = format!("{select} WHERE rowid > ?1 ORDER BY rowid DESC");
     let mut last = i64::MIN;
-    let Err(source) = list_in_order(database, keys, table.nr, &forwards, &mut last) else {
+    let wanted = |order| Wanted {
+        table: table.nr,
+        order,
+    };
+    let forwards = wanted((&forwards, Ordering::Less));
+    let Err(reason) = list_in_order(database, keys, &forwards, &mut last) else {
         return None;
     };
     let fault = DatabaseError::Rows {
         table: name,
-        source,
+        reason: reason.to_string(),
     };
     // It ends where the other ended, or at another such page.
-    list_in_order(database, keys, table.nr, &backwards, &mut last).ok();
+    let backwards = wanted((&backwards, Ordering::Greater));
+    list_in_order(database, keys, &backwards, &mut last).ok();
     Some(fault)
+}
+
+/// Rows whose keys are listed.
+struct Wanted<'a> {
+    /// The number of their table.
+    table: i64,
+    /// What selects them, and how each row's id is to that of the row behind it.
+    order: (&'a str, Ordering),
+}
+
+/// Why not all rows of a table are in the list.
+#[derive(Debug, thiserror::Error)]
+enum ListError {
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// A page that is in the table many times would make a short file a list without end.
+    #[error("they are not in order")]
+    NotInOrder,
 }
 
 /// Puts the keys of the rows that are selected from `last` on into the list; `last` is then the last one.
 fn list_in_order(
     database: &Connection,
     keys: &Connection,
-    nr: i64,
-    select: &str,
+    wanted: &Wanted<'_>,
     last: &mut i64,
-) -> Result<(), rusqlite::Error> {
+) -> Result<(), ListError> {
     let insert = "INSERT INTO keys (nr, id, a, b, c, d) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut insert = keys.prepare(insert)?;
+    let (select, order) = wanted.order;
     let mut select = database.prepare(select)?;
     let mut rows = select.query([*last])?;
+    let mut before: Option<i64> = None;
     while let Some(row) = rows.next()? {
-        *last = row.get(0)?;
-        insert.raw_bind_parameter(1, nr)?;
+        let id: i64 = row.get(0)?;
+        if before.is_some_and(|before| before.cmp(&id) != order) {
+            return Err(ListError::NotInOrder);
+        }
+        before = Some(id);
+        *last = id;
+        insert.raw_bind_parameter(1, wanted.table)?;
         for column in 0..=KEYS {
             let key = ToSqlOutput::Borrowed(row.get_ref(column)?);
             insert.raw_bind_parameter(column + 2, key)?;
@@ -351,7 +379,9 @@ fn columns(
 ) -> Result<Option<Vec<&'static str>>, DatabaseError> {
     // A virtual table would be code that the file names.
     let kind = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 \
-                AND sql NOT LIKE 'CREATE VIRTUAL%'";
+                AND sql LIKE 'CREATE TABLE%' AND rootpage > 0 \
+                AND NOT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE rootpage = 0 \
+                AND type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL TABLE %')";
     let found: Option<i64> = connection
         .query_row(kind, [table.name], |row| row.get(0))
         .optional()?;

@@ -7,8 +7,9 @@ use annals_event_log::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::redacted::RedactedText;
+use crate::secrets::KeyLines;
 
-/// The bytes of a part, but for a character that does not fit, and for the last one.
+/// The bytes of a part at most. It ends behind a line, or within one that is longer.
 const PART: usize = 1024 * 1024;
 
 /// So many lines are remembered that are not kept as they were.
@@ -45,7 +46,7 @@ pub(crate) struct RawFile {
     /// The SHA-256 of its text without its secrets, in hex digits.
     pub(crate) sha256: String,
     pub(crate) parts: Vec<Digest>,
-    /// The first 1,000 lines that are not kept as they were: left out or not in UTF-8.
+    /// The first 1,000 lines that are left out: too long, not in UTF-8, or with a NUL.
     pub(crate) changed: Vec<u64>,
 }
 
@@ -58,6 +59,7 @@ pub(crate) struct RawText {
     sum: Sha256,
     parts: Vec<Digest>,
     changed: Vec<u64>,
+    keys: KeyLines,
     /// Parts that were not taken yet.
     ready: Vec<RawPart>,
 }
@@ -80,7 +82,18 @@ impl RawText {
         self.add_plain(end);
     }
 
-    /// A line that is not kept as it was.
+    /// A line of blanks.
+    pub(crate) fn add_blanks(&mut self, bytes: &[u8]) {
+        // Those of ASCII are UTF-8.
+        self.add_plain(std::str::from_utf8(bytes).unwrap_or_default());
+    }
+
+    /// How far a private key is whose lines are none of JSON.
+    pub(crate) fn keys(&mut self) -> &mut KeyLines {
+        &mut self.keys
+    }
+
+    /// A line that is left out.
     pub(crate) fn changed(&mut self, line: u64) {
         if self.changed.len() < CHANGED {
             self.changed.push(line);
@@ -90,7 +103,10 @@ impl RawText {
     fn add_plain(&mut self, text: &str) {
         self.rest.push_str(text);
         while self.rest.len() >= PART {
-            let rest = self.rest.split_off(self.rest.floor_char_boundary(PART));
+            let most = self.rest.floor_char_boundary(PART);
+            // Behind a line, so that a secret that is found later is in one part.
+            let lines = self.rest.get(..most).and_then(|part| part.rfind('\n'));
+            let rest = self.rest.split_off(lines.map_or(most, |at| at + 1));
             let part = std::mem::replace(&mut self.rest, rest);
             self.end_part(part);
         }

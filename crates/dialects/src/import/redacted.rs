@@ -2,20 +2,18 @@
 
 use std::borrow::Cow;
 
-use crate::secrets::{Hit, Redacted, Secrets};
+use crate::secrets::{Hit, KeyLines, Redacted, Secrets};
 
 /// Text that was looked through for secrets before anything else read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RedactedText(String);
 
 /// Bytes that are not text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not UTF-8 from byte {byte} on")]
 pub(crate) struct NotUtf8 {
     /// The first byte that is not, from 1.
     byte: usize,
-    /// All of them. They may have secrets.
-    pub(super) bytes: Vec<u8>,
 }
 
 impl RedactedText {
@@ -26,7 +24,6 @@ impl RedactedText {
     ) -> Result<(RedactedText, Vec<Hit>), NotUtf8> {
         let text = String::from_utf8(bytes).map_err(|error| NotUtf8 {
             byte: error.utf8_error().valid_up_to() + 1,
-            bytes: error.into_bytes(),
         })?;
         let Redacted { content, hits } = secrets.redact_json(&text);
         let redacted = match content {
@@ -42,11 +39,25 @@ impl RedactedText {
         (RedactedText(content.into_owned()), hits)
     }
 
-    /// Text that should have been JSON, without its secrets: those that are there as in JSON, and those that are there
-    /// as in any text.
-    pub(crate) fn odd(text: &str, secrets: &Secrets) -> RedactedText {
-        let Redacted { content, .. } = secrets.redact_json(text);
-        RedactedText::plain(&content, secrets).0
+    /// A line that is no JSON without what is a secret in any text, and those secrets: a line of a private key,
+    /// too, that lines before it began. Nothing, if a secret could not be seen in it: some write each character
+    /// with a NUL beside it.
+    pub(crate) fn not_json(
+        &self,
+        keys: &mut KeyLines,
+        secrets: &Secrets,
+    ) -> Option<(RedactedText, Vec<Hit>)> {
+        if self.0.contains('\0') {
+            return None;
+        }
+        let line = secrets.redact_line(keys, "", &self.0);
+        let (line, mut hits) = match &line {
+            Some(Redacted { content, hits }) => (content.as_ref(), hits.clone()),
+            None => (self.0.as_str(), Vec::new()),
+        };
+        let (text, found) = RedactedText::plain(line, secrets);
+        hits.extend(found);
+        Some((text, hits))
     }
 
     /// Whether it is one JSON value.

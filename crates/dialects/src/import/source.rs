@@ -293,6 +293,7 @@ impl Reader {
         while let Some(line) = lines.next() {
             self.keep_around(&line);
             if line.is_blank() {
+                self.send_raw(outlet)?;
                 continue;
             }
             last = line.number;
@@ -424,23 +425,25 @@ impl Reader {
         line: u64,
         bytes: Result<Vec<u8>, LineError>,
     ) -> Result<(RedactedText, Vec<Hit>), String> {
-        let read = bytes.map_err(|error| error.to_string());
-        let read = read.and_then(|bytes| {
-            RedactedText::json(bytes, &self.secrets).map_err(|not_text| {
-                let reason = not_text.to_string();
-                if let Some(raw) = &mut self.raw {
-                    let text = String::from_utf8_lossy(&not_text.bytes);
-                    raw.add(&RedactedText::odd(&text, &self.secrets));
-                }
-                reason
-            })
+        let text = bytes.map_err(|error| error.to_string());
+        let mut read = text.and_then(|bytes| {
+            let read = RedactedText::json(bytes, &self.secrets);
+            read.map_err(|error| error.to_string())
         });
-        match (&read, &mut self.raw) {
-            (Ok((text, _)), Some(raw)) if text.is_json() => raw.add(text),
+        let Some(raw) = &mut self.raw else {
+            return read;
+        };
+        match &mut read {
+            Ok((text, _)) if text.is_json() => raw.add(text),
             // It was looked through as JSON, and is none.
-            (Ok((text, _)), Some(raw)) => raw.add(&RedactedText::odd(text.as_str(), &self.secrets)),
-            (Err(_), Some(raw)) => raw.changed(line),
-            (_, None) => {}
+            Ok((text, hits)) => match text.not_json(raw.keys(), &self.secrets) {
+                Some((text, found)) => {
+                    raw.add(&text);
+                    hits.extend(found);
+                }
+                None => raw.changed(line),
+            },
+            Err(_) => raw.changed(line),
         }
         read
     }
@@ -456,7 +459,7 @@ impl Reader {
         if line.is_blank()
             && let Ok(bytes) = &line.bytes
         {
-            raw.add(&RedactedText::plain(&String::from_utf8_lossy(bytes), &self.secrets).0);
+            raw.add_blanks(bytes);
             raw.add_end(line.end);
         }
     }

@@ -13,7 +13,7 @@ use annals_domain::run::{
     ToolStatus,
 };
 use annals_domain::{AnyEvent, Command, Json, intent};
-use annals_event_log::Query;
+use annals_event_log::{Position, Query};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -122,18 +122,24 @@ impl Importer<'_> {
             return Ok(true);
         }
         let failed = |error: LoadError| ImportError::View(Box::new(error.into()));
-        let count = batch.last.0.saturating_sub(batch.first.0).saturating_add(1);
-        let query = Query::all(batch.first).limit(usize::try_from(count).unwrap_or(1));
-        for record in self.annals.log().read(query).await?.records {
-            if record.position() > batch.last {
-                break;
-            }
-            let entry = self.annals.entry(&record).await.map_err(failed)?;
-            for claim in claims {
-                if !self.holds_in(claim, &entry).await? {
-                    return Ok(false);
+        let mut next = Some(batch.first.0);
+        // A page ends early where records are long.
+        while let Some(from) = next.filter(|from| *from <= batch.last.0) {
+            let count = (batch.last.0 - from).saturating_add(1);
+            let query = Query::all(Position(from)).limit(usize::try_from(count).unwrap_or(1));
+            let page = self.annals.log().read(query).await?;
+            for record in page.records {
+                if record.position() > batch.last {
+                    return Ok(true);
+                }
+                let entry = self.annals.entry(&record).await.map_err(failed)?;
+                for claim in claims {
+                    if !self.holds_in(claim, &entry).await? {
+                        return Ok(false);
+                    }
                 }
             }
+            next = page.next;
         }
         Ok(true)
     }

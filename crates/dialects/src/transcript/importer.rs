@@ -63,6 +63,8 @@ pub(crate) struct Importer<'a> {
     /// The file that is read, and its name without the ending.
     pub(super) file: String,
     pub(super) stem: String,
+    /// Whether a part of its text could not be kept.
+    pub(super) lacks_part: bool,
     /// The newest line of it that says something else than the log.
     pub(super) conflicting: Option<u64>,
     /// Summaries in this file, which belong to the session that follows.
@@ -99,6 +101,7 @@ impl<'a> Importer<'a> {
             results: LruCache::new(REMEMBERED),
             file: String::new(),
             stem: String::new(),
+            lacks_part: false,
             conflicting: None,
             summaries: Vec::new(),
         }
@@ -107,6 +110,7 @@ impl<'a> Importer<'a> {
     pub(crate) fn begin_file(&mut self, path: &Path) {
         self.file = path.display().to_string();
         self.conflicting = None;
+        self.lacks_part = false;
         let stem = path.file_stem().unwrap_or_default();
         // It may become a session's name.
         let stem = stem.to_string_lossy();

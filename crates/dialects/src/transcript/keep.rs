@@ -17,6 +17,14 @@ use crate::import::error::ImportError;
 use crate::import::raw::{RawFile, RawPart};
 use crate::raw::{Contents, EXTERNAL_ID};
 
+/// What became of text that is to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Now,
+    Before,
+    Not,
+}
+
 impl Importer<'_> {
     /// Keeps a part of a recording's text, unless the log has it.
     pub(crate) async fn keep_part(&mut self, part: RawPart) -> Done {
@@ -27,13 +35,15 @@ impl Importer<'_> {
         let path = format!("sha256:{}", part.digest());
         let item = item(path, part.into_text().into_bytes());
         let requests = self.snapshot(ids.snapshot, item);
-        self.keep(ids.batch, requests).await.map(|_| ())
+        let kept = self.keep(ids.batch, requests).await?;
+        self.lacks_part |= kept == Kept::Not;
+        Ok(())
     }
 
     /// Keeps what is to be known of a recording whose parts were kept.
     pub(crate) async fn keep_recording(&mut self, file: RawFile) -> Done {
         let ids = self.ids.raw_file(&file.name, &file.sha256);
-        if self.is_known(ids.batch).await? {
+        if self.lacks_part || self.is_known(ids.batch).await? {
             return Ok(());
         }
         let parts = file.parts.iter();
@@ -57,7 +67,7 @@ impl Importer<'_> {
             external_ids: Some(Ordered(vec![(EXTERNAL_ID.to_owned(), file.sha256)])),
         };
         requests.push(Request::new(self.agent.program(), name));
-        if self.keep(ids.batch, requests).await? {
+        if self.keep(ids.batch, requests).await? == Kept::Now {
             self.report.kept_raw += 1;
         }
         Ok(())
@@ -86,18 +96,17 @@ impl Importer<'_> {
         ]
     }
 
-    /// Whether it is kept now.
-    async fn keep(&mut self, key: Uuid, requests: Vec<Request>) -> Result<bool, ImportError> {
+    async fn keep(&mut self, key: Uuid, requests: Vec<Request>) -> Result<Kept, ImportError> {
         match self.append(key, requests, 0).await? {
             Appended::Now(decided) => {
                 self.tally(&decided, Load::default(), 0);
-                Ok(true)
+                Ok(Kept::Now)
             }
-            Appended::Before => Ok(false),
+            Appended::Before => Ok(Kept::Before),
             Appended::Not(error) => {
                 let reason = format!("its text is not kept: {error}");
                 self.report.add_broken(&self.file, 0, reason);
-                Ok(false)
+                Ok(Kept::Not)
             }
         }
     }

@@ -51,7 +51,7 @@ fn a_text_comes_back_byte_for_byte() {
         format!("{LINE}\n{two}\n"),
         format!("{LINE}\n{two}"),
         format!("\u{feff}{LINE}\r\n\r\n  \t\n{two}\r\n\n"),
-        format!("{LINE}{two}\nno json \u{0}\n"),
+        format!("{LINE}{two}\nno json\n"),
         format!("{long}\n{two}\n{long}"),
     ] {
         assert!(given_back(text.as_bytes()) == text, "{:.300}", text);
@@ -59,7 +59,7 @@ fn a_text_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn secrets_are_gone_and_bytes_that_are_no_text_are_replaced() {
+fn secrets_are_gone() {
     let token = format!("ghp_{}", "Ab3".repeat(12));
     let with = LINE.replace("Fix it", &format!("use {token}"));
     let escaped = with.replace("ghp_", "\\u0067hp_").replace("u1", "u2");
@@ -72,17 +72,33 @@ fn secrets_are_gone_and_bytes_that_are_no_text_are_replaced() {
     assert!(!text.contains("Ab3Ab3"), "{text}");
     assert_eq!(text.lines().count(), 3);
 
+    // Nor is a key over several lines that are none of JSON.
+    let key = "-----BEGIN RSA PRIVATE KEY-----\n".to_owned()
+        + &"MIIEpAIBAAKCAQEAuGbXWiK3dQTyCbX5xdE4yCuYp0AF2d15Qq1JSXT8lx8CEAc9\n".repeat(5)
+        + "-----END RSA PRIVATE KEY-----\n";
+    let text = given_back(format!("{LINE}\n{key}done\n").as_bytes());
+    assert!(!text.contains("uGbXWiK3dQTyCbX5"), "{text}");
+    assert!(text.ends_with("done\n"), "{text}");
+}
+
+/// No secret can be seen in bytes that are no text, or are text of another form: they are left out.
+#[test]
+fn lines_that_are_no_text_are_left_out_and_named() {
+    let token = format!("ghp_{}", "Ab3".repeat(12));
+    let wide: Vec<u8> = token.bytes().flat_map(|byte| [byte, 0]).collect();
     let odd = [
-        with.as_bytes(),
-        b"\n\xff bad ",
+        LINE.as_bytes(),
+        b"\n\xff",
         token.as_bytes(),
         b"\n",
-        LINE.as_bytes(),
+        &wide,
+        b"\n",
     ];
-    let text = given_back(&odd.concat());
-    assert!(!text.contains("Ab3Ab3"), "{text}");
-    assert!(text.contains("\n\u{fffd} bad "), "{text}");
-    assert!(text.ends_with(LINE), "{text}");
+    assert_eq!(given_back(&odd.concat()), format!("{LINE}\n\n\n"));
+    let (from, log) = (Folder::new(), Log::empty());
+    keep(&log, &from.write("a.jsonl", odd.concat()));
+    let kept = block_on(raw::kept(&log.annals, None)).unwrap();
+    assert_eq!(kept.recordings[0].changed_lines, [2, 3]);
 }
 
 /// The same text is kept once, and one that has grown takes the place of what it was.
@@ -117,7 +133,9 @@ fn no_text_takes_the_place_of_another() {
     keep(&log, &path);
     let report = export(&log, to.path());
     assert_eq!((report.written, report.outgrown), (2, 0));
-    let kept = block_on(raw::kept(&log.annals, Some("claude"))).unwrap();
+    let kept = block_on(raw::kept(&log.annals, Some("claude")))
+        .unwrap()
+        .recordings;
     let name = format!("claude/session.{}.jsonl", &kept[0].sha256[..8]);
     let text = std::fs::read_to_string(to.path().join(name)).unwrap();
     assert_eq!(text, format!("{other}\n"));
@@ -133,5 +151,6 @@ fn no_text_takes_the_place_of_another() {
     );
     let text = std::fs::read_to_string(to.path().join("claude/session.jsonl")).unwrap();
     assert_eq!(text, "mine");
-    assert_eq!(block_on(raw::kept(&log.annals, Some("codex"))).unwrap(), []);
+    let others = block_on(raw::kept(&log.annals, Some("codex"))).unwrap();
+    assert_eq!(others.recordings, []);
 }

@@ -33,9 +33,7 @@ pub enum CatalogueError {
         digest: Digest,
     },
     /// A row is not what this version writes.
-    #[error(
-        "the catalogue's row {key} is malformed; make the catalogue rebuilt with `annals rebuild`"
-    )]
+    #[error("the catalogue's row {key} is malformed; rebuild the catalogue with `annals rebuild`")]
     MalformedRow {
         /// The row's key, as hex digits.
         key: String,

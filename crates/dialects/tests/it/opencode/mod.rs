@@ -515,6 +515,45 @@ fn a_damaged_page_loses_its_own_rows() {
     }
 }
 
+/// A page that is in a table many times does not make its rows many.
+#[test]
+fn a_page_that_is_there_many_times_is_named() {
+    let folder = Folder::new();
+    let path = folder.path().join("opencode.db");
+    let database = write(&path, &[Row::Session("ses_1", None)]);
+    for number in 0..400_i64 {
+        let data = user().to_string();
+        let values = params![format!("m{number:04}"), "ses_1", BEGIN + number, data];
+        let insert = "INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)";
+        database.execute(insert, values).unwrap();
+    }
+    let root: i64 = database
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'message'",
+            (),
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(database);
+    let mut bytes = fs::read(&path).unwrap();
+    let page = usize::try_from(root - 1).unwrap() * 4_096;
+    let number = |bytes: &[u8], at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
+    assert_eq!(bytes[page], 5, "it has pages below it");
+    let cells = number(&bytes, page + 3);
+    let place = |bytes: &[u8], cell: usize| page + number(bytes, page + 12 + 2 * cell);
+    let first = place(&bytes, 0);
+    let child: [u8; 4] = bytes[first..first + 4].try_into().unwrap();
+    for cell in 1..cells {
+        let at = place(&bytes, cell);
+        bytes[at..at + 4].copy_from_slice(&child);
+    }
+    fs::write(&path, &bytes).unwrap();
+    let mut log = Log::empty();
+    import(&mut log, &path);
+    let expected = "rows of the table \"message\" cannot be read: they are not in order";
+    assert_eq!(log.report.broken[0].reason, expected, "{}", log.report);
+}
+
 /// Older databases of tests and tools have no sessions.
 #[test]
 fn a_database_without_sessions_is_read() {
@@ -557,6 +596,33 @@ fn what_a_strangers_schema_names_is_not_run() {
             reason.contains(&format!("it has no table \"{table}\"")),
             "{reason}"
         );
+    }
+}
+
+/// However its schema is written, a table that is code of the database's is none.
+#[test]
+fn a_table_that_says_otherwise_that_it_is_virtual_is_not_read() {
+    for sql in [
+        "CREATE VIRTUAL TABLE message USING fts5(id, session_id, data)",
+        "CREATE/**/VIRTUAL TABLE message USING fts5(id, session_id, data)",
+        "create virtual table message USING fts5(id, session_id, data)",
+    ] {
+        let folder = Folder::new();
+        let path = folder.path().join("opencode.db");
+        let database = write(&path, &story());
+        database
+            .pragma_update(None, "writable_schema", true)
+            .unwrap();
+        let update = "UPDATE sqlite_schema SET sql = ?1, rootpage = 0 WHERE name = 'message'";
+        database.execute(update, params![sql]).unwrap();
+        drop(database);
+        let mut log = Log::empty();
+        import(&mut log, &path);
+        let named = log.report.broken.iter().any(|broken| {
+            broken.reason.contains("it has no table \"message\"")
+                || broken.reason.contains("the database cannot be read")
+        });
+        assert!(named, "{sql}: {}", log.report);
     }
 }
 

@@ -180,7 +180,7 @@ impl Fold<'_> {
                 counts: Counts::Task {
                     runs: 0,
                     dependencies: 0,
-                    // One that is adopted rebuilt is a part of its intent still.
+                    // One that is adopted again is a part of its intent still.
                     is_counted: counting.is_some() && counting == says.or(told),
                     is_superseded: false,
                 },

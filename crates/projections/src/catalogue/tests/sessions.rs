@@ -341,7 +341,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(20_260_102), ..ProptestConfig::default() })]
 
     /// Whatever happened, the rows say what the views say, and are those that
-    /// are made rebuilt.
+    /// are rebuilt.
     #[test]
     fn rows_follow_their_sessions(
         events in proptest::collection::vec((1_u8..4, 0_u8..18, 0_u8..8, 0_u8..8), 1..80),
