@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use annals::projections::{ContextSnapshotView, ListQuery, PieceValue};
 use annals::{Annals, LoadError, ViewError};
-use annals_domain::{Kind, SnapshotId};
+use annals_domain::{Kind, SnapshotId, cut};
 use annals_event_log::{Position, ReadError};
 use annals_files::Dir;
 use bytes::Bytes;
@@ -418,7 +418,7 @@ fn plain(part: &str) -> String {
         .chars()
         .map(|c| if is_odd(c) { '_' } else { c })
         .collect();
-    name.truncate(name.floor_char_boundary(200));
+    name.truncate(cut(&name, 200).len());
     match name.as_str() {
         "" | "." | ".." => "_".to_owned(),
         _ => name,

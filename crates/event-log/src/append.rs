@@ -252,7 +252,7 @@ pub struct Prepared {
     /// have them, of that length. One digest comes again where events differ on it.
     pub required_blobs: Vec<BlobReference>,
     /// The append's place in a chain, if it is in one.
-    pub link: Option<Link>,
+    pub link: Option<Box<Link>>,
 }
 
 pub(crate) fn within(

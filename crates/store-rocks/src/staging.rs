@@ -195,8 +195,8 @@ impl<'a> Staging<'a> {
         if let Some(appended) = self.known(prepared)? {
             return Ok(appended);
         }
-        if let Some(link) = prepared.link {
-            self.chains.check(link)?;
+        if let Some(link) = &prepared.link {
+            self.chains.check(**link)?;
         }
         let batch = prepared.batch;
         for reference in &prepared.required_blobs {
@@ -217,8 +217,8 @@ impl<'a> Staging<'a> {
             },
             true,
         )?;
-        if let Some(link) = prepared.link {
-            self.chains.advance(link);
+        if let Some(link) = &prepared.link {
+            self.chains.advance(**link);
         }
         Ok(appended)
     }

@@ -3,6 +3,7 @@
 //! A part has as many bytes as a log takes well, counted from the file's beginning. A recording that
 //! has grown since it was kept so has the same parts, but for the last one.
 
+use annals_domain::cut;
 use annals_event_log::Digest;
 use sha2::{Digest as _, Sha256};
 
@@ -103,7 +104,7 @@ impl RawText {
     fn add_plain(&mut self, text: &str) {
         self.rest.push_str(text);
         while self.rest.len() >= PART {
-            let most = self.rest.floor_char_boundary(PART);
+            let most = cut(&self.rest, PART).len();
             // Behind a line, so that a secret that is found later is in one part.
             let lines = self.rest.get(..most).and_then(|part| part.rfind('\n'));
             let rest = self.rest.split_off(lines.map_or(most, |at| at + 1));

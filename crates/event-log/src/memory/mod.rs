@@ -126,7 +126,7 @@ impl EventLog for MemoryLog {
 
     async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
         let mut prepared = Prepared::new(append)?;
-        prepared.link = Some(link);
+        prepared.link = Some(Box::new(link));
         let mut shared = self.opened()?;
         let appended = shared.state.append(prepared)?;
         self.watermark.advance(appended.last);

@@ -119,8 +119,8 @@ impl State {
         if let Some(row) = self.batches.get(&batch) {
             return row.answer(batch, &request);
         }
-        if let Some(link) = link {
-            self.chains.check(link)?;
+        if let Some(link) = &link {
+            self.chains.check(**link)?;
         }
         for reference in required_blobs {
             reference.check(self.blob_size(reference.digest))?;
@@ -131,7 +131,7 @@ impl State {
         self.store(records, blobs);
         let appended = Appended::new(first, self.watermark());
         if let Some(link) = link {
-            self.chains.advance(link);
+            self.chains.advance(*link);
         }
         let request = Some(RequestDigest::new(random_salt(), &request));
         self.batches.insert(batch, BatchRow { appended, request });

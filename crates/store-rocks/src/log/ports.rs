@@ -67,7 +67,7 @@ impl EventLog for RocksLog {
             return Err(AppendError::ReadOnly);
         };
         let (mut prepared, request) = prepare(&self.inner, append).await?;
-        prepared.link = Some(link);
+        prepared.link = Some(Box::new(link));
         writer.submit(Work::Append { prepared, request }).await
     }
 
