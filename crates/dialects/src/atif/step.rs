@@ -285,7 +285,7 @@ impl Trajectory {
             _ if value.get() == "null" => return None,
             _ => {}
         }
-        let kind = beginning(name);
+        let kind = commands::kind_name(name);
         let text = canonical(value);
         let named = serde_json::json!([kind, self.scope, text]).to_string();
         let part = commands::part(Some(value));
@@ -303,7 +303,7 @@ impl Trajectory {
         let said = Said::of(&[Some(&kind), Some(&text)], None);
         let entry = self.entry(name, Speaker::Program, None, said);
         Some(Read::Entry(Box::new(Entry {
-            items: vec![item(0, fields::WHOLE_PATH, sources, what)],
+            items: vec![Item::new(0, fields::WHOLE_PATH, sources, what)],
             subtype: Some(kind),
             ..entry
         })))
@@ -339,7 +339,7 @@ impl Trajectory {
         if !raw.get().starts_with('{') {
             return Err(BadLine::NotAnObject);
         }
-        let step: Step = within("steps[]", raw)?;
+        let step: Step = BadLine::within("steps[]", raw)?;
         if step.is_copied_context == Some(true) {
             return Ok(vec![Ok(Read::Skipped {
                 kind: "copied context".to_owned(),
@@ -389,7 +389,7 @@ impl Trajectory {
                 text,
                 is_summary: false,
             };
-            items.push(item(0, "message", sources, what));
+            items.push(Item::new(0, "message", sources, what));
         }
         items.append(&mut others);
         Ok(items)
@@ -403,7 +403,7 @@ impl Trajectory {
         raw: &RawValue,
         at: Option<Timestamp>,
     ) -> Result<Read, BadLine> {
-        let result: ToolResult = within("observation.results[]", raw)?;
+        let result: ToolResult = BadLine::within("observation.results[]", raw)?;
         let extra = result.extra.unwrap_or_default();
         let failed = extra.exit_code.is_some_and(|code| code != 0);
         let sources = vec![source("observation.results[]", raw, fields::RESULT)];
@@ -432,7 +432,7 @@ impl Trajectory {
                 },
             ),
         };
-        let mut items = vec![item(1, path, sources, what)];
+        let mut items = vec![Item::new(1, path, sources, what)];
         if let Some(reference) = result.subagent_trajectory_ref {
             let path = "observation.results[].subagent_trajectory_ref";
             let what = What::Whole {
@@ -441,7 +441,7 @@ impl Trajectory {
                 part: commands::part(Some(&reference)),
             };
             let sources = vec![source(path, &reference, fields::REFERENCE)];
-            items.push(item(2, path, sources, what));
+            items.push(Item::new(2, path, sources, what));
         }
         let said = Said::of(&[Some("result"), Some(&canonical(raw))], None);
         let entry = self.entry(name, speaker, at, said);
@@ -483,15 +483,15 @@ fn agent(name: &str, step: &Step) -> Result<Vec<Item>, BadLine> {
     {
         let sources = vec![kept("reasoning_content")];
         let what = What::Thinking(thought.clone());
-        items.push(item(1, "reasoning_content", sources, what));
+        items.push(Item::new(1, "reasoning_content", sources, what));
     }
     let (text, sources, mut others) = message(step)?;
     if !text.trim().is_empty() {
-        items.push(item(0, "message", sources, What::Text(text)));
+        items.push(Item::new(0, "message", sources, What::Text(text)));
     }
     items.append(&mut others);
     for (index, raw) in step.tool_calls.iter().flatten().enumerate() {
-        let call: ToolCall = within("tool_calls[]", raw)?;
+        let call: ToolCall = BadLine::within("tool_calls[]", raw)?;
         let id = call.tool_call_id.filter(|id| !id.trim().is_empty());
         let what = What::ToolCall {
             id: format!("{name}/{}", id.unwrap_or_else(|| index.to_string())),
@@ -500,7 +500,7 @@ fn agent(name: &str, step: &Step) -> Result<Vec<Item>, BadLine> {
             input_path: "tool_calls[].arguments",
         };
         let sources = vec![source("tool_calls[]", raw, fields::CALL)];
-        items.push(item(index + 2, "tool_calls[]", sources, what));
+        items.push(Item::new(index + 2, "tool_calls[]", sources, what));
     }
     Ok(items)
 }
@@ -520,7 +520,7 @@ fn system(step: &Step) -> Result<Vec<Item>, BadLine> {
             text,
             compaction: managed,
         };
-        items.push(item(0, "message", sources, what));
+        items.push(Item::new(0, "message", sources, what));
     }
     items.append(&mut others);
     Ok(items)
@@ -539,20 +539,20 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
         return Ok((String::new(), Vec::new(), Vec::new()));
     };
     if message.get().starts_with('"') {
-        let text = within("message", message)?;
+        let text = BadLine::within("message", message)?;
         return Ok((text, vec![kept("message")], Vec::new()));
     }
-    let list: Vec<&RawValue> = within("message", message)?;
+    let list: Vec<&RawValue> = BadLine::within("message", message)?;
     let (mut texts, mut sources, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for (index, raw) in list.into_iter().enumerate() {
-        let part: RawPart = within("message[]", raw)?;
+        let part: RawPart = BadLine::within("message[]", raw)?;
         match part.text {
             Some(text) if part.kind.as_deref() == Some("text") => {
                 texts.push(text);
                 sources.push(source("message[]", raw, fields::TEXT));
             }
             _ => {
-                let kind = beginning(part.kind.as_deref().unwrap_or_default());
+                let kind = commands::kind_name(part.kind.as_deref().unwrap_or_default());
                 let kept = commands::part(Some(raw));
                 let table = match kept {
                     Some(_) => fields::PART,
@@ -564,7 +564,7 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
                     part: kept,
                 };
                 let sources = vec![source("message[]", raw, table)];
-                others.push(item(1_000_000 + index, "message[]", sources, what));
+                others.push(Item::new(1_000_000 + index, "message[]", sources, what));
             }
         }
     }
@@ -573,23 +573,13 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
 
 /// A step of a source that is not known.
 fn unknown(raw: &RawValue, of: Option<&str>) -> Item {
-    let kind = beginning(of.unwrap_or_default());
+    let kind = commands::kind_name(of.unwrap_or_default());
     let what = What::Whole {
         kind: FrameKind::Other(kind.clone()),
         summary: kind,
         part: commands::part(Some(raw)),
     };
-    item(0, fields::WHOLE_PATH, Vec::new(), what)
-}
-
-fn item(frame: usize, path: &'static str, sources: Vec<Source>, what: What) -> Item {
-    Item {
-        frame,
-        path,
-        sources,
-        what,
-        tokens: None,
-    }
+    Item::new(0, fields::WHOLE_PATH, Vec::new(), what)
 }
 
 fn source(path: &'static str, raw: &RawValue, table: Table) -> Source {
@@ -612,16 +602,4 @@ fn kept(path: &'static str) -> Source {
 /// A time as ISO 8601 has it; one without a zone is in UTC.
 fn moment(text: &str) -> Option<Timestamp> {
     time(text).or_else(|| time(&format!("{}Z", text.replacen(' ', "T", 1))))
-}
-
-/// The name of a kind of frame.
-fn beginning(kind: &str) -> String {
-    match kind.trim() {
-        "" => "(none)".to_owned(),
-        kind => commands::beginning(kind, 100).to_owned(),
-    }
-}
-
-fn within<'a, T: Deserialize<'a>>(path: &'static str, raw: &'a RawValue) -> Result<T, BadLine> {
-    serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
 }

@@ -3,7 +3,6 @@
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use annals_event_log::IdSecret;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -284,7 +283,7 @@ fn progress(text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
         let kind = "progress".to_owned();
         return Ok(Read::Skipped { kind, text });
     };
-    let data: Data = within("data", &raw)?;
+    let data: Data = BadLine::within("data", &raw)?;
     let kind = data.kind.unwrap_or_default();
     match kind.as_str() {
         "agent_progress" => program::agent_progress(*talk, &raw, text, secret),
@@ -654,15 +653,15 @@ fn whole(index: usize, raw: Option<Box<RawValue>>, kind: &str) -> Item {
 
 fn blocks(content: &RawValue) -> Result<Vec<Block>, BadLine> {
     if content.get().starts_with('"') {
-        let part = Part::Text(within("message.content", content)?);
+        let part = Part::Text(BadLine::within("message.content", content)?);
         return Ok(vec![Block { raw: None, part }]);
     }
-    let list: Vec<Box<RawValue>> = within("message.content", content)?;
+    let list: Vec<Box<RawValue>> = BadLine::within("message.content", content)?;
     list.into_iter().map(block).collect()
 }
 
 fn block(raw: Box<RawValue>) -> Result<Block, BadLine> {
-    let read: RawBlock = within("message.content[]", &raw)?;
+    let read: RawBlock = BadLine::within("message.content[]", &raw)?;
     let part = match read.kind.as_deref() {
         Some("text") => Part::Text(read.text.unwrap_or_default()),
         Some("thinking") => Part::Thinking(read.thinking.unwrap_or_default()),
@@ -681,10 +680,6 @@ fn block(raw: Box<RawValue>) -> Result<Block, BadLine> {
     };
     let raw = Some(raw);
     Ok(Block { raw, part })
-}
-
-fn within<T: DeserializeOwned>(path: &'static str, raw: &RawValue) -> Result<T, BadLine> {
-    serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
 }
 
 #[cfg(test)]

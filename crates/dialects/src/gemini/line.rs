@@ -313,8 +313,8 @@ impl Session {
         let name = ids().anonymous(named.as_bytes(), names);
         let raw = RawValue::from_string(text.to_owned()).ok();
         let what = What::Whole {
-            kind: FrameKind::Other(beginning(kind)),
-            summary: beginning(kind),
+            kind: FrameKind::Other(commands::kind_name(kind)),
+            summary: commands::kind_name(kind),
             part: commands::part(raw.as_deref()),
         };
         self.program(name, kind, at, what)
@@ -324,7 +324,7 @@ impl Session {
     /// What the program says that is no message.
     fn program(&self, name: String, subtype: &str, at: Option<Timestamp>, what: What) -> Read {
         let said = Said::of(&[Some(subtype), Some(&name)], None);
-        let item = item(0, "(the session)", Vec::new(), what);
+        let item = Item::new(0, "(the session)", Vec::new(), what);
         let entry = Entry {
             subtype: Some(subtype.to_owned()),
             at,
@@ -394,7 +394,7 @@ impl Session {
         let placed = self.placed(raw, names)?;
         let (mut calls, mut results) = (Vec::new(), Vec::new());
         for (index, call) in placed.message.tool_calls.iter().flatten().enumerate() {
-            let read: ToolCall = within("toolCalls[]", call)?;
+            let read: ToolCall = BadLine::within("toolCalls[]", call)?;
             let id = read.id.as_deref().filter(|id| !id.trim().is_empty());
             let id = match (id, &self.id) {
                 (Some(id), Some(session)) => format!("{session}/{id}"),
@@ -534,7 +534,7 @@ impl Session {
                 is_summary: is_summary(&text),
                 text,
             };
-            items.push(item(0, "content", sources, what));
+            items.push(Item::new(0, "content", sources, what));
         }
         items.append(&mut others);
         Ok(items)
@@ -569,7 +569,7 @@ impl Session {
             content_path: "toolCalls[].result",
             error_path: "toolCalls[].status",
         };
-        let item = item(1, "toolCalls[].result", sources.into_iter().collect(), what);
+        let item = Item::new(1, "toolCalls[].result", sources.into_iter().collect(), what);
         let at = call.timestamp.as_deref().and_then(time);
         Read::Entry(Box::new(Entry {
             at: at.or(placed.at),
@@ -668,7 +668,7 @@ fn parts(content: Option<&RawValue>) -> Result<Vec<(&'static str, Part)>, BadLin
     match content {
         None => Ok(Vec::new()),
         Some(content) if content.get().starts_with('[') => {
-            let list: Vec<&RawValue> = within("content", content)?;
+            let list: Vec<&RawValue> = BadLine::within("content", content)?;
             Ok(list.into_iter().map(|raw| part("content[]", raw)).collect())
         }
         Some(content) => Ok(vec![part("content", content)]),
@@ -686,13 +686,13 @@ fn model(message: &Message) -> Result<Vec<Item>, BadLine> {
     }
     let mut items = Vec::new();
     for (index, raw) in message.thoughts.iter().flatten().enumerate() {
-        let thought: Thought = within("thoughts[]", raw)?;
+        let thought: Thought = BadLine::within("thoughts[]", raw)?;
         let texts = [thought.subject, thought.description].into_iter().flatten();
         let has_text = |text: &String| !text.trim().is_empty();
         let text = texts.filter(has_text).collect::<Vec<_>>().join("\n");
         let sources = vec![source("thoughts[]", Some(raw.clone()), fields::THOUGHT)];
         // Thoughts have the odd frames of a message, parts of its content the even ones.
-        items.push(item(
+        items.push(Item::new(
             2 * index + 1,
             "thoughts[]",
             sources,
@@ -703,7 +703,7 @@ fn model(message: &Message) -> Result<Vec<Item>, BadLine> {
         items.push(match part {
             Part::Text(text, raw) => {
                 let sources = vec![source(path, raw, fields::TEXT)];
-                item(2 * index, path, sources, What::Text(text))
+                Item::new(2 * index, path, sources, What::Text(text))
             }
             Part::Other(raw) => Item {
                 frame: 2 * index,
@@ -727,7 +727,7 @@ fn program(message: &Message) -> Vec<Item> {
         compaction: None,
     };
     let sources = vec![source("content", content, fields::PART)];
-    vec![item(0, "content", sources, what)]
+    vec![Item::new(0, "content", sources, what)]
 }
 
 /// A tool call.
@@ -739,7 +739,7 @@ fn call_item(index: usize, id: &str, raw: &RawValue, call: &ToolCall) -> Item {
         input: call.args.clone(),
         input_path: "toolCalls[].args",
     };
-    item(index + 1, "toolCalls[]", sources, what)
+    Item::new(index + 1, "toolCalls[]", sources, what)
 }
 
 /// A part of a message that has no place of its own, under the name of its first field.
@@ -747,7 +747,7 @@ fn other(index: usize, path: &'static str, raw: Box<RawValue>) -> Item {
     type Fields = serde_json::Map<String, serde_json::Value>;
     let read = serde_json::from_str::<Fields>(raw.get()).ok();
     let kind = read.and_then(|fields| fields.keys().next().cloned());
-    let kind = beginning(kind.as_deref().unwrap_or_default());
+    let kind = commands::kind_name(kind.as_deref().unwrap_or_default());
     let part = commands::part(Some(&raw));
     let table = match part {
         Some(_) => fields::PART,
@@ -759,7 +759,7 @@ fn other(index: usize, path: &'static str, raw: Box<RawValue>) -> Item {
         part,
     };
     let sources = vec![source(path, Some(raw), table)];
-    item(index + 1, path, sources, what)
+    Item::new(index + 1, path, sources, what)
 }
 
 /// A message of a type that is not known.
@@ -771,36 +771,14 @@ fn whole(raw: &str, kind: &str) -> Item {
         None => NOTHING,
     };
     let what = What::Whole {
-        kind: FrameKind::Other(beginning(kind)),
-        summary: beginning(kind),
+        kind: FrameKind::Other(commands::kind_name(kind)),
+        summary: commands::kind_name(kind),
         part,
     };
     let sources = vec![source(fields::WHOLE_PATH, raw, table)];
-    item(0, fields::WHOLE_PATH, sources, what)
-}
-
-fn item(frame: usize, path: &'static str, sources: Vec<Source>, what: What) -> Item {
-    Item {
-        frame,
-        path,
-        sources,
-        what,
-        tokens: None,
-    }
+    Item::new(0, fields::WHOLE_PATH, sources, what)
 }
 
 fn source(path: &'static str, raw: Option<Box<RawValue>>, table: Table) -> Source {
     Source { path, raw, table }
-}
-
-/// The name of a kind of frame.
-fn beginning(kind: &str) -> String {
-    match kind.trim() {
-        "" => "(none)".to_owned(),
-        kind => commands::beginning(kind, 100).to_owned(),
-    }
-}
-
-fn within<'a, T: Deserialize<'a>>(path: &'static str, raw: &'a RawValue) -> Result<T, BadLine> {
-    serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
 }

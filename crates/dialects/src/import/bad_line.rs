@@ -1,5 +1,8 @@
 //! What is wrong with a line, or with a message of a document.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
 /// Why nothing can be read from a line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadLine {
@@ -14,6 +17,16 @@ pub(crate) enum BadLine {
         path: &'static str,
         source: serde_json::Error,
     },
+}
+
+impl BadLine {
+    /// What a value at a path of the line says.
+    pub(crate) fn within<'a, T: Deserialize<'a>>(
+        path: &'static str,
+        raw: &'a RawValue,
+    ) -> Result<T, BadLine> {
+        serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
+    }
 }
 
 /// serde_json counts lines within the text that it was given; there is one.

@@ -266,7 +266,7 @@ impl Sessions {
         };
         let prompt = Read::Entry(Box::new(Entry {
             at: typed.at.or(message.at),
-            items: vec![item(1, "part", typed.sources, what)],
+            items: vec![Item::new(1, "part", typed.sources, what)],
             ..entry
         }));
         let mut reads = vec![prompt];
@@ -428,7 +428,7 @@ impl Sessions {
         );
         Read::Entry(Box::new(Entry {
             subtype: name.or_else(|| Some("error".to_owned())),
-            items: vec![item(0, "error", Vec::new(), what)],
+            items: vec![Item::new(0, "error", Vec::new(), what)],
             ..entry
         }))
     }
@@ -436,7 +436,7 @@ impl Sessions {
     /// What a part of a message says.
     fn part(&mut self, id: &str, row: &Row, at: Option<Timestamp>) -> Result<Vec<Read>, BadLine> {
         let raw = data(row)?;
-        let read: PartData = within("part.data", &raw)?;
+        let read: PartData = BadLine::within("part.data", &raw)?;
         let mut reads = Vec::new();
         let of = row.cell("message_id").unwrap_or_default();
         let session = row.cell("session_id").unwrap_or_default();
@@ -496,7 +496,7 @@ impl Sessions {
             let entry = self.of_message(message, part.name, Speaker::User, said);
             message.behind.push(Read::Entry(Box::new(Entry {
                 at: part.at.or(message.at),
-                items: vec![item(1, "part", sources, what)],
+                items: vec![Item::new(1, "part", sources, what)],
                 ..entry
             })));
         }
@@ -561,7 +561,7 @@ impl Sessions {
         let entry = self.of_message(message, part.name, speaker, said);
         vec![Read::Entry(Box::new(Entry {
             at: part.at.or(message.at),
-            items: vec![item(1, "part", sources, what)],
+            items: vec![Item::new(1, "part", sources, what)],
             ..entry
         }))]
     }
@@ -598,7 +598,7 @@ impl Sessions {
         let sources = vec![source("", raw, fields::TOOL)];
         let call = Entry {
             at: times.start.and_then(moment).or(at).or(message.at),
-            items: vec![item(1, "part", sources, what)],
+            items: vec![Item::new(1, "part", sources, what)],
             ..entry
         };
         let is_over = matches!(status, Some("completed" | "error"));
@@ -625,7 +625,7 @@ impl Sessions {
         let duration = duration.map(|(start, end)| (end - start).max(0.0).round() as u64);
         reads.push(Read::Entry(Box::new(Entry {
             at: times.end.and_then(moment).or(at).or(message.at),
-            items: vec![item(1, "state.output", Vec::new(), what)],
+            items: vec![Item::new(1, "state.output", Vec::new(), what)],
             details: state.metadata.map(|raw| Details {
                 path: "state.metadata",
                 raw,
@@ -641,7 +641,7 @@ impl Sessions {
 
 fn message(id: String, row: &Row, at: Option<Timestamp>) -> Result<Message, BadLine> {
     let raw = data(row)?;
-    let read: MessageData = within("message.data", &raw)?;
+    let read: MessageData = BadLine::within("message.data", &raw)?;
     let times = read.time.unwrap_or_default();
     let is_user = read.role.as_deref() == Some("user");
     // The model of a person's message is the one that is to answer.
@@ -726,16 +726,6 @@ fn skipped(kind: &str, raw: &RawValue) -> Read {
     }
 }
 
-fn item(frame: usize, path: &'static str, sources: Vec<Source>, what: What) -> Item {
-    Item {
-        frame,
-        path,
-        sources,
-        what,
-        tokens: None,
-    }
-}
-
 fn source(path: &'static str, raw: Box<RawValue>, table: Table) -> Source {
     let raw = Some(raw);
     Source { path, raw, table }
@@ -758,8 +748,4 @@ fn moment(milliseconds: f64) -> Option<Timestamp> {
     }
     let time = DateTime::from_timestamp_millis(milliseconds as i64)?;
     Some(Timestamp::from(time))
-}
-
-fn within<'a, T: Deserialize<'a>>(path: &'static str, raw: &'a RawValue) -> Result<T, BadLine> {
-    serde_json::from_str(raw.get()).map_err(|source| BadLine::Within { path, source })
 }

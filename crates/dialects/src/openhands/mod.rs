@@ -255,13 +255,7 @@ fn numbered(mut items: Vec<Item>) -> Vec<Item> {
 
 /// An item whose fields the entry's table counts.
 fn item(path: &'static str, what: What) -> Item {
-    Item {
-        frame: 0,
-        path,
-        sources: Vec::new(),
-        what,
-        tokens: None,
-    }
+    Item::new(0, path, Vec::new(), what)
 }
 
 /// An item with a value that counts by itself: it is lost where it is too long.

@@ -666,13 +666,7 @@ fn time(extra: &Members<'_>) -> Option<Timestamp> {
 }
 
 fn item(path: &'static str, what: What) -> Item {
-    Item {
-        frame: 0,
-        path,
-        sources: Vec::new(),
-        what,
-        tokens: None,
-    }
+    Item::new(0, path, Vec::new(), what)
 }
 
 fn said(kind: FrameKind, text: String) -> Item {

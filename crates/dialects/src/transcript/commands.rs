@@ -106,6 +106,14 @@ pub(crate) fn beginning(text: &str, characters: usize) -> &str {
     }
 }
 
+/// The name of a kind of frame that a recording names so.
+pub(crate) fn kind_name(kind: &str) -> String {
+    match kind.trim() {
+        "" => "(none)".to_owned(),
+        kind => beginning(kind, 100).to_owned(),
+    }
+}
+
 /// A text as far as it is kept.
 pub(super) fn bounded(text: &str) -> &str {
     cut(text, TEXT_LIMIT)

@@ -110,6 +110,18 @@ pub(crate) struct Item {
     pub(crate) tokens: Option<u64>,
 }
 
+impl Item {
+    pub(crate) fn new(frame: usize, path: &'static str, sources: Vec<Source>, what: What) -> Item {
+        Item {
+            frame,
+            path,
+            sources,
+            what,
+            tokens: None,
+        }
+    }
+}
+
 /// A value of the recording that an item was read from.
 #[derive(Debug)]
 pub(crate) struct Source {
