@@ -41,7 +41,7 @@ GUARD_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 release_target := $(cache)/target-release
 
-.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
+.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -104,6 +104,9 @@ secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLD
 
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'
+
+corpus-pieces: build ## imports the recordings in CORPUS=DIR cut, grown, doubled, renamed and killed, and compares
+	@python3 scripts/pieces.py '$(program)' '$(CORPUS)'
 
 retention: build ## how long `annals retain` takes for BLOBS=20000 blobs, and whether git keeps them
 	@scripts/retention.sh '$(or $(BLOBS),20000)' '$(program)'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Imports recordings in pieces, twice, doubled, under other names and killed: a log must be as after one import.
 
-    differences.py ANNALS FILE...
+    pieces.py ANNALS FILE|FOLDER...
 
 Each log begins as a copy of one empty log, so that ids that follow from a log's secret are the same. What is
 compared are the events by their ids, with all that they say, and their order within each stream. Tokens are
@@ -202,26 +202,40 @@ def others(logs, path, agents):
             raise Failed(f"import {agent} says {said[:300]}, and makes {reports}")
 
 
-def main(annals, *files):
-    print(f"differences: seed {SEED}")
+def recordings(paths):
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+        for folder, folders, files in os.walk(path):
+            folders.sort()
+            yield from (os.path.join(folder, name) for name in sorted(files)
+                        if name.endswith((".json", ".jsonl", ".traj", ".db")))
+
+
+def main(annals, *paths):
+    print(f"pieces: seed {SEED}")
     agents = ("atif", "claude", "codex", "copilot", "gemini", "opencode", "openhands", "swe-agent")
-    failures = 0
+    failures = known = 0
     with tempfile.TemporaryDirectory() as home:
         logs = Logs(annals, home)
-        for path in files:
+        for path in recordings(paths):
             try:
                 checks = Recording(logs, path).check()
                 if checks is None:
                     continue
                 logs.begin()
                 others(logs, path, agents)
-                print(f"{checks:>12}  {path}")
+                known += 1
+                print(f"{checks:>12}  {path}", flush=True)
             except Failed as failure:
                 failures += 1
                 print(f"      differs  {path}: {failure}")
+    if not known and not failures:
+        sys.exit("pieces: there is no recording; name a file, or a folder with some: make corpus-pieces CORPUS=DIR")
+    print(f"pieces: {known} recordings are the same in pieces, {failures} are not")
     sys.exit(1 if failures else 0)
 
 
-if len(sys.argv) < 3:
+if len(sys.argv) < 3 or not sys.argv[2]:
     sys.exit(__doc__)
 main(*sys.argv[1:])
