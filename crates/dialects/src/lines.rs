@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Read as _};
 
 /// What some editors put before a text.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes of a line over the limit that are skipped in search of its end.
 const MOST_SKIPPED: u64 = 2 << 30;

@@ -2,7 +2,8 @@
 //! secrets.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -448,27 +449,35 @@ async fn write_file(
         None => {}
     }
     // The name is there only with the whole text.
-    let partial = format!(".{name}.partial");
-    let partial = OsStr::new(&partial);
+    let (partial, file) = partial(&dir, name).map_err(failed)?;
     let written = async {
-        // An export that was interrupted may have left one.
-        match dir.remove_file(partial) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
-        let file = dir.create_file(partial).map_err(failed)?;
         let mut out = BufWriter::new(file);
         write(annals, recording, &mut out).await?;
         let file = out.into_inner().map_err(|error| failed(error.into()))?;
         file.sync_all().map_err(failed)?;
-        dir.rename(partial, OsStr::new(name)).map_err(failed)
+        dir.rename(&partial, OsStr::new(name)).map_err(failed)
     };
     let written = written.await;
     if written.is_err() {
         // It may not be there.
-        let _ = dir.remove_file(partial);
+        let _ = dir.remove_file(&partial);
     }
     written.map(|()| true)
+}
+
+/// A file of another name to write to. What an export left that was interrupted stays.
+fn partial(dir: &Dir, name: &str) -> io::Result<(OsString, File)> {
+    let mut number = 0;
+    loop {
+        let partial = OsString::from(format!(".{name}.partial-{number}"));
+        match dir.create_file(&partial) {
+            Ok(file) => return Ok((partial, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1_000 => {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn sha256_of(dir: &Dir, name: &OsStr) -> io::Result<Option<String>> {

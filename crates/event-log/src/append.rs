@@ -144,6 +144,30 @@ pub struct Append {
     pub blobs: Vec<Blob>,
 }
 
+impl Append {
+    /// Events and bytes up to which an append is encoded where it is called.
+    const SMALL: (usize, usize) = (16, 16 * 1024);
+
+    /// The bytes of its events and of its request, without blobs.
+    pub fn bytes(&self) -> usize {
+        let inline = |piece: &Content| match piece {
+            Content::Inline { bytes, .. } => bytes.len(),
+            _ => 0,
+        };
+        let events = self.events.iter();
+        let events = events
+            .map(|event| event.structure.len() + event.content.iter().map(inline).sum::<usize>());
+        events.sum::<usize>() + self.request.len()
+    }
+
+    /// Whether it is so small that a store encodes it where it is called, and has it in its queue when its future
+    /// was polled once. A larger one, or one with blobs, it may encode elsewhere first.
+    pub fn is_small(&self) -> bool {
+        let (events, bytes) = Append::SMALL;
+        self.blobs.is_empty() && self.events.len() <= events && self.bytes() <= bytes
+    }
+}
+
 /// The place of an append in a chain of appends that are given to a log one behind the other, before the first
 /// of them is answered: see [`crate::EventLog::append_linked`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

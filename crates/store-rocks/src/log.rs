@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, random_salt};
-use annals_event_log::{
-    Append, AppendError, BatchId, Content, NewEvent, Position, Prepared, ReadError, Watermark,
-};
+use annals_event_log::{Append, AppendError, BatchId, Position, Prepared, ReadError, Watermark};
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tempfile::TempDir;
@@ -297,34 +295,19 @@ fn is_new(inner: &Inner, batch: BatchId) -> Result<bool, ReadError> {
     Ok(!db.may_have(columns.batches, batch.as_bytes()))
 }
 
-/// Events and bytes up to which an append is hashed and encoded where it is
-/// called: a few microseconds each.
-const SMALL_EVENTS: usize = 16;
-
-const SMALL_BYTES: usize = 16 * 1024;
-
 /// Hashes and encodes an append: a large one on the store's own threads, so
 /// that it does not hold up the caller's executor.
 async fn prepare(
     inner: &Arc<Inner>,
     append: Append,
 ) -> Result<(Prepared, RequestDigest), AppendError> {
-    let inline = |piece: &Content| match piece {
-        Content::Inline { bytes, .. } => bytes.len(),
-        _ => 0,
-    };
-    let bytes_of =
-        |event: &NewEvent| event.structure.len() + event.content.iter().map(inline).sum::<usize>();
-    let bytes: usize = append.events.iter().map(bytes_of).sum();
-    let small = append.events.len() <= SMALL_EVENTS
-        && bytes + append.request.len() <= SMALL_BYTES
-        && append.blobs.is_empty();
+    let is_small = append.is_small();
     let work = move || {
         let prepared = Prepared::new(append)?;
         let request = RequestDigest::new(random_salt(), &prepared.request);
         Ok((prepared, request))
     };
-    if small {
+    if is_small {
         return work();
     }
     let (answer, answered) = oneshot::channel();

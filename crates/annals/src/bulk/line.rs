@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use annals_event_log::{Append, AppendError, Appended, Content, EventLog, Link};
+use annals_event_log::{Append, AppendError, Appended, EventLog, Link};
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use uuid::Uuid;
@@ -18,11 +18,6 @@ use super::ahead::Touched;
 const BATCHES: usize = 256;
 /// Bytes on their way beyond which no further batch is given to the log.
 const BYTES: usize = 4 * 1024 * 1024;
-/// Events, and bytes of them, up to which a log takes an append in at the first poll. A larger one, and one
-/// with blobs, it may encode on other threads first: whoever comes meanwhile would come before it.
-const SMALL_EVENTS: usize = 16;
-const SMALL_BYTES: usize = 8 * 1024;
-
 /// What the log says of an append.
 pub(super) type Answer = Result<Appended, AppendError>;
 
@@ -102,20 +97,10 @@ pub(super) struct Size {
 
 impl Size {
     pub(super) fn of(append: &Append) -> Size {
-        let inline = |piece: &Content| match piece {
-            Content::Inline { bytes, .. } => bytes.len(),
-            _ => 0,
-        };
-        let events = append.events.iter();
-        let events = events
-            .map(|event| event.structure.len() + event.content.iter().map(inline).sum::<usize>());
         let blobs = append.blobs.iter().map(|blob| blob.bytes().len());
-        let own = events.sum::<usize>() + append.request.len();
         Size {
-            bytes: own + blobs.sum::<usize>(),
-            is_small: append.blobs.is_empty()
-                && append.events.len() <= SMALL_EVENTS
-                && own <= SMALL_BYTES,
+            bytes: append.bytes() + blobs.sum::<usize>(),
+            is_small: append.is_small(),
         }
     }
 }

@@ -23,6 +23,7 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
+use crate::transcript::commands::NO_PROMPT;
 use crate::transcript::tool::NO_RESULT;
 use written::{
     ContextManagement, FinalMetrics, Metrics, ResultExtra, SCHEMA_VERSION, StepExtra, Trajectory,
@@ -382,9 +383,11 @@ impl Teller {
         self.flush(None);
         if !self.steps.iter().any(|step| step.source == "user") {
             let asked = task.description.as_ref().unwrap_or(&task.title);
-            let at = task.header.created_at;
-            self.step("user", at, asked.to_string(), None);
-            self.steps.rotate_right(1);
+            let asked = asked.to_string();
+            if asked != NO_PROMPT {
+                self.step("user", task.header.created_at, asked, None);
+                self.steps.rotate_right(1);
+            }
         }
         for (index, step) in self.steps.iter_mut().enumerate() {
             step.step_id = index + 1;

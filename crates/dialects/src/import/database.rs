@@ -349,7 +349,14 @@ fn cell(
         ValueRef::Real(number) => number.to_string().into_bytes(),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
     };
-    RedactedText::json(bytes, secrets).map(Some)
+    let (text, mut hits) = RedactedText::json(bytes, secrets)?;
+    if text.is_json_of_parts() {
+        return Ok(Some((text, hits)));
+    }
+    // A path, a version or a title: text, in which nothing stands in quotes.
+    let (text, found) = RedactedText::plain(text.as_str(), secrets);
+    hits.extend(found);
+    Ok(Some((text, hits)))
 }
 
 fn quoted(columns: &[&str]) -> String {

@@ -19,8 +19,9 @@ use crate::others::{self, Others};
 /// In so many lines a file's first time is looked for.
 const PROBED: usize = 200;
 
-/// Bytes of a file by which its format is told.
-const HEAD: u64 = 128 * 1024;
+/// Bytes of a file by which its format is told; so many where they do not tell it, as a line or a part of a
+/// document is long.
+const HEAD: [u64; 2] = [128 * 1024, 4 * 1024 * 1024];
 
 /// Why a file is left alone whose name does not end like that of a recording.
 const NO_RECORDING: &str = "its name does not end like that of a recording";
@@ -129,7 +130,10 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     }
     let mut file = root.open(path)?;
     let bytes = file.metadata()?.len();
-    let head = beginning(&mut file)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Beginning {
+        bytes: head, kind, ..
+    } = beginning(&mut file, &name)?;
     file.rewind()?;
     let is_database = database::is_one(&head);
     let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
@@ -137,14 +141,7 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
         .take(if is_database { 0 } else { PROBED })
         .filter_map(|line| line.bytes.ok())
         .find_map(|line| time_of(&line));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let text = formats::text(&head);
-    let kind = formats::of(&Head {
-        name: &name,
-        text,
-        bytes: &head,
-        is_all: is_all(&head),
-    });
     Ok(Recording {
         is_document: matches!(
             text.trim_start().lines().next().map(str::trim),
@@ -158,16 +155,36 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     })
 }
 
-/// The first bytes of a file.
-pub(super) fn beginning(file: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head)?;
-    Ok(head)
+/// The first bytes of a file, and what they tell.
+pub(super) struct Beginning {
+    pub(super) bytes: Vec<u8>,
+    /// Whether that is all of it.
+    pub(super) is_all: bool,
+    pub(super) kind: Option<&'static Kind>,
 }
 
-/// Whether the first bytes of a file are all of it.
-pub(super) fn is_all(head: &[u8]) -> bool {
-    (head.len() as u64) < HEAD
+/// Reads the first bytes of a file with this name, as far as its format can be told by them.
+pub(super) fn beginning(file: &mut impl Read, name: &str) -> io::Result<Beginning> {
+    let mut beginning = Beginning {
+        bytes: Vec::new(),
+        is_all: false,
+        kind: None,
+    };
+    for most in HEAD {
+        let there = beginning.bytes.len() as u64;
+        file.take(most - there).read_to_end(&mut beginning.bytes)?;
+        beginning.is_all = (beginning.bytes.len() as u64) < most;
+        beginning.kind = formats::of(&Head {
+            name,
+            text: formats::text(&beginning.bytes),
+            bytes: &beginning.bytes,
+            is_all: beginning.is_all,
+        });
+        if beginning.kind.is_some() || beginning.is_all || database::is_one(&beginning.bytes) {
+            break;
+        }
+    }
+    Ok(beginning)
 }
 
 /// A time as RFC 3339 writes it.

@@ -1,6 +1,7 @@
 //! The formats of recordings: one line each, and which of them a file has.
 
 use super::Format;
+use crate::lines::BYTE_ORDER_MARK;
 use crate::transcript::agent::Agent;
 use crate::{atif, claude, codex, copilot, gemini, opencode, openhands, swe_agent};
 
@@ -56,17 +57,21 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// The JSON objects on its lines, as far as they are whole.
+    /// The JSON objects on its lines, one or several on each, as far as they are whole.
     pub(crate) fn objects(
         &self,
     ) -> impl Iterator<Item = serde_json::Map<String, serde_json::Value>> {
         let lines = self.text.lines().map(str::trim);
-        lines.filter_map(|line| serde_json::from_str(line).ok())
+        lines.flat_map(|line| {
+            let values = serde_json::Deserializer::from_str(line).into_iter();
+            values.map_while(Result::ok)
+        })
     }
 }
 
-/// Bytes as far as they are UTF-8.
+/// Bytes as far as they are UTF-8, without a byte order mark before them.
 pub(crate) fn text(bytes: &[u8]) -> &str {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {

@@ -60,6 +60,11 @@ impl RedactedText {
         Some((text, hits))
     }
 
+    /// Whether it is one JSON object or list.
+    pub(crate) fn is_json_of_parts(&self) -> bool {
+        self.0.trim_start().starts_with(['{', '[']) && self.is_json()
+    }
+
     /// Whether it is one JSON value.
     pub(crate) fn is_json(&self) -> bool {
         serde_json::from_str::<serde::de::IgnoredAny>(&self.0).is_ok()

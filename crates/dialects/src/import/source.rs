@@ -13,12 +13,12 @@ use futures::StreamExt;
 
 use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
-use super::files::{self, Recording};
+use super::files::{self, Beginning, Recording};
 use super::formats::{self, Head, Kind};
 use super::raw::{RawFile, RawPart, RawText};
 use super::redacted::RedactedText;
 use super::{Format, Which, bad_line::BadLine};
-use crate::lines::{Line, LineError, Lines};
+use crate::lines::{BYTE_ORDER_MARK, Line, LineError, Lines};
 use crate::others::Others;
 use crate::reading;
 use crate::secrets::{Hit, Secrets};
@@ -186,7 +186,11 @@ impl Reader {
 
     /// The files of its format.
     fn wanted(&self, root: &Root, path: &Path) -> Result<(Vec<Recording>, Others), ImportError> {
-        let Which { kind, is_given, .. } = self.which;
+        let Which {
+            kind,
+            is_given,
+            names_others,
+        } = self.which;
         let (mut files, mut others) = files::find(root, path, is_given.then_some(kind))?;
         if !self.which.names_others {
             others = Others::default();
@@ -198,7 +202,9 @@ impl Reader {
             Some(found) => std::ptr::eq(found, kind),
             None => {
                 let has_form = file.is_database.is_none_or(|is_one| is_one == has_rows);
-                is_given && !file.is_document && has_form
+                // One that cannot be read is named when it is its turn.
+                let is_asked = is_given || (names_others && file.is_database.is_none());
+                is_asked && !file.is_document && has_form
             }
         };
         for file in files.extract_if(.., |file| !is_own(file)) {
@@ -229,7 +235,14 @@ impl Reader {
         before: u64,
         outlet: &mut Outlet,
     ) -> Result<(), Stop> {
-        let (mut file, head) = match open(root, path) {
+        let (
+            mut file,
+            Beginning {
+                bytes: head,
+                is_all,
+                ..
+            },
+        ) = match open(root, path) {
             Ok(opened) => opened,
             // It was there a moment ago; the others are still read.
             Err(error) => {
@@ -253,7 +266,7 @@ impl Reader {
             name: &name,
             text: formats::text(&head),
             bytes: &head,
-            is_all: files::is_all(&head),
+            is_all,
         };
         let is_document = self.format.is_document(&head_of);
         let tables = self.format.tables().filter(|_| database::is_one(&head));
@@ -323,7 +336,7 @@ impl Reader {
         let read = reader.by_ref().take(most + 1).read_to_end(&mut bytes);
         let bytes = match read {
             Ok(read) if read as u64 > most => Err(LineError::TooLong { limit: LINE_LIMIT }),
-            Ok(_) => Ok(bytes),
+            Ok(_) => Ok(self.without_mark(bytes)),
             Err(error) => Err(LineError::Unreadable(error)),
         };
         let done = before + bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
@@ -464,6 +477,15 @@ impl Reader {
         }
     }
 
+    /// A document without the byte order mark that some editors put before it.
+    fn without_mark(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+            self.keep_end("\u{feff}");
+        }
+        bytes
+    }
+
     fn keep_end(&mut self, end: &'static str) {
         if let Some(raw) = &mut self.raw {
             raw.add_end(end);
@@ -537,9 +559,10 @@ fn folders(path: &Path, secrets: &Secrets) -> Vec<String> {
 }
 
 /// A file and its beginning, behind which it goes on.
-fn open(root: &Root, path: &Path) -> io::Result<(File, Vec<u8>)> {
+fn open(root: &Root, path: &Path) -> io::Result<(File, Beginning)> {
     let mut file = root.open(path)?;
-    let head = files::beginning(&mut file)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let head = files::beginning(&mut file, &name)?;
     Ok((file, head))
 }
 
@@ -558,6 +581,15 @@ pub(crate) async fn kinds(path: &Path) -> Result<Vec<&'static Kind>, ImportError
         };
         let kinds: Vec<_> = formats::FORMATS.into_iter().filter(is_found).collect();
         if kinds.is_empty() {
+            // Perhaps one that cannot be read would be known.
+            let closed = files.iter().filter(|file| file.is_database.is_none());
+            for file in closed {
+                root.open(&file.path)
+                    .map_err(|source| ImportError::Unreadable {
+                        path: file.path.clone(),
+                        source,
+                    })?;
+            }
             return Err(ImportError::UnknownRecording { path: of }.into());
         }
         outlet.send(kinds)

@@ -237,7 +237,9 @@ impl Sessions {
             return Vec::new();
         };
         let mut reads = self.asked(&mut message);
-        let usage = message.usage.filter(|usage| usage.totals != [0; 4]);
+        // The program writes them again and again until the message is over.
+        let usage = message.usage.filter(|_| message.is_over);
+        let usage = usage.filter(|usage| usage.totals != [0; 4]);
         if let Some(usage) = usage {
             let name = format!("{}/{}/tokens", message.session, message.id);
             reads.push(self.tokens(&message, name, usage, None));

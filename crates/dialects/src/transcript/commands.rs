@@ -61,7 +61,7 @@ const TEXT_LIMIT: usize = 1024 * 1024;
 const JSON_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What stands for a prompt where there is none.
-const NO_PROMPT: &str = "(no prompt)";
+pub(crate) const NO_PROMPT: &str = "(no prompt)";
 
 /// Who writes prompts; recordings do not say it.
 pub(super) fn person() -> ActorRef {

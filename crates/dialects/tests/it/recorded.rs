@@ -166,3 +166,27 @@ pub(crate) fn skipped(report: &ImportReport) -> BTreeMap<&str, u64> {
     let skipped = report.skipped_types.iter();
     skipped.map(|it| (it.name.as_str(), it.count)).collect()
 }
+
+/// Whose a recording is, is told by its beginning, however long its first line is and whatever stands before it.
+#[test]
+fn a_recording_is_told_by_its_beginning() {
+    let line = |uuid: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","sessionId":"s","uuid":"{uuid}","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    let long = line("u1", &"a ".repeat(300_000));
+    for text in [
+        format!("{long}\n{}\n", line("u2", "Fix it")),
+        format!("{}{}\n", line("u1", "Go"), line("u2", "Fix it")),
+    ] {
+        let log = log_of("session.jsonl", &text);
+        assert_eq!(log.report.broken, [], "{}", log.report);
+        assert_eq!(prompts(&log).len(), 2);
+    }
+    let document = r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-02T03:04:05Z","messages":[{"id":"1","timestamp":"2026-01-02T03:04:05Z","type":"user","content":"Fix it"}]}"#;
+    let plain = log_of("session-1.json", document);
+    let marked = log_of("session-1.json", format!("\u{feff}{document}"));
+    assert_eq!(marked.report.broken, [], "{}", marked.report);
+    assert_same(&marked, &plain, "a byte order mark");
+}

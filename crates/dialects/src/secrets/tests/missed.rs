@@ -122,7 +122,27 @@ fn a_token_that_something_is_glued_to_or_stands_in() {
         is_gone(&token, &text);
     }
     let (head, tail) = token.split_at(12);
-    for between in ["\u{1b}[31m", "\u{200b}", "\u{feff}", "\u{2060}", "\u{ad}"] {
+    for between in [
+        "\u{1b}[31m",
+        "\u{200b}",
+        "\u{feff}",
+        "\u{2060}",
+        "\u{ad}",
+        "\0",
+        "\u{1}",
+        "\u{8}",
+        "\u{c}",
+        "\u{7f}",
+        "\u{34f}",
+        "\u{115f}",
+        "\u{180e}",
+        "\u{2028}",
+        "\u{202e}",
+        "\u{2064}",
+        "\u{fe0f}",
+        "\u{e0001}",
+        "\u{e01ef}",
+    ] {
         for text in [
             format!("see {head}{between}{tail} there"),
             format!("{between}{head}{between}{tail}{between}"),

@@ -184,3 +184,16 @@ fn a_result_that_is_no_text_is_one_of_json() {
     let said: Value = serde_json::from_str(results[0]["content"].as_str().unwrap()).unwrap();
     assert_eq!((said, &results[1]["content"]), (image, &texts));
 }
+
+/// A run without a prompt has none in its trajectory.
+#[test]
+fn work_without_a_prompt_comes_back_without() {
+    let mut recording = Recording::of("s");
+    recording.text("m1", "On it.");
+    let trajectory = check_round_trip(&recording);
+    let sources = trajectory["steps"].as_array().unwrap().iter();
+    assert!(
+        sources.clone().all(|step| step["source"] != "user"),
+        "{trajectory}"
+    );
+}

@@ -686,6 +686,60 @@ fn secrets_are_taken_out_of_cells() {
     );
 }
 
+/// A column of text has nothing in quotes.
+#[test]
+fn secrets_are_taken_out_of_columns_of_text() {
+    let secret = format!("ghp_{}", "Ab3".repeat(12));
+    let folder = Folder::new();
+    let path = folder.path().join("opencode.db");
+    let database = write(&path, &story());
+    let set = "UPDATE session SET directory = ?1, version = ?1, title = ?1";
+    database
+        .execute(set, params![format!("/p/{secret}/x")])
+        .unwrap();
+    drop(database);
+    let mut log = Log::empty();
+    import(&mut log, &path);
+    assert!(log.report.broken.is_empty(), "{}", log.report);
+    assert!(
+        log.report
+            .redacted
+            .kinds()
+            .iter()
+            .any(|kind| kind.to_string().contains("github-token"))
+    );
+    let all = format!("{:?}", log.entries());
+    assert!(!all.contains("Ab3Ab3"), "{all}");
+}
+
+/// The program writes a message's tokens again while it works.
+#[test]
+fn tokens_count_when_their_message_is_over() {
+    let message = |input: u64, is_over: bool| {
+        let mut data = assistant(tokens(input, 10, 0, 1, 0));
+        if !is_over {
+            data["time"] = json!({ "created": BEGIN + 2 });
+        }
+        let text =
+            json!({ "type": "text", "text": "Hi", "time": { "start": BEGIN, "end": BEGIN + 1 } });
+        [
+            Row::Session("ses_1", None),
+            Row::Message("m1", "ses_1", data),
+            Row::Part("p1", "m1", "ses_1", text),
+        ]
+    };
+    let mut log = Log::empty();
+    let mut folders = Vec::new();
+    for (input, is_over) in [(5, false), (50, true), (50, true)] {
+        let folder = Folder::new();
+        let path = folder.path().join("opencode.db");
+        drop(write(&path, &message(input, is_over)));
+        import(&mut log, &path);
+        folders.push(folder);
+    }
+    assert_eq!(log.tokens(), [50, 1, 0, 10]);
+}
+
 #[test]
 fn another_database_is_not_known() {
     let folder = Folder::new();
