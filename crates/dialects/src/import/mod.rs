@@ -49,6 +49,9 @@ pub struct ImportOptions {
 
 /// A format of recordings: from what a file has to entries. It may remember what it read before.
 pub(crate) trait Format: Send {
+    /// The sessions are over: what a program left open is as it will be.
+    fn ended(&mut self) {}
+
     /// A file begins that lies in `folders`, the innermost one last. It is told before [`Self::begin`].
     fn within(&mut self, folders: &[String]) {
         let _ = folders;
@@ -165,7 +168,7 @@ pub(crate) async fn import(
 ) -> Result<ImportReport, ImportError> {
     let agent = which.kind.agent;
     let count_ahead = Arc::new(AtomicBool::new(false));
-    let reader = Reader {
+    let mut reader = Reader {
         secrets: options.secrets.clone(),
         names: annals.log().id_secret().await?,
         count_ahead: Arc::clone(&count_ahead),
@@ -174,6 +177,9 @@ pub(crate) async fn import(
         keeps: options.keep_raw,
         raw: None,
     };
+    if options.ended {
+        reader.format.ended();
+    }
     let events = source::start(path, reader)?;
     let source = format!("{} {}", agent.key, path.display());
     let importer = Importer::new(annals, agent, options, count_ahead, source);

@@ -82,11 +82,16 @@ fn recognizes(head: &Head<'_>) -> bool {
 #[derive(Default)]
 struct OpenCode {
     sessions: Sessions,
+    is_ended: bool,
 }
 
 impl Format for OpenCode {
+    fn ended(&mut self) {
+        self.is_ended = true;
+    }
+
     fn begin(&mut self, _: &str) {
-        self.sessions = Sessions::default();
+        self.sessions = Sessions::new(self.is_ended);
     }
 
     fn line(&mut self, text: RedactedText, _: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {

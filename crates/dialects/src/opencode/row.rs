@@ -30,6 +30,8 @@ pub(super) struct Sessions {
     sessions: HashMap<String, Session>,
     /// The message whose parts are read.
     message: Option<Message>,
+    /// Whether all messages are over.
+    is_ended: bool,
 }
 
 /// A session as others need it.
@@ -213,6 +215,14 @@ struct Part {
 }
 
 impl Sessions {
+    /// Nothing was read yet; `is_ended` says that nothing is written any more.
+    pub(super) fn new(is_ended: bool) -> Sessions {
+        Sessions {
+            is_ended,
+            ..Sessions::default()
+        }
+    }
+
     /// What a row says.
     pub(super) fn row(&mut self, row: Row) -> Result<Vec<Read>, BadLine> {
         let id = row.cell("id").unwrap_or_default().to_owned();
@@ -221,7 +231,8 @@ impl Sessions {
         match row.table {
             "session" => Ok(vec![self.session(id, &row, at)]),
             "message" => {
-                let message = message(id, &row, at)?;
+                let mut message = message(id, &row, at)?;
+                message.is_over |= self.is_ended;
                 let mut reads = self.end();
                 reads.push(self.begun(&message));
                 self.message = Some(message);

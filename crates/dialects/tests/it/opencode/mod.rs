@@ -740,6 +740,34 @@ fn tokens_count_when_their_message_is_over() {
     assert_eq!(log.tokens(), [50, 1, 0, 10]);
 }
 
+/// A program that was killed leaves a message open. With `--ended` it is as it will be.
+#[test]
+fn what_was_left_open_is_read_of_sessions_that_are_over() {
+    let mut data = assistant(tokens(5, 10, 0, 1, 0));
+    data["time"] = json!({ "created": BEGIN + 2 });
+    let text = json!({ "type": "text", "text": "Half a", "time": { "start": BEGIN } });
+    let rows = [
+        Row::Session("ses_1", None),
+        Row::Message("m1", "ses_1", data),
+        Row::Part("p1", "m1", "ses_1", text),
+    ];
+    let folder = Folder::new();
+    let path = folder.path().join("opencode.db");
+    drop(write(&path, &rows));
+    let log = Log::empty();
+    for (ended, frames, tokens) in [(false, 0, [0; 4]), (true, 1, [5, 1, 0, 10])] {
+        let options = annals_dialects::import::ImportOptions {
+            ended,
+            ..Default::default()
+        };
+        let mut none = |_| {};
+        let imported =
+            annals_dialects::import::recordings(&log.annals, &path, None, &options, &mut none);
+        futures::executor::block_on(imported).unwrap();
+        assert_eq!((log.frames().len(), log.tokens()), (frames, tokens));
+    }
+}
+
 #[test]
 fn another_database_is_not_known() {
     let folder = Folder::new();
