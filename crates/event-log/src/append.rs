@@ -145,10 +145,11 @@ pub struct Append {
 }
 
 impl Append {
-    /// Events and bytes up to which an append is encoded where it is called.
-    const SMALL: (usize, usize) = (16, 16 * 1024);
+    /// Events and bytes up to which an append is encoded where it is called: tens of microseconds, most of them to hash,
+    /// and less than another thread takes to be woken and to answer.
+    const SMALL: (usize, usize) = (64, 48 * 1024);
 
-    /// The bytes of its events and of its request, without blobs.
+    /// The bytes of its events, its request and its blobs.
     pub fn bytes(&self) -> usize {
         let inline = |piece: &Content| match piece {
             Content::Inline { bytes, .. } => bytes.len(),
@@ -157,14 +158,15 @@ impl Append {
         let events = self.events.iter();
         let events = events
             .map(|event| event.structure.len() + event.content.iter().map(inline).sum::<usize>());
-        events.sum::<usize>() + self.request.len()
+        let blobs = self.blobs.iter().map(|blob| blob.bytes().len());
+        events.sum::<usize>() + blobs.sum::<usize>() + self.request.len()
     }
 
     /// Whether it is so small that a store encodes it where it is called, and has it in its queue when its future
-    /// was polled once. A larger one, or one with blobs, it may encode elsewhere first.
+    /// was polled once. A larger one it may encode elsewhere first.
     pub fn is_small(&self) -> bool {
         let (events, bytes) = Append::SMALL;
-        self.blobs.is_empty() && self.events.len() <= events && self.bytes() <= bytes
+        self.events.len() <= events && self.bytes() <= bytes
     }
 }
 

@@ -97,9 +97,8 @@ pub(super) struct Size {
 
 impl Size {
     pub(super) fn of(append: &Append) -> Size {
-        let blobs = append.blobs.iter().map(|blob| blob.bytes().len());
         Size {
-            bytes: append.bytes() + blobs.sum::<usize>(),
+            bytes: append.bytes(),
             is_small: append.is_small(),
         }
     }

@@ -33,7 +33,7 @@ const AT_ONCE: (u64, usize) = (256 * 1024, 64);
 
 /// Such parts that may be ready before they are looked at. A part is as long as [`AT_ONCE`] and one
 /// line more, which may have [`LINE_LIMIT`].
-const READY: usize = 1;
+const READY: usize = 3;
 
 /// So many folders around a file are told to its format.
 const FOLDERS: usize = 2;
