@@ -109,8 +109,13 @@ fn a_folder_is_read_whole_and_broken_lines_are_named() {
         ran.contains("broken         all/two.jsonl:1: EOF while parsing"),
         "{ran}"
     );
+    // Fields are in groups; -v names each.
+    assert!(ran.contains("kept           message (14 fields, "), "{ran}");
+    let other = Place::with_log();
+    write(&other, "all/one.jsonl", &session("one"));
+    let ran = other.run(&["import", "claude", "all", "-v"]).ok().stdout;
     assert!(
-        ran.contains("kept           message.content[].input (2)\n"),
+        ran.contains("kept           message.content[].input (1)\n"),
         "{ran}"
     );
     let tasks = place
@@ -118,6 +123,41 @@ fn a_folder_is_read_whole_and_broken_lines_are_named() {
         .ok()
         .lines();
     assert_eq!(tasks.len(), 2);
+}
+
+#[test]
+fn text_that_was_kept_comes_back() {
+    let place = Place::with_log();
+    write(&place, "all/b/one.jsonl", &session("one"));
+    let said = place.run(&["import", "all", "--keep-raw"]).ok().stdout;
+    assert!(
+        said.contains("text kept      1 recording: annals export raw"),
+        "{said}"
+    );
+    let listed = place.run(&["export", "raw", "--json"]).ok().json();
+    assert_eq!(
+        (&listed["agent"], &listed["file"]),
+        (&json!("claude"), &json!("b/one.jsonl"))
+    );
+    let text = std::fs::read_to_string(place.path("all/b/one.jsonl")).unwrap();
+    let sha256 = listed["sha256"].as_str().unwrap();
+    let printed = place
+        .run(&["export", "raw", "--print", &sha256[..8]])
+        .ok()
+        .stdout;
+    assert_eq!(printed, text);
+    let report = place.run(&["export", "raw", "out", "--json"]).ok().json();
+    assert_eq!(report["written"], 1);
+    let written = std::fs::read_to_string(place.path("out/claude/b/one.jsonl")).unwrap();
+    assert_eq!(written, text);
+    let none = place.run(&["export", "raw", "--print", "0000"]);
+    none.fails(
+        1,
+        &["0 recordings are kept whose SHA-256 begins with \"0000\""],
+    );
+    std::fs::write(place.path("out/claude/b/one.jsonl"), "mine").unwrap();
+    let again = place.run(&["export", "raw", "out"]);
+    again.fails(1, &["1 recording was not written; the report says why"]);
 }
 
 #[test]
