@@ -30,7 +30,7 @@ pub struct DecidedOutcome {
 
 impl Decided {
     /// The outcome with its positions, as soon as the batch is on disk and its writer knows it: at the latest
-    /// after [`BulkWriter::flush`].
+    /// after [`crate::BulkWriter::flush`].
     pub fn appended(&self) -> Option<&BatchOutcome> {
         self.appended.get()
     }
@@ -51,7 +51,7 @@ impl Decided {
 /// What a bulk writer and its log know of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownKey {
-    /// A batch with it is on its way: [`BulkWriter::flush`] says whether it arrives.
+    /// A batch with it is on its way: [`crate::BulkWriter::flush`] says whether it arrives.
     OnItsWay,
     /// The log has a batch with it, for this request or another one.
     InLog {
