@@ -44,7 +44,7 @@ use annals_event_log::IdSecret;
 use crate::import::bad_line::BadLine;
 use crate::import::formats::{Head, Kind};
 use crate::import::redacted::RedactedText;
-use crate::import::{self, Format, Which};
+use crate::import::{self, Format};
 pub use crate::import::{ImportError as ClaudeImportError, ImportOptions as ClaudeOptions};
 pub use crate::report::{ImportReport, Progress};
 use crate::transcript::item::Read;
@@ -105,10 +105,5 @@ pub async fn import(
     options: &ClaudeOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ClaudeImportError> {
-    let which = Which {
-        kind: &KIND,
-        is_given: true,
-        names_others: true,
-    };
-    import::import(annals, path, which, options, progress).await
+    import::import(annals, path, &KIND, None, options, progress).await
 }

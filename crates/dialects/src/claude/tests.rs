@@ -25,12 +25,6 @@ use crate::secrets::Secrets;
 use crate::transcript::commands::{self, Asked};
 use crate::transcript::importer::Importer;
 
-const WHICH: Which = Which {
-    kind: &KIND,
-    is_given: true,
-    names_others: true,
-};
-
 /// A session with prompts, texts, calls, edits, secrets, lines without a name and lines that
 /// are none, of which some are longer than what is handed over at once.
 fn session(name: &str, lines: usize) -> String {
@@ -124,7 +118,8 @@ fn import_from(
         secrets: options.secrets.clone(),
         names: Some(names),
         count_ahead: Arc::clone(&count_ahead),
-        which: WHICH,
+        kind: &KIND,
+        found: None,
         keeps: false,
         raw: None,
         format: Box::new(Claude::default()),
@@ -186,7 +181,8 @@ fn of_what_is_read_ahead_little_is_held() {
         secrets: Secrets::none(),
         names: None,
         count_ahead: Arc::default(),
-        which: WHICH,
+        kind: &KIND,
+        found: None,
         keeps: false,
         raw: None,
         format: Box::new(Claude::default()),

@@ -1,7 +1,7 @@
 //! The files of an import, in time order.
 
 use std::cmp::Ordering;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,8 @@ pub(super) struct Recording {
     pub(super) bytes: u64,
     /// The first time in it.
     begins: Option<Timestamp>,
+    /// So many first bytes of it tell its format, or do not tell it.
+    pub(super) head: u64,
     /// Its format, as far as its beginning tells.
     pub(super) kind: Option<&'static Kind>,
     /// Whether it is JSON over several lines.
@@ -117,6 +119,7 @@ fn recording(root: &Root, path: PathBuf) -> Recording {
         path,
         bytes: 0,
         begins: None,
+        head: HEAD[0],
         kind: None,
         is_document: false,
         is_database: None,
@@ -131,18 +134,17 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     let mut file = root.open(path)?;
     let bytes = file.metadata()?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let Beginning {
-        bytes: head, kind, ..
-    } = beginning(&mut file, &name)?;
+    let (head, kind) = beginning(&mut file, &name)?;
     file.rewind()?;
-    let is_database = database::is_one(&head);
+    let is_database = database::is_one(&head.bytes);
     let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
     let begins = lines
         .take(if is_database { 0 } else { PROBED })
         .filter_map(|line| line.bytes.ok())
         .find_map(|line| time_of(&line));
-    let text = formats::text(&head);
+    let text = formats::text(&head.bytes);
     Ok(Recording {
+        head: head.most,
         is_document: matches!(
             text.trim_start().lines().next().map(str::trim),
             Some("{" | "[")
@@ -155,36 +157,48 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     })
 }
 
-/// The first bytes of a file, and what they tell.
-pub(super) struct Beginning {
-    pub(super) bytes: Vec<u8>,
-    /// Whether that is all of it.
-    pub(super) is_all: bool,
-    pub(super) kind: Option<&'static Kind>,
-}
-
-/// Reads the first bytes of a file with this name, as far as its format can be told by them.
-pub(super) fn beginning(file: &mut impl Read, name: &str) -> io::Result<Beginning> {
-    let mut beginning = Beginning {
-        bytes: Vec::new(),
-        is_all: false,
-        kind: None,
-    };
+/// The first bytes of a file with this name, as many as tell its format, and that.
+fn beginning(file: &mut File, name: &str) -> io::Result<(Beginning, Option<&'static Kind>)> {
+    let mut beginning = Beginning::default();
     for most in HEAD {
-        let there = beginning.bytes.len() as u64;
-        file.take(most - there).read_to_end(&mut beginning.bytes)?;
-        beginning.is_all = (beginning.bytes.len() as u64) < most;
-        beginning.kind = formats::of(&Head {
-            name,
-            text: formats::text(&beginning.bytes),
-            bytes: &beginning.bytes,
-            is_all: beginning.is_all,
-        });
-        if beginning.kind.is_some() || beginning.is_all || database::is_one(&beginning.bytes) {
-            break;
+        beginning.read(file, most)?;
+        let kind = formats::of(&beginning.head(name));
+        if kind.is_some() || beginning.is_all || database::is_one(&beginning.bytes) {
+            return Ok((beginning, kind));
         }
     }
-    Ok(beginning)
+    Ok((beginning, None))
+}
+
+/// The first bytes of a file.
+#[derive(Default)]
+pub(super) struct Beginning {
+    pub(super) bytes: Vec<u8>,
+    /// At most so many were asked for.
+    most: u64,
+    is_all: bool,
+}
+
+impl Beginning {
+    /// Reads on, up to the first `most` bytes.
+    pub(super) fn read(&mut self, file: &mut File, most: u64) -> io::Result<()> {
+        let there = self.bytes.len() as u64;
+        file.take(most.saturating_sub(there))
+            .read_to_end(&mut self.bytes)?;
+        self.most = most;
+        self.is_all = (self.bytes.len() as u64) < most;
+        Ok(())
+    }
+
+    /// What formats are told of it.
+    pub(super) fn head<'a>(&'a self, name: &'a str) -> Head<'a> {
+        Head {
+            name,
+            text: formats::text(&self.bytes),
+            bytes: &self.bytes,
+            is_all: self.is_all,
+        }
+    }
 }
 
 /// A time as RFC 3339 writes it.

@@ -31,7 +31,7 @@ use database::{Row, Tables};
 pub use error::ImportError;
 use formats::{Head, Kind};
 use redacted::RedactedText;
-use source::{Kept, ReadEvent, Reader};
+use source::{Found, Kept, ReadEvent, Reader};
 
 /// How to import recordings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -121,22 +121,21 @@ pub async fn recordings(
     options: &ImportOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<ImportReport>, ImportError> {
-    let kinds = match agent {
-        Some(key) => vec![
-            formats::by_key(key).ok_or_else(|| ImportError::UnknownAgent {
+    let all = match agent {
+        Some(key) => {
+            let kind = formats::by_key(key).ok_or_else(|| ImportError::UnknownAgent {
                 agent: key.to_owned(),
-            })?,
-        ],
-        None => source::kinds(path).await?,
+            })?;
+            vec![(kind, None)]
+        }
+        None => {
+            let found = source::by_agent(path).await?.into_iter();
+            found.map(|(kind, found)| (kind, Some(found))).collect()
+        }
     };
     let mut reports = Vec::new();
-    for kind in kinds {
-        let which = Which {
-            kind,
-            is_given: agent.is_some(),
-            names_others: reports.is_empty(),
-        };
-        reports.push(import(annals, path, which, options, progress).await?);
+    for (kind, found) in all {
+        reports.push(import(annals, path, kind, found, options, progress).await?);
     }
     Ok(reports)
 }
@@ -148,32 +147,24 @@ pub fn agents() -> impl Iterator<Item = (&'static str, &'static str)> {
         .map(|kind| (kind.agent.key, kind.title))
 }
 
-/// Which files are imported.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Which {
-    pub(crate) kind: &'static Kind,
-    /// Whether the format was given. Then a file of which the format is not known is of this one.
-    pub(crate) is_given: bool,
-    /// Whether the report names what is left alone.
-    pub(crate) names_others: bool,
-}
-
-/// Imports the recordings of one format at `path`.
+/// Imports the recordings of one format at `path`: those that were found, or else that are found there.
 pub(crate) async fn import(
     annals: &Annals,
     path: &Path,
-    which: Which,
+    kind: &'static Kind,
+    found: Option<Found>,
     options: &ImportOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ImportError> {
-    let agent = which.kind.agent;
+    let agent = kind.agent;
     let count_ahead = Arc::new(AtomicBool::new(false));
     let mut reader = Reader {
         secrets: options.secrets.clone(),
         names: annals.log().id_secret().await?,
         count_ahead: Arc::clone(&count_ahead),
-        which,
-        format: (which.kind.format)(),
+        kind,
+        found,
+        format: (kind.format)(),
         keeps: options.keep_raw,
         raw: None,
     };

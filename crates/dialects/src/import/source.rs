@@ -14,10 +14,10 @@ use futures::StreamExt;
 use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
 use super::files::{self, Beginning, Recording};
-use super::formats::{self, Head, Kind};
+use super::formats::{self, Kind};
 use super::raw::{RawFile, RawPart, RawText};
 use super::redacted::RedactedText;
-use super::{Format, Which, bad_line::BadLine};
+use super::{Format, bad_line::BadLine};
 use crate::lines::{BYTE_ORDER_MARK, Line, LineError, Lines};
 use crate::others::Others;
 use crate::reading;
@@ -92,7 +92,9 @@ pub(crate) struct Reader {
     /// Whether tokens are counted before they are asked for: it takes long, and a line that the log
     /// has already needs none.
     pub(crate) count_ahead: Arc<AtomicBool>,
-    pub(crate) which: Which,
+    pub(crate) kind: &'static Kind,
+    /// What was found of its agent; nothing where it is looked for.
+    pub(crate) found: Option<Found>,
     pub(crate) format: Box<dyn Format>,
     /// Whether the recordings' text is kept.
     pub(crate) keeps: bool,
@@ -129,7 +131,10 @@ impl Reader {
             path: path.to_owned(),
             source,
         })?;
-        let (files, others) = self.wanted(&root, path)?;
+        let Found { files, others } = match self.found.take() {
+            Some(found) => found,
+            None => self.wanted(&root, path)?,
+        };
         let bytes = files.iter().map(|file| file.bytes).sum();
         outlet.send(ReadEvent::Found { bytes, others })?;
         let mut before = 0;
@@ -138,7 +143,7 @@ impl Reader {
             // Of a database the rows are read, and it has no text.
             let has_text = file.is_database != Some(true);
             self.raw = (self.keeps && has_text).then(|| self.raw_of(&root, &file.path));
-            self.read_file(&root, &file.path, before, outlet)?;
+            self.read_file(&root, &file, before, outlet)?;
             let kept = self.end_raw(outlet)?;
             let kept = match (kept, self.keeps && !has_text) {
                 (Some(file), _) => Kept::Text(file),
@@ -184,65 +189,47 @@ impl Reader {
         Ok(kept)
     }
 
-    /// The files of its format.
-    fn wanted(&self, root: &Root, path: &Path) -> Result<(Vec<Recording>, Others), ImportError> {
-        let Which {
-            kind,
-            is_given,
-            names_others,
-        } = self.which;
-        let (mut files, mut others) = files::find(root, path, is_given.then_some(kind))?;
-        if !self.which.names_others {
-            others = Others::default();
-        }
-        // A file of an unknown format is read line by line where its agent was said, which names what is
-        // wrong with it; but not what has no such lines.
+    /// The files of its format, which was given. A file of an unknown one is read line by line, which names what is
+    /// wrong with it; but not what has no such lines.
+    fn wanted(&self, root: &Root, path: &Path) -> Result<Found, ImportError> {
+        let kind = self.kind;
+        let (mut files, mut others) = files::find(root, path, Some(kind))?;
         let has_rows = self.format.tables().is_some();
         let is_own = |file: &Recording| match file.kind {
             Some(found) => std::ptr::eq(found, kind),
             None => {
                 let has_form = file.is_database.is_none_or(|is_one| is_one == has_rows);
-                // One that cannot be read is named when it is its turn.
-                let is_asked = is_given || (names_others && file.is_database.is_none());
-                is_asked && !file.is_document && has_form
+                !file.is_document && has_form
             }
         };
         for file in files.extract_if(.., |file| !is_own(file)) {
-            match (is_given, file.kind) {
-                (true, Some(found)) if file.path == path => {
+            match file.kind {
+                Some(found) if file.path == path => {
                     return Err(ImportError::AnotherAgent {
                         path: file.path,
                         expected: kind.title,
                         found: found.title,
                     });
                 }
-                (true, Some(found)) => others.add(file.path, found.left),
-                (true, None) if file.path == path => {
+                None if file.path == path => {
                     return Err(ImportError::UnknownRecording { path: file.path });
                 }
-                (true, None) => others.add(file.path, UNKNOWN),
-                (false, None) if self.which.names_others => others.add(file.path, UNKNOWN),
-                _ => {}
+                Some(found) => others.add(file.path, found.left),
+                None => others.add(file.path, UNKNOWN),
             }
         }
-        Ok((files, others))
+        Ok(Found { files, others })
     }
 
     fn read_file(
         &mut self,
         root: &Root,
-        path: &Path,
+        recording: &Recording,
         before: u64,
         outlet: &mut Outlet,
     ) -> Result<(), Stop> {
-        let (
-            mut file,
-            Beginning {
-                bytes: head,
-                is_all,
-                ..
-            },
-        ) = match open(root, path) {
+        let path = recording.path.as_path();
+        let (mut file, head) = match open(root, recording) {
             Ok(opened) => opened,
             // It was there a moment ago; the others are still read.
             Err(error) => {
@@ -262,16 +249,13 @@ impl Reader {
         self.format.within(&folders(path, &self.secrets));
         self.format.begin(stem.as_str());
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let head_of = Head {
-            name: &name,
-            text: formats::text(&head),
-            bytes: &head,
-            is_all,
-        };
-        let is_document = self.format.is_document(&head_of);
-        let tables = self.format.tables().filter(|_| database::is_one(&head));
+        let is_document = self.format.is_document(&head.head(&name));
+        let tables = self
+            .format
+            .tables()
+            .filter(|_| database::is_one(&head.bytes));
         // What was read of a pipe cannot be read again.
-        let whole = || BufReader::new(head.as_slice().chain(&file));
+        let whole = || BufReader::new(head.bytes.as_slice().chain(&file));
         let number = match tables {
             Some(tables) => {
                 let database = Database::copied(&mut file, root, path, tables);
@@ -559,47 +543,81 @@ fn folders(path: &Path, secrets: &Secrets) -> Vec<String> {
 }
 
 /// A file and its beginning, behind which it goes on.
-fn open(root: &Root, path: &Path) -> io::Result<(File, Beginning)> {
-    let mut file = root.open(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let head = files::beginning(&mut file, &name)?;
+fn open(root: &Root, recording: &Recording) -> io::Result<(File, Beginning)> {
+    let mut file = root.open(&recording.path)?;
+    let mut head = Beginning::default();
+    head.read(&mut file, recording.head)?;
     Ok((file, head))
 }
 
-/// The formats of which there are recordings at `path`, in the order of the table.
-pub(crate) async fn kinds(path: &Path) -> Result<Vec<&'static Kind>, ImportError> {
+/// What is imported of one agent.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    files: Vec<Recording>,
+    /// What is left alone.
+    others: Others,
+}
+
+/// The recordings of an agent.
+pub(crate) type OfAgent = (&'static Kind, Found);
+
+/// The recordings at `path` by their agents, in the order of the table. The first one has what is named: files that
+/// cannot be read, and those that are left alone.
+pub(crate) async fn by_agent(path: &Path) -> Result<Vec<OfAgent>, ImportError> {
     let of = path.to_owned();
-    let look = move |outlet: &mut reading::Outlet<Vec<&'static Kind>, ImportError>| {
+    let look = move |outlet: &mut reading::Outlet<Vec<OfAgent>, ImportError>| {
         let root = Root::of(&of).map_err(|source| ImportError::Unreadable {
             path: of.clone(),
             source,
         })?;
-        let (files, _) = files::find(&root, &of, None)?;
-        let is_found = |kind: &&'static Kind| {
-            let mut found = files.iter().filter_map(|file| file.kind);
-            found.any(|found| std::ptr::eq(found, *kind))
-        };
-        let kinds: Vec<_> = formats::FORMATS.into_iter().filter(is_found).collect();
-        if kinds.is_empty() {
-            // Perhaps one that cannot be read would be known.
-            let closed = files.iter().filter(|file| file.is_database.is_none());
-            for file in closed {
-                root.open(&file.path)
-                    .map_err(|source| ImportError::Unreadable {
-                        path: file.path.clone(),
-                        source,
-                    })?;
-            }
-            return Err(ImportError::UnknownRecording { path: of }.into());
-        }
-        outlet.send(kinds)
+        outlet.send(found_by_agent(&root, &of)?)
     };
     let found = reading::start("annals-import", READY, Vec::new(), look);
     let mut found = found.map_err(ImportError::Thread)?;
     match found.next().await {
-        Some(kinds) => kinds,
+        Some(found) => found,
         None => Err(ImportError::Interrupted {
             path: path.to_owned(),
         }),
+    }
+}
+
+fn found_by_agent(root: &Root, path: &Path) -> Result<Vec<OfAgent>, ImportError> {
+    let (files, mut others) = files::find(root, path, None)?;
+    let is_of = |kind: &'static Kind| {
+        move |file: &Recording| file.kind.is_some_and(|own| std::ptr::eq(own, kind))
+    };
+    let kinds = formats::FORMATS.into_iter();
+    let kinds = kinds.filter(|kind| files.iter().any(is_of(kind)));
+    let mut found: Vec<OfAgent> = kinds.map(|kind| (kind, Found::default())).collect();
+    if found.is_empty() {
+        return Err(unknown(root, path, &files));
+    }
+    for file in files {
+        let own = found.iter().position(|(kind, _)| is_of(kind)(&file));
+        let own = own.or(file.is_database.is_none().then_some(0));
+        match own.and_then(|own| found.get_mut(own)) {
+            Some((_, own)) => own.files.push(file),
+            None => others.add(file.path, UNKNOWN),
+        }
+    }
+    if let Some((_, first)) = found.first_mut() {
+        first.others = others;
+    }
+    Ok(found)
+}
+
+/// Why no file is known: perhaps one that cannot be read would be.
+fn unknown(root: &Root, path: &Path, files: &[Recording]) -> ImportError {
+    for file in files.iter().filter(|file| file.is_database.is_none()) {
+        if let Err(source) = root.open(&file.path) {
+            return ImportError::Unreadable {
+                path: file.path.clone(),
+                source,
+            };
+        }
+    }
+    ImportError::UnknownRecording {
+        path: path.to_owned(),
     }
 }
