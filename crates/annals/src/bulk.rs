@@ -34,7 +34,7 @@ use crate::{Annals, BatchOutcome, ExecuteError, Request};
 
 pub(crate) use self::ahead::{Ahead, Supplied};
 pub use self::answer::{BulkError, Decided, DecidedOutcome, KnownKey};
-use self::line::{Answer, HandedOver, Line, OnItsWay, Size, hand_over};
+use self::line::{Answer, HandedOver, Line, OnItsWay, hand_over};
 
 /// Events after which the catalogue's rows are brought on.
 const KEEP_UP_EVENTS: usize = 1_000;
@@ -274,8 +274,8 @@ impl BulkWriter<'_> {
         if annals.states.epoch() != epoch {
             return Err(NotAhead::Unusual(batch.requests));
         }
-        let size = Size::of(&append);
-        let pending = match hand_over(Arc::clone(&annals.log), append, self.link, &size).await {
+        let bytes = append.bytes();
+        let pending = match hand_over(Arc::clone(&annals.log), append, self.link).await {
             HandedOver::Waits(append) => append,
             HandedOver::Answered(Ok(appended)) if !appended.repeated => {
                 Box::pin(std::future::ready(Ok(appended)))
@@ -307,7 +307,7 @@ impl BulkWriter<'_> {
             number,
             epoch,
             touched,
-            bytes: size.bytes,
+            bytes,
             append: pending,
         });
         Ok(decided)

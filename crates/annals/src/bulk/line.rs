@@ -89,35 +89,16 @@ impl Line {
     }
 }
 
-/// The size of an append.
-pub(super) struct Size {
-    pub(super) bytes: usize,
-    is_small: bool,
-}
-
-impl Size {
-    pub(super) fn of(append: &Append) -> Size {
-        Size {
-            bytes: append.bytes(),
-            is_small: append.is_small(),
-        }
-    }
-}
-
 /// Gives an append to the log, and returns when what is given to it next comes behind it.
 ///
 /// A log has one queue, first in, first out, in which an append is once its future was polled, if it is
 /// small; a larger one is encoded on another thread first, and gets in line when it is polled
 /// again after that. Nothing but speed rests on it: were the next one in line before it, its chain
 /// would be broken there.
-pub(super) async fn hand_over(
-    log: Arc<dyn EventLog>,
-    append: Append,
-    link: Link,
-    size: &Size,
-) -> HandedOver {
+pub(super) async fn hand_over(log: Arc<dyn EventLog>, append: Append, link: Link) -> HandedOver {
+    let is_small = append.is_small();
     let mut append: Pending = Box::pin(async move { log.append_linked(append, link).await });
-    if size.is_small {
+    if is_small {
         return match append
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
