@@ -10,7 +10,7 @@ use super::{fields, ids};
 use crate::import::Numbered;
 use crate::import::bad_line::BadLine;
 use crate::import::document::Document;
-use crate::import::fields::{NOTHING, Table};
+use crate::import::fields::NOTHING;
 use crate::import::files::time;
 use crate::transcript::commands;
 use crate::transcript::item::{
@@ -298,7 +298,7 @@ impl Trajectory {
             summary: kind.clone(),
             part,
         };
-        let sources = vec![source(fields::WHOLE_PATH, value, table)];
+        let sources = vec![Source::of(fields::WHOLE_PATH, value, table)];
         let name = ids().anonymous(named.as_bytes(), names);
         let said = Said::of(&[Some(&kind), Some(&text)], None);
         let entry = self.entry(name, Speaker::Program, None, said);
@@ -311,22 +311,11 @@ impl Trajectory {
 
     fn entry(&self, name: String, speaker: Speaker, at: Option<Timestamp>, said: Said) -> Entry {
         Entry {
-            text: "{}".to_owned(),
-            table: fields::ELSEWHERE,
             session: self.session.clone(),
             course: self.course.clone(),
-            name,
-            parent: None,
             at,
             setting: Some(self.setting.clone()),
-            speaker,
-            message: None,
-            model: None,
-            usage: None,
-            subtype: None,
-            details: None,
-            items: Vec::new(),
-            said,
+            ..Entry::new("{}".to_owned(), fields::ELSEWHERE, name, speaker, said)
         }
     }
 
@@ -406,7 +395,7 @@ impl Trajectory {
         let result: ToolResult = BadLine::within("observation.results[]", raw)?;
         let extra = result.extra.unwrap_or_default();
         let failed = extra.exit_code.is_some_and(|code| code != 0);
-        let sources = vec![source("observation.results[]", raw, fields::RESULT)];
+        let sources = vec![Source::of("observation.results[]", raw, fields::RESULT)];
         let path = "observation.results[].content";
         let content = result.content.filter(|content| content.get() != "null");
         let call = result.source_call_id.filter(|id| !id.trim().is_empty());
@@ -440,7 +429,7 @@ impl Trajectory {
                 summary: "subagent_trajectory_ref".to_owned(),
                 part: commands::part(Some(&reference)),
             };
-            let sources = vec![source(path, &reference, fields::REFERENCE)];
+            let sources = vec![Source::of(path, &reference, fields::REFERENCE)];
             items.push(Item::new(2, path, sources, what));
         }
         let said = Said::of(&[Some("result"), Some(&canonical(raw))], None);
@@ -481,7 +470,7 @@ fn agent(name: &str, step: &Step) -> Result<Vec<Item>, BadLine> {
         .as_ref()
         .filter(|it| !it.trim().is_empty())
     {
-        let sources = vec![kept("reasoning_content")];
+        let sources = vec![Source::text("reasoning_content")];
         let what = What::Thinking(thought.clone());
         items.push(Item::new(1, "reasoning_content", sources, what));
     }
@@ -499,7 +488,7 @@ fn agent(name: &str, step: &Step) -> Result<Vec<Item>, BadLine> {
             input: call.arguments,
             input_path: "tool_calls[].arguments",
         };
-        let sources = vec![source("tool_calls[]", raw, fields::CALL)];
+        let sources = vec![Source::of("tool_calls[]", raw, fields::CALL)];
         items.push(Item::new(index + 2, "tool_calls[]", sources, what));
     }
     Ok(items)
@@ -540,7 +529,7 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
     };
     if message.get().starts_with('"') {
         let text = BadLine::within("message", message)?;
-        return Ok((text, vec![kept("message")], Vec::new()));
+        return Ok((text, vec![Source::text("message")], Vec::new()));
     }
     let list: Vec<&RawValue> = BadLine::within("message", message)?;
     let (mut texts, mut sources, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -549,7 +538,7 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
         match part.text {
             Some(text) if part.kind.as_deref() == Some("text") => {
                 texts.push(text);
-                sources.push(source("message[]", raw, fields::TEXT));
+                sources.push(Source::of("message[]", raw, fields::TEXT));
             }
             _ => {
                 let kind = commands::kind_name(part.kind.as_deref().unwrap_or_default());
@@ -563,7 +552,7 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
                     summary: kind,
                     part: kept,
                 };
-                let sources = vec![source("message[]", raw, table)];
+                let sources = vec![Source::of("message[]", raw, table)];
                 others.push(Item::new(1_000_000 + index, "message[]", sources, what));
             }
         }
@@ -580,23 +569,6 @@ fn unknown(raw: &RawValue, of: Option<&str>) -> Item {
         part: commands::part(Some(raw)),
     };
     Item::new(0, fields::WHOLE_PATH, Vec::new(), what)
-}
-
-fn source(path: &'static str, raw: &RawValue, table: Table) -> Source {
-    Source {
-        path,
-        raw: Some(raw.to_owned()),
-        table,
-    }
-}
-
-/// A field that is one text.
-fn kept(path: &'static str) -> Source {
-    Source {
-        path,
-        raw: None,
-        table: NOTHING,
-    }
 }
 
 /// A time as ISO 8601 has it; one without a zone is in UTC.

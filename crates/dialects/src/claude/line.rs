@@ -491,17 +491,16 @@ fn user(talk: &Talk, blocks: Vec<Block>) -> Vec<Item> {
     if !text.trim().is_empty() {
         let is_own = talk.is_sidechain == Some(true) || talk.is_meta == Some(true) || answers;
         let asked = written::asked(&text).filter(|_| !is_own).map(str::to_owned);
-        items.push(Item {
-            frame: 0,
-            path: "message.content",
+        items.push(Item::new(
+            0,
+            "message.content",
             sources,
-            what: What::Prompt {
+            What::Prompt {
                 asked,
                 text,
                 is_summary: talk.is_compact_summary == Some(true),
             },
-            tokens: None,
-        });
+        ));
     }
     items.append(&mut others);
     items
@@ -556,31 +555,31 @@ fn system(talk: &Talk, line: &str) -> Vec<Item> {
         true => FrameKind::Checkpoint,
         false => FrameKind::SystemState,
     };
-    vec![Item {
-        frame: 0,
-        path: "content",
-        sources: Vec::new(),
-        what: What::Said {
+    vec![Item::new(
+        0,
+        "content",
+        Vec::new(),
+        What::Said {
             kind,
             text,
             compaction: talk.compact_metadata.clone(),
         },
-        tokens: None,
-    }]
+    )]
 }
 
 fn attachment(talk: &Talk) -> Vec<Item> {
     let part = commands::part(talk.attachment.as_deref());
-    let item = |part| Item {
-        frame: 0,
-        path: "attachment",
-        sources: Vec::new(),
-        what: What::Whole {
-            kind: FrameKind::SystemState,
-            summary: "attachment".to_owned(),
-            part: Some(part),
-        },
-        tokens: None,
+    let item = |part| {
+        Item::new(
+            0,
+            "attachment",
+            Vec::new(),
+            What::Whole {
+                kind: FrameKind::SystemState,
+                summary: "attachment".to_owned(),
+                part: Some(part),
+            },
+        )
     };
     part.map(item).into_iter().collect()
 }
@@ -594,11 +593,11 @@ fn refuses(content: Option<&RawValue>) -> bool {
 
 /// That a person refused a call. Its result is an error as well, which says nothing of who.
 fn refusal(frame: usize, call: String, content: Option<&RawValue>) -> Item {
-    Item {
+    Item::new(
         frame,
-        path: PART,
-        sources: Vec::new(),
-        what: What::Evidence(Evidence {
+        PART,
+        Vec::new(),
+        What::Evidence(Evidence {
             kind: "decision",
             is_by_person: true,
             tool: call,
@@ -607,8 +606,7 @@ fn refusal(frame: usize, call: String, content: Option<&RawValue>) -> Item {
             summary: Some(format!("denied: {}", tool::text_of(content))),
             report: None,
         }),
-        tokens: None,
-    }
+    )
 }
 
 fn result(tool_use: Option<String>, content: Option<Box<RawValue>>, is_error: bool) -> What {
@@ -623,13 +621,7 @@ fn result(tool_use: Option<String>, content: Option<Box<RawValue>>, is_error: bo
 
 /// A part of a message. Frame 0 is of the line, and those above are of its parts.
 fn part(index: usize, raw: Option<Box<RawValue>>, table: Table, what: What) -> Item {
-    Item {
-        frame: index + 1,
-        path: PART,
-        sources: vec![source(raw, table)],
-        what,
-        tokens: None,
-    }
+    Item::new(index + 1, PART, vec![source(raw, table)], what)
 }
 
 /// A part that has no place of its own.

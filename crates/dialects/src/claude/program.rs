@@ -19,7 +19,7 @@ use super::{fields, ids, written};
 use crate::import::bad_line::BadLine;
 use crate::import::files::time;
 use crate::transcript::commands;
-use crate::transcript::item::{Course, Entry, Evidence, Item, Read, Said, Speaker, What};
+use crate::transcript::item::{Entry, Evidence, Item, Read, Said, Speaker, What};
 
 /// Prompts of a session that wait, at most. A person types few.
 const QUEUED: usize = 1_000;
@@ -180,22 +180,15 @@ pub(super) fn agent_progress(
 fn bare(aside: &Aside, name: String, text: &str, speaker: Speaker) -> Entry {
     let has_text = |text: &String| !text.trim().is_empty();
     Entry {
-        text: text.to_owned(),
-        table: fields::ASIDE,
         session: aside.session_id.clone().filter(has_text),
-        course: Course::Main,
-        name,
-        parent: None,
         at: aside.timestamp.as_deref().and_then(time),
-        setting: None,
-        speaker,
-        message: None,
-        model: None,
-        usage: None,
-        subtype: None,
-        details: None,
-        items: Vec::new(),
-        said: Said::of(&[Some(text)], None),
+        ..Entry::new(
+            text.to_owned(),
+            fields::ASIDE,
+            name,
+            speaker,
+            Said::of(&[Some(text)], None),
+        )
     }
 }
 
@@ -206,17 +199,16 @@ fn prompt(aside: &Aside, queued: Queued, text: &str) -> Read {
     entry.at = entry.at.or(queued.at);
     let asked = written::asked(&queued.text).map(str::to_owned);
     entry.said = Said::of(&[Some(&queued.text)], None);
-    entry.items = vec![Item {
-        frame: 0,
-        path: "content",
-        sources: Vec::new(),
-        what: What::Prompt {
+    entry.items = vec![Item::new(
+        0,
+        "content",
+        Vec::new(),
+        What::Prompt {
             text: queued.text,
             asked,
             is_summary: false,
         },
-        tokens: None,
-    }];
+    )];
     Read::Entry(Box::new(entry))
 }
 
@@ -270,13 +262,7 @@ pub(super) fn kept(kind: &'static str, line: &str) -> Option<Item> {
 }
 
 fn item(evidence: Evidence) -> Item {
-    Item {
-        frame: 0,
-        path: "(the whole line)",
-        sources: Vec::new(),
-        what: What::Evidence(evidence),
-        tokens: None,
-    }
+    Item::new(0, "(the whole line)", Vec::new(), What::Evidence(evidence))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{SUMMARY, asked, fields, tools};
 use crate::import::bad_line::BadLine;
-use crate::import::fields::{NOTHING, Table};
+use crate::import::fields::Table;
 use crate::import::files::time;
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
@@ -96,22 +96,18 @@ pub(super) fn message(payload: &Members<'_>, is_side: bool) -> Spoken {
     let (mut texts, mut sources, mut others) = (Vec::new(), Vec::new(), Vec::new());
     if let Some(text) = payload.text("content") {
         texts.push(text);
-        sources.push(Source {
-            path: "payload.content",
-            raw: None,
-            table: NOTHING,
-        });
+        sources.push(Source::text("payload.content"));
     }
     for (index, part) in payload.list("content").into_iter().enumerate() {
         match part_text(part) {
             Some(text) if role == "assistant" => {
                 let what = What::Text(text.clone());
                 texts.push(text);
-                others.push(item(index + 1, CONTENT, part, fields::TEXT, what));
+                others.push(Item::of(index + 1, CONTENT, Some(part), fields::TEXT, what));
             }
             Some(text) => {
                 texts.push(text);
-                sources.push(source(CONTENT, part, fields::TEXT));
+                sources.push(Source::of(CONTENT, part, fields::TEXT));
             }
             None => {
                 let kind = Members::of(Some(part)).text("type").unwrap_or_default();
@@ -151,13 +147,7 @@ pub(super) fn message(payload: &Members<'_>, is_side: bool) -> Spoken {
             (Speaker::Program, fields::SAID, own.map(|()| what))
         }
     };
-    let mut items = Vec::from_iter(what.map(|what| Item {
-        frame: 0,
-        path: "payload.content",
-        sources,
-        what,
-        tokens: None,
-    }));
+    let mut items = Vec::from_iter(what.map(|what| Item::new(0, "payload.content", sources, what)));
     items.append(&mut others);
     texts.push(all);
     Spoken {
@@ -183,7 +173,13 @@ pub(super) fn reasoning(payload: &Members<'_>) -> Spoken {
             match part_text(part) {
                 Some(text) => {
                     texts.push(text.clone());
-                    items.push(item(frame, path, part, table, What::Thinking(text)));
+                    items.push(Item::of(
+                        frame,
+                        path,
+                        Some(part),
+                        table,
+                        What::Thinking(text),
+                    ));
                 }
                 None => items.push(whole(
                     frame,
@@ -224,13 +220,13 @@ pub(super) fn call(kind: &str, payload: &Members<'_>, id: String) -> Spoken {
         }),
         input_path: path,
     };
-    let call = item_of(0, path, raw, table, what);
+    let call = Item::of(0, path, raw, table, what);
     let mut items = vec![call];
     if kind == "web_search_call" {
         // The model sees what was found, and the rollout has nothing of it.
         let status = payload.raw("status");
         let failed = payload.text("status").as_deref() == Some("failed");
-        items.push(item_of(
+        items.push(Item::of(
             1,
             path,
             None,
@@ -281,7 +277,7 @@ pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue
         edit_table,
         duration_ms: took,
     });
-    let result = item_of(0, path, raw, table, what);
+    let result = Item::of(0, path, raw, table, what);
     Spoken {
         details,
         ..Spoken::new(Speaker::User, fields::CALL, vec![result])
@@ -302,17 +298,16 @@ fn answer(call: String, content: Option<&RawValue>, is_error: bool, path: &'stat
 /// of its own, so that a log has one that is repeated once.
 pub(super) fn compacted(payload: &RawValue) -> Spoken {
     let members = Members::of(Some(payload));
-    let said = Item {
-        frame: 0,
-        path: "payload.message",
-        sources: Vec::new(),
-        what: What::Said {
+    let said = Item::new(
+        0,
+        "payload.message",
+        Vec::new(),
+        What::Said {
             kind: FrameKind::Checkpoint,
             text: members.text("message").unwrap_or_default(),
             compaction: Some(without(payload, &["message", "replacement_history"])),
         },
-        tokens: None,
-    };
+    );
     let history = members.raw("replacement_history").map(|history| {
         let path = "payload.replacement_history";
         whole(
@@ -338,20 +333,17 @@ pub(super) fn session(payload: &RawValue) -> Spoken {
         None => payload.to_owned(),
     };
     items.push(whole(0, "payload", rest, "session_meta", fields::WHOLE));
-    items.extend(instructions.map(|text| Item {
-        frame: 1,
-        path: "payload.base_instructions",
-        sources: vec![Source {
-            path: "payload.base_instructions",
-            raw: None,
-            table: NOTHING,
-        }],
-        what: What::Said {
-            kind: FrameKind::SystemState,
-            text,
-            compaction: None,
-        },
-        tokens: None,
+    items.extend(instructions.map(|text| {
+        Item::new(
+            1,
+            "payload.base_instructions",
+            vec![Source::text("payload.base_instructions")],
+            What::Said {
+                kind: FrameKind::SystemState,
+                text,
+                compaction: None,
+            },
+        )
     }));
     Spoken::new(Speaker::Program, fields::PAYLOAD, items)
 }
@@ -371,17 +363,7 @@ pub(super) fn shown(role: Role, text: String, path: &'static str, is_side: bool)
         Role::Agent => (Speaker::Model, What::Text(text)),
         Role::Thought => (Speaker::Model, What::Thinking(text)),
     };
-    let item = Item {
-        frame: 0,
-        path,
-        sources: vec![Source {
-            path,
-            raw: None,
-            table: NOTHING,
-        }],
-        what,
-        tokens: None,
-    };
+    let item = Item::new(0, path, vec![Source::text(path)], what);
     Spoken::new(speaker, fields::SHOWN_ALONE, vec![item])
 }
 
@@ -407,37 +389,6 @@ fn part_text(part: &RawValue) -> Option<String> {
     is_text.then(|| part.get("text").unwrap_or_default())
 }
 
-fn source(path: &'static str, raw: &RawValue, table: Table) -> Source {
-    Source {
-        path,
-        raw: Some(raw.to_owned()),
-        table,
-    }
-}
-
-fn item(frame: usize, path: &'static str, raw: &RawValue, table: Table, what: What) -> Item {
-    item_of(frame, path, Some(raw), table, what)
-}
-
-fn item_of(
-    frame: usize,
-    path: &'static str,
-    raw: Option<&RawValue>,
-    table: Table,
-    what: What,
-) -> Item {
-    Item {
-        frame,
-        path,
-        sources: raw
-            .map(|raw| source(path, raw, table))
-            .into_iter()
-            .collect(),
-        what,
-        tokens: None,
-    }
-}
-
 /// A value that has no place of its own.
 pub(super) fn whole(
     frame: usize,
@@ -447,24 +398,20 @@ pub(super) fn whole(
     table: Table,
 ) -> Item {
     let part = commands::part(Some(&raw));
-    let kind = match kind.trim() {
-        "" => "(none)",
-        kind => commands::beginning(kind, 100),
-    };
+    let kind = commands::kind_name(kind);
     let what = What::Whole {
-        kind: FrameKind::Other(kind.to_owned()),
-        summary: kind.to_owned(),
+        kind: FrameKind::Other(kind.clone()),
+        summary: kind,
         part,
     };
-    Item {
+    Item::new(
         frame,
         path,
-        sources: vec![Source {
+        vec![Source {
             path,
             raw: Some(raw),
             table,
         }],
         what,
-        tokens: None,
-    }
+    )
 }

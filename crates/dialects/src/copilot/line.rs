@@ -92,7 +92,7 @@ pub(super) fn user(data: &Members<'_>, is_side: bool) -> Spoken {
             asked,
             is_summary: false,
         };
-        items.push(item(0, "data.content", None, NOTHING, what));
+        items.push(Item::of(0, "data.content", None, NOTHING, what));
     }
     for (index, attachment) in data.list("attachments").into_iter().enumerate() {
         let path = "data.attachments[]";
@@ -112,10 +112,10 @@ pub(super) fn model(data: &Members<'_>, thought: Option<String>, calls: Vec<Call
     let mut items = Vec::new();
     if let Some(thought) = thought {
         let what = What::Thinking(thought);
-        items.push(item(1, "data.reasoningText", None, NOTHING, what));
+        items.push(Item::of(1, "data.reasoningText", None, NOTHING, what));
     }
     if let Some(text) = data.text("content") {
-        items.push(item(0, "data.content", None, NOTHING, What::Text(text)));
+        items.push(Item::of(0, "data.content", None, NOTHING, What::Text(text)));
     }
     let call = |(index, call): (usize, Call)| {
         let what = What::ToolCall {
@@ -125,7 +125,7 @@ pub(super) fn model(data: &Members<'_>, thought: Option<String>, calls: Vec<Call
             input_path: "data.toolRequests[].arguments",
         };
         let path = "data.toolRequests[]";
-        item(index + 2, path, Some(&call.raw), fields::REQUEST, what)
+        Item::of(index + 2, path, Some(&call.raw), fields::REQUEST, what)
     };
     items.extend(calls.into_iter().enumerate().map(call));
     Spoken::new(Speaker::Model, fields::MESSAGE, items)
@@ -174,7 +174,7 @@ pub(super) fn call(data: &Members<'_>, id: String) -> Spoken {
         input: raw.map(arguments),
         input_path: "data.arguments",
     };
-    let call = item(0, "data.arguments", raw, fields::ARGUMENTS, what);
+    let call = Item::of(0, "data.arguments", raw, fields::ARGUMENTS, what);
     Spoken::new(Speaker::Program, fields::CALL, vec![call])
 }
 
@@ -189,11 +189,7 @@ pub(super) fn result(data: &Members<'_>, id: String) -> Spoken {
     ] {
         let is_text = raw.is_some_and(|raw| !raw.get().starts_with('{'));
         let table = if is_text { fields::SEEN_WHOLE } else { table };
-        sources.extend(raw.map(|raw| Source {
-            path,
-            raw: Some(raw.to_owned()),
-            table,
-        }));
+        sources.extend(raw.map(|raw| Source::of(path, raw, table)));
     }
     let what = What::ToolResult {
         call: id,
@@ -202,13 +198,7 @@ pub(super) fn result(data: &Members<'_>, id: String) -> Spoken {
         content_path: "data.result",
         error_path: "data.success",
     };
-    let answer = Item {
-        frame: 0,
-        path: "data.result",
-        sources,
-        what,
-        tokens: None,
-    };
+    let answer = Item::new(0, "data.result", sources, what);
     let seen = [
         "content",
         "result_type",
@@ -236,7 +226,7 @@ pub(super) fn result(data: &Members<'_>, id: String) -> Spoken {
 /// A thought of the model's.
 pub(super) fn reasoning(data: &Members<'_>) -> Spoken {
     let text: String = data.get("content").unwrap_or_default();
-    let thought = item(0, "data.content", None, NOTHING, What::Thinking(text));
+    let thought = Item::of(0, "data.content", None, NOTHING, What::Thinking(text));
     Spoken::new(Speaker::Model, fields::MESSAGE, vec![thought])
 }
 
@@ -276,7 +266,7 @@ pub(super) fn sub_agent(data: &RawValue, task: Option<String>) -> Spoken {
         is_summary: false,
     };
     let kept = whole(1, "data", data, "subagent.started", fields::WHOLE);
-    let asked = item(0, "data", None, NOTHING, asked);
+    let asked = Item::of(0, "data", None, NOTHING, asked);
     Spoken::new(Speaker::User, fields::DATA, vec![asked, kept])
 }
 
@@ -286,28 +276,7 @@ fn frame(kind: FrameKind, text: String, compaction: Option<Box<RawValue>>) -> It
         text,
         compaction,
     };
-    item(0, "data", None, NOTHING, what)
-}
-
-fn item(
-    frame: usize,
-    path: &'static str,
-    raw: Option<&RawValue>,
-    table: Table,
-    what: What,
-) -> Item {
-    let source = |raw: &RawValue| Source {
-        path,
-        raw: Some(raw.to_owned()),
-        table,
-    };
-    Item {
-        frame,
-        path,
-        sources: raw.map(source).into_iter().collect(),
-        what,
-        tokens: None,
-    }
+    Item::of(0, "data", None, NOTHING, what)
 }
 
 /// A value that has no place of its own.
@@ -317,5 +286,5 @@ fn whole(frame: usize, path: &'static str, raw: &RawValue, kind: &str, table: Ta
         summary: commands::beginning(kind.trim(), 100).to_owned(),
         part: commands::part(Some(raw)),
     };
-    item(frame, path, Some(raw), table, what)
+    Item::of(frame, path, Some(raw), table, what)
 }

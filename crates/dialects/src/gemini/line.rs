@@ -339,22 +339,10 @@ impl Session {
             _ => Course::Main,
         };
         Entry {
-            text: "{}".to_owned(),
-            table: fields::ELSEWHERE,
             session: self.id.clone(),
             course,
-            name,
-            parent: None,
-            at: None,
-            setting: None,
-            speaker,
-            message: None,
-            model: None,
-            usage: None,
-            subtype: None,
-            details: None,
             items,
-            said,
+            ..Entry::new("{}".to_owned(), fields::ELSEWHERE, name, speaker, said)
         }
     }
 

@@ -332,25 +332,13 @@ impl Sessions {
         let root = self.root(session);
         let setting = self.sessions.get(session).map(|found| &found.setting);
         Entry {
-            text: "{}".to_owned(),
-            table: fields::ELSEWHERE,
             course: match root == session {
                 true => Course::Main,
                 false => Course::Side(session.to_owned()),
             },
             session: Some(root).filter(|root| !root.trim().is_empty()),
-            name,
-            parent: None,
-            at: None,
             setting: Some(setting.cloned().unwrap_or_default()),
-            speaker,
-            message: None,
-            model: None,
-            usage: None,
-            subtype: None,
-            details: None,
-            items: Vec::new(),
-            said,
+            ..Entry::new("{}".to_owned(), fields::ELSEWHERE, name, speaker, said)
         }
     }
 

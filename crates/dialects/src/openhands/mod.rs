@@ -23,7 +23,7 @@ use crate::import::outline::Outline;
 use crate::import::redacted::RedactedText;
 use crate::import::{Format, Numbered};
 use crate::transcript::Ids;
-use crate::transcript::item::{Course, Entry, Item, Read, Said, Source, Speaker, What};
+use crate::transcript::item::{Entry, Item, Read, Said, Source, Speaker, What};
 use annals_domain::Timestamp;
 use tools::AGENT;
 
@@ -214,22 +214,10 @@ impl<'a> Event<'a> {
     /// Its entry, without tokens.
     fn entry(&self, name: String, speaker: Speaker, table: Table, items: Vec<Item>) -> Entry {
         Entry {
-            text: self.text.to_owned(),
-            table,
             session: Some(self.session.to_owned()),
-            course: Course::Main,
-            name,
-            parent: None,
             at: self.at(),
-            setting: None,
-            speaker,
-            message: None,
-            model: None,
-            usage: None,
-            subtype: None,
-            details: None,
             items: numbered(items),
-            said: self.said(),
+            ..Entry::new(self.text.to_owned(), table, name, speaker, self.said())
         }
     }
 
@@ -261,11 +249,7 @@ fn item(path: &'static str, what: What) -> Item {
 /// An item with a value that counts by itself: it is lost where it is too long.
 fn item_of(table: Table, raw: Option<&RawValue>, what: What) -> Item {
     let path = table.first().map_or("", |(path, _)| *path);
-    let source = |raw: &RawValue| Source {
-        path,
-        raw: Some(raw.to_owned()),
-        table,
-    };
+    let source = |raw: &RawValue| Source::of(path, raw, table);
     Item {
         sources: raw.map(source).into_iter().collect(),
         ..item(path, what)

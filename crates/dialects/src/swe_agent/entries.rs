@@ -13,9 +13,7 @@ use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text};
 use crate::transcript::commands;
-use crate::transcript::item::{
-    Course, Details, Entry, Item, Read, Said, Setting, Speaker, Usage, What,
-};
+use crate::transcript::item::{Details, Entry, Item, Read, Said, Setting, Speaker, Usage, What};
 use crate::transcript::response_usage;
 
 const MESSAGE: Table = &[
@@ -225,26 +223,14 @@ impl<'r, 'a> Writer<'r, 'a> {
             item.frame = frame;
         }
         Entry {
-            text: String::new(),
-            table,
             session: Some(self.session.clone()),
-            course: Course::Main,
-            name: self.name(said),
-            parent: None,
-            at: None,
             setting: Some(Setting {
                 cwd: self.run.cwd.clone(),
                 git_branch: None,
                 version: self.run.version.clone(),
             }),
-            speaker,
-            message: None,
-            model: None,
-            usage: None,
-            subtype: None,
-            details: None,
             items,
-            said: digest,
+            ..Entry::new(String::new(), table, self.name(said), speaker, digest)
         }
     }
 

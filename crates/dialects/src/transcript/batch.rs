@@ -40,6 +40,26 @@ pub(super) struct ImportBatch {
 }
 
 impl ImportBatch {
+    /// A batch without a frame, and of no model.
+    pub(super) fn new(
+        key: Uuid,
+        name: String,
+        requests: Vec<Request>,
+        load: Load,
+        line: u64,
+    ) -> ImportBatch {
+        ImportBatch {
+            key,
+            name,
+            requests,
+            seen: None,
+            tokens: None,
+            model: None,
+            load,
+            line,
+        }
+    }
+
     /// About how many bytes it holds, if it is a frame.
     pub(super) fn size(&self) -> usize {
         let size = |request: &Request| match &request.command {

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::agent::Agent;
 use super::commands::{self, Part};
 use super::tool;
-use crate::import::fields::{self, Table};
+use crate::import::fields::{self, NOTHING, Table};
 use crate::report::Fields;
 use crate::tokens;
 
@@ -83,6 +83,34 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// An entry of the conversation itself, without anything in it.
+    pub(crate) fn new(
+        text: String,
+        table: Table,
+        name: String,
+        speaker: Speaker,
+        said: Said,
+    ) -> Entry {
+        Entry {
+            text,
+            table,
+            session: None,
+            course: Course::Main,
+            name,
+            parent: None,
+            at: None,
+            setting: None,
+            speaker,
+            message: None,
+            model: None,
+            usage: None,
+            subtype: None,
+            details: None,
+            items: Vec::new(),
+            said,
+        }
+    }
+
     /// The name of its message, or else its own.
     pub(crate) fn message(&self) -> &str {
         self.message.as_deref().unwrap_or(&self.name)
@@ -120,6 +148,18 @@ impl Item {
             tokens: None,
         }
     }
+
+    /// What one value says, where there is one.
+    pub(crate) fn of(
+        frame: usize,
+        path: &'static str,
+        raw: Option<&RawValue>,
+        table: Table,
+        what: What,
+    ) -> Item {
+        let sources = raw.map(|raw| Source::of(path, raw, table));
+        Item::new(frame, path, sources.into_iter().collect(), what)
+    }
 }
 
 /// A value of the recording that an item was read from.
@@ -129,6 +169,25 @@ pub(crate) struct Source {
     /// None where the whole value is one text, which is kept.
     pub(crate) raw: Option<Box<RawValue>>,
     pub(crate) table: Table,
+}
+
+impl Source {
+    pub(crate) fn of(path: &'static str, raw: &RawValue, table: Table) -> Source {
+        Source {
+            path,
+            raw: Some(raw.to_owned()),
+            table,
+        }
+    }
+
+    /// A value that is one text, which is kept.
+    pub(crate) fn text(path: &'static str) -> Source {
+        Source {
+            path,
+            raw: None,
+            table: NOTHING,
+        }
+    }
 }
 
 /// What an item is.

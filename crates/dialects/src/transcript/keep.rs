@@ -11,19 +11,11 @@ use uuid::Uuid;
 
 use super::batch::Load;
 use super::importer::{Done, Importer};
-use super::record::Appended;
+use super::record::{Appended, Recorded};
 use super::remark::Remark;
 use crate::import::error::ImportError;
 use crate::import::raw::{RawFile, RawPart};
 use crate::raw::{Contents, EXTERNAL_ID};
-
-/// What became of text that is to be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    Now,
-    Before,
-    Not,
-}
 
 impl Importer<'_> {
     /// Keeps a part of a recording's text, unless the log has it.
@@ -36,7 +28,7 @@ impl Importer<'_> {
         let item = item(path, part.into_text().into_bytes());
         let requests = self.snapshot(ids.snapshot, item);
         let kept = self.keep(ids.batch, requests).await?;
-        self.lacks_part |= kept == Kept::Not;
+        self.lacks_part |= kept == Recorded::Not;
         Ok(())
     }
 
@@ -67,7 +59,7 @@ impl Importer<'_> {
             external_ids: Some(Ordered(vec![(EXTERNAL_ID.to_owned(), file.sha256)])),
         };
         requests.push(Request::new(self.agent.program(), name));
-        if self.keep(ids.batch, requests).await? == Kept::Now {
+        if self.keep(ids.batch, requests).await? == Recorded::Now(None) {
             self.report.kept_raw += 1;
         }
         Ok(())
@@ -96,17 +88,17 @@ impl Importer<'_> {
         ]
     }
 
-    async fn keep(&mut self, key: Uuid, requests: Vec<Request>) -> Result<Kept, ImportError> {
+    async fn keep(&mut self, key: Uuid, requests: Vec<Request>) -> Result<Recorded, ImportError> {
         match self.append(key, requests, 0).await? {
             Appended::Now(decided) => {
                 self.tally(&decided, Load::default(), 0);
-                Ok(Kept::Now)
+                Ok(Recorded::Now(None))
             }
-            Appended::Before => Ok(Kept::Before),
+            Appended::Before => Ok(Recorded::Before),
             Appended::Not(error) => {
                 let reason = format!("its text is not kept: {error}");
                 self.report.add_broken(&self.file, 0, reason);
-                Ok(Kept::Not)
+                Ok(Recorded::Not)
             }
         }
     }

@@ -338,16 +338,7 @@ impl Importer<'_> {
         if intent.is_none() {
             load.remarks.push(Remark::WorkBeforePrompt);
         }
-        let begun = ImportBatch {
-            key,
-            name: session.to_owned(),
-            requests,
-            seen: None,
-            tokens: None,
-            model: None,
-            load,
-            line,
-        };
+        let begun = ImportBatch::new(key, session.to_owned(), requests, load, line);
         if let Recorded::Now(_) = self.recorded_once(begun).await? {
             // A new plan has none, and the log need not be asked.
             self.session(session).chain(name).steps = Some(0);
@@ -385,16 +376,13 @@ impl Importer<'_> {
         let provider = self.agent.provider;
         load.fields
             .inferred(&format!("provenance.provider ({provider})"));
-        self.once(ImportBatch {
+        self.once(ImportBatch::new(
             key,
-            name: session.to_owned(),
+            session.to_owned(),
             requests,
-            seen: None,
-            tokens: None,
-            model: None,
             load,
             line,
-        })
+        ))
         .await
     }
 

@@ -167,16 +167,13 @@ impl Importer<'_> {
             session: &spoken.session,
             line,
         };
-        let batch = ImportBatch {
-            key: self.ids.prompt_batch(line),
-            name: line.clone(),
-            requests: commands::prompt(self.agent, &asked, spoken.at),
-            seen: None,
-            tokens: None,
-            model: None,
+        let batch = ImportBatch::new(
+            self.ids.prompt_batch(line),
+            line.clone(),
+            commands::prompt(self.agent, &asked, spoken.at),
             load,
-            line: spoken.line,
-        };
+            spoken.line,
+        );
         self.once(batch).await?;
         let kind = FrameKind::IntentAnalysis;
         let frame = spoken.text_batch(kind, text, commands::person(), item);
@@ -242,16 +239,13 @@ impl Importer<'_> {
         let ids = self.ids.evidence(&spoken.entry.name, item.frame);
         let run = self.session(&spoken.session).chain(&spoken.chain).ids.run;
         let record = commands::evidence(run, ids.evidence, evidence);
-        let batch = ImportBatch {
-            key: ids.batch,
-            name: spoken.entry.name.clone(),
-            requests: vec![spoken.by(actor).request(record)],
-            seen: None,
-            tokens: None,
-            model: None,
-            load: spoken.load.take(),
-            line: spoken.line,
-        };
+        let batch = ImportBatch::new(
+            ids.batch,
+            spoken.entry.name.clone(),
+            vec![spoken.by(actor).request(record)],
+            spoken.load.take(),
+            spoken.line,
+        );
         self.context(&spoken.session, &spoken.chain, batch).await
     }
 
