@@ -9,7 +9,6 @@
 use proptest::test_runner::{Config, RngSeed};
 
 mod agent_log;
-mod agents;
 mod atif;
 mod claude;
 mod codex;

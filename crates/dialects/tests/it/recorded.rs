@@ -2,11 +2,12 @@
 //! depend on the pieces that they were read in.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 
 use annals::projections::Entry;
 use annals_dialects::ImportReport;
-use annals_dialects::import::{self, ImportOptions};
+use annals_dialects::import::{self, ImportError, ImportOptions};
 use annals_domain::AnyEvent;
 use annals_domain::run::{Event as RunEvent, ToolInvoked};
 use futures::executor::block_on;
@@ -14,14 +15,40 @@ use futures::executor::block_on;
 use crate::claude::log::Log;
 use crate::claude::recording::Folder;
 
-/// Imports what is at `path`; the report of the one agent that it is of.
-pub(crate) fn import(log: &mut Log, path: &Path) {
+/// Imports what is at `path`: recordings of this agent, or of those that they say.
+pub(crate) fn try_import(
+    log: &Log,
+    agent: Option<&str>,
+    path: &Path,
+) -> Result<Vec<ImportReport>, ImportError> {
     let options = ImportOptions::default();
     let mut none = |_| {};
-    let imported = import::recordings(&log.annals, path, None, &options, &mut none);
-    let mut reports = block_on(imported).unwrap();
+    block_on(import::recordings(
+        &log.annals,
+        path,
+        agent,
+        &options,
+        &mut none,
+    ))
+}
+
+/// Imports what is at `path`; the report of the one agent that it is of.
+pub(crate) fn import(log: &mut Log, path: &Path) {
+    let mut reports = try_import(log, None, path).unwrap();
     assert_eq!(reports.len(), 1);
     log.report = reports.pop().unwrap();
+}
+
+/// The text of a recording that has these lines.
+pub(crate) fn text(lines: &[impl Display]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A log of one recording of which all lines can be read.
+pub(crate) fn log_of_lines(name: &str, lines: &[impl Display]) -> Log {
+    let log = log_of(name, text(lines));
+    assert_eq!(log.report.broken, [], "{}", log.report);
+    log
 }
 
 /// A log of one file.
@@ -42,11 +69,9 @@ pub(crate) fn import_bytes(log: &mut Log, name: &str, bytes: impl AsRef<[u8]>) {
 pub(crate) fn refused(agent: Option<&str>, name: &str, bytes: &str) -> String {
     let folder = Folder::new();
     let path = folder.write(name, bytes);
-    let log = Log::empty();
-    let options = ImportOptions::default();
-    let mut none = |_| {};
-    let imported = import::recordings(&log.annals, &path, agent, &options, &mut none);
-    let error = block_on(imported).unwrap_err().to_string();
+    let error = try_import(&Log::empty(), agent, &path)
+        .unwrap_err()
+        .to_string();
     error.replace(&path.display().to_string(), "FILE")
 }
 
@@ -81,29 +106,31 @@ pub(crate) fn assert_complete(log: &mut Log, name: &str, bytes: impl AsRef<[u8]>
     assert_eq!(log.report.broken, [], "{}", log.report);
 }
 
-/// A file of lines that is imported after each of its lines is the same as at once, and so is one
-/// of which each line is there twice.
-pub(crate) fn check_lines(name: &str, lines: &[String]) {
-    let whole = |lines: &[String]| lines.iter().map(|it| format!("{it}\n")).collect::<String>();
-    let once = log_of(name, whole(lines));
-    assert_eq!(once.report.broken, [], "{}", once.report);
-    for cut in 1..lines.len() {
-        let mut grown = Log::empty();
-        import_bytes(&mut grown, name, whole(&lines[..cut]));
-        assert_eq!(grown.report.broken, [], "{cut}: {}", grown.report);
-        import_bytes(&mut grown, name, whole(lines));
+/// Cut at each line from the first one on at which a file says whose it is, and then whole, and read again, it is the same
+/// as at once. So it is with each line twice.
+pub(crate) fn check_lines<L: Display>(name: &str, lines: &[L], first: usize) {
+    let once = log_of_lines(name, lines);
+    for cut in first..=lines.len() {
+        let mut grown = log_of_lines(name, lines.get(..cut).unwrap());
+        import_bytes(&mut grown, name, text(lines));
         assert_eq!(grown.report.broken, [], "{cut}: {}", grown.report);
         assert_same(&grown, &once, &format!("cut after line {cut}"));
+        assert_complete(&mut grown, name, text(lines));
     }
-    let doubled: Vec<String> = lines
-        .iter()
-        .flat_map(|it| [it.clone(), it.clone()])
-        .collect();
-    let doubled = log_of(name, whole(&doubled));
-    assert_eq!(doubled.report.broken, [], "{}", doubled.report);
-    assert_same(&doubled, &once, "each line twice");
+    let doubled: Vec<&L> = lines.iter().flat_map(|line| [line, line]).collect();
+    assert_same(&log_of_lines(name, &doubled), &once, "each line twice");
     let mut again = once;
-    assert_complete(&mut again, name, whole(lines));
+    assert_complete(&mut again, name, text(lines));
+}
+
+/// The same, and so it is with the whole file twice, and under another name.
+pub(crate) fn check_pieces<L: Display>(name: &str, lines: &[L], first: usize) {
+    check_lines(name, lines, first);
+    let once = log_of_lines(name, lines);
+    let doubled: Vec<&L> = lines.iter().chain(lines).collect();
+    assert_same(&log_of_lines(name, &doubled), &once, "a doubled file");
+    let copied = log_of_lines("copy.jsonl", lines);
+    assert_same(&copied, &once, "under another name");
 }
 
 /// The tool calls of a log, as `tool status: result`.
@@ -159,6 +186,23 @@ pub(crate) fn edits(log: &Log) -> Vec<(Vec<String>, String)> {
         (touched.collect(), diff.unwrap_or_default())
     };
     edits.map(|event| shown(event.patch_set)).collect()
+}
+
+/// Each file of each patch set as `change path +added -deleted`.
+pub(crate) fn edited_files(log: &Log) -> Vec<String> {
+    let mut edits = Vec::new();
+    for entry in log.entries() {
+        if let AnyEvent::Run(RunEvent::PatchSetProposed(patch)) = &entry.event {
+            for file in &patch.touched {
+                let (change, path) = (file.change_type.as_str(), entry.text(file.path));
+                edits.push(format!(
+                    "{change} {path} +{} -{}",
+                    file.lines_added, file.lines_deleted
+                ));
+            }
+        }
+    }
+    edits
 }
 
 /// How often there is each type of what was passed over.

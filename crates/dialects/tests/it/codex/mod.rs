@@ -9,9 +9,11 @@ use annals_event_log::{Position, Query};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
-use crate::agents::{calls, check_pieces, edits, grow, log_of, prompts, text, try_import};
 use crate::claude::log::Log;
 use crate::claude::recording::{Folder, story};
+use crate::recorded::{
+    calls, check_pieces, edited_files, import_bytes, log_of_lines, prompts, text, try_import,
+};
 
 const THREAD: &str = "019b0000-0000-7000-8000-000000000001";
 const NAME: &str = "rollout-2026-01-02T03-04-05-019b0000-0000-7000-8000-000000000001.jsonl";
@@ -167,7 +169,7 @@ fn session() -> Rollout {
 
 #[test]
 fn a_session_has_what_a_recount_has() {
-    let log = log_of(NAME, &session().0);
+    let log = log_of_lines(NAME, &session().0);
     assert_eq!(prompts(&log), ["Fix a.rs", "Fix a.rs", "Go on"]);
     assert_eq!(
         calls(&log),
@@ -178,7 +180,7 @@ fn a_session_has_what_a_recount_has() {
         ]
     );
     assert_eq!(
-        edits(&log),
+        edited_files(&log),
         [
             "modify src/a.rs +1 -1",
             "add b.txt +1 -0",
@@ -227,7 +229,7 @@ fn a_session_has_what_a_recount_has() {
 
 #[test]
 fn what_becomes_of_fields_is_said() {
-    let log = log_of(NAME, &session().0);
+    let log = log_of_lines(NAME, &session().0);
     for (path, fates) in [
         ("payload.arguments", [1, 0, 0]),
         ("payload.input", [1, 0, 0]),
@@ -257,7 +259,7 @@ fn a_message_counts_once_whichever_of_its_lines_comes_first() {
         .event(json!({ "type": "user_message", "message": "Shown only" }))
         .event(json!({ "type": "agent_message", "message": "So is this" }))
         .event(json!({ "type": "task_complete" }));
-    let log = log_of(NAME, &rollout.0);
+    let log = log_of_lines(NAME, &rollout.0);
     assert_eq!(prompts(&log), ["Shown first", "Shown only"]);
     let frames = log.frames();
     let texts = frames.iter().filter(|it| it.starts_with("step_summary"));
@@ -282,7 +284,7 @@ fn what_the_program_puts_into_a_users_message_is_not_asked() {
         ] }))
         .message("user", "# Context from my IDE setup:\n\n## Open tabs:\n- a\n\n## My request for Codex:\nAnd this\n")
         .says("Done.");
-    let log = log_of(NAME, &rollout.0);
+    let log = log_of_lines(NAME, &rollout.0);
     assert_eq!(prompts(&log), ["Fix it", "And this\n"]);
     assert!(
         log.frames()
@@ -347,7 +349,7 @@ fn a_fork_does_not_count_again_what_it_was_forked_from() {
     .prompt("Otherwise")
     .tokens([130, 0, 15, 0], [30, 0, 5, 0])
     .says("Done.");
-    let log = log_of("fork.jsonl", &fork.0);
+    let log = log_of_lines("fork.jsonl", &fork.0);
     assert_eq!(prompts(&log), ["Otherwise"]);
     assert_eq!(log.tokens(), [30, 0, 0, 5]);
     let skipped = |name: &str| log.report.skipped_types.iter().any(|it| it.name == name);
@@ -370,10 +372,10 @@ fn old_rollouts_are_bare_items() {
         json!({ "type": "function_call_output", "call_id": "call_1", "output": "{\"output\":\"Success\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}" }),
         json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Done." }] }),
     ];
-    let log = log_of("rollout-2025-06-01-old.jsonl", &lines);
+    let log = log_of_lines("rollout-2025-06-01-old.jsonl", &lines);
     assert_eq!(prompts(&log), ["Fix it"]);
     assert_eq!(calls(&log), ["shell ok: Success"]);
-    assert_eq!(edits(&log).len(), 3);
+    assert_eq!(edited_files(&log).len(), 3);
     let run: RunView = log.get(codex::ids().session("old").run);
     assert!(run.environment.is_some());
     check_pieces("old.jsonl", &lines, 1);
@@ -391,7 +393,7 @@ fn a_history_that_is_repeated_is_kept_once() {
             json!({ "message": "Before.", "replacement_history": history }),
         );
     }
-    let log = log_of(NAME, &rollout.0);
+    let log = log_of_lines(NAME, &rollout.0);
     // Of the session and its instructions, of the prompt, and two of each compaction.
     assert_eq!(log.count("pipeline.frame_pushed"), 3 + 2 * 100);
     let query = Query::all(Position(1)).limit(100_000);
@@ -415,7 +417,7 @@ fn totals_that_fall_begin_again() {
         .event(json!({ "type": "token_count", "info": null }))
         .event(json!({ "type": "token_count", "info": { "total_token_usage": { "input_tokens": -1 } } }))
         .event(json!({ "type": "token_count", "info": "odd" }));
-    let log = log_of(NAME, &rollout.0);
+    let log = log_of_lines(NAME, &rollout.0);
     assert_eq!(log.tokens(), [2_200, 1_600, 0, 110]);
 }
 
@@ -441,7 +443,7 @@ fn hostile_lines_are_named_or_kept() {
     }
     bytes.push_str(&format!("{{\"type\":\"deep\",\"payload\":{deep}}}\n"));
     let mut log = Log::empty();
-    grow(&mut log, NAME, &bytes);
+    import_bytes(&mut log, NAME, &bytes);
     let broken: Vec<u64> = log.report.broken.iter().map(|it| it.line).collect();
     assert_eq!(broken, [4, 5], "{}", log.report);
     assert_eq!(prompts(&log), ["Go"]);
@@ -462,7 +464,7 @@ fn another_agents_recording_is_named() {
 #[test]
 fn a_rollout_without_its_first_line_is_of_the_thread_that_its_name_has() {
     let whole = session().0;
-    let log = log_of(NAME, whole.get(1..).unwrap());
+    let log = log_of_lines(NAME, whole.get(1..).unwrap());
     let task: TaskView = log.get(codex::ids().session(THREAD).task);
     assert_eq!(task.title.as_str(), Some("Fix a.rs"));
 }

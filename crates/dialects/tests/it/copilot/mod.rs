@@ -4,9 +4,11 @@ use annals::projections::{RunView, TaskView};
 use annals_dialects::copilot;
 use serde_json::{Value, json};
 
-use crate::agents::{calls, check_pieces, edits, grow, log_of, prompts, text, try_import};
 use crate::claude::log::Log;
 use crate::claude::recording::{Folder, story};
+use crate::recorded::{
+    calls, check_pieces, edited_files, import_bytes, log_of_lines, prompts, text, try_import,
+};
 
 /// A session in the making. Each event is a second after the one before.
 #[derive(Default)]
@@ -125,7 +127,7 @@ fn session() -> Session {
 
 #[test]
 fn a_session_has_what_a_recount_has() {
-    let log = log_of("events.jsonl", &session().0);
+    let log = log_of_lines("events.jsonl", &session().0);
     assert_eq!(prompts(&log), ["Make a file", "Go on"]);
     let expected = [
         "create ok: Created",
@@ -135,7 +137,10 @@ fn a_session_has_what_a_recount_has() {
         "bash ok: a.txt",
     ];
     assert_eq!(calls(&log), expected);
-    assert_eq!(edits(&log), ["add a.txt +2 -0", "modify a.txt +1 -1"]);
+    assert_eq!(
+        edited_files(&log),
+        ["add a.txt +2 -0", "modify a.txt +1 -1"]
+    );
     // What the messages wrote is part of what the session's end counts.
     assert_eq!(log.tokens(), [400, 600, 0, 50]);
     let run: RunView = log.get(copilot::ids().session("s").run);
@@ -179,7 +184,7 @@ fn in_pieces_doubled_and_copied_it_is_the_same() {
 
 #[test]
 fn what_becomes_of_fields_is_said() {
-    let log = log_of("events.jsonl", &session().0);
+    let log = log_of_lines("events.jsonl", &session().0);
     for (path, fates) in [
         ("data.content", [8, 0, 0]),
         ("data.transformedContent", [0, 0, 2]),
@@ -205,14 +210,20 @@ fn the_tokens_of_a_message_are_said_before_or_behind_it() {
             "inputTokens": 100, "cacheReadTokens": 60, "outputTokens": 10,
         } } } }),
         );
-    assert_eq!(log_of("events.jsonl", &session.0).tokens(), [40, 60, 0, 10]);
+    assert_eq!(
+        log_of_lines("events.jsonl", &session.0).tokens(),
+        [40, 60, 0, 10]
+    );
     check_pieces("events.jsonl", &session.0, 1);
     let mut session = Session::new();
     session
         .prompt("Go")
         .event("assistant.usage", usage(10))
         .says("m1", "One", 10, json!([]));
-    assert_eq!(log_of("events.jsonl", &session.0).tokens(), [40, 60, 0, 10]);
+    assert_eq!(
+        log_of_lines("events.jsonl", &session.0).tokens(),
+        [40, 60, 0, 10]
+    );
 }
 
 #[test]
@@ -232,8 +243,8 @@ fn ids_of_one_session_are_not_those_of_another() {
         session.0[0]["data"]["sessionId"] = json!(name);
         session.0
     };
-    let mut log = log_of("a.jsonl", &of("a"));
-    grow(&mut log, "b.jsonl", &text(&of("b")));
+    let mut log = log_of_lines("a.jsonl", &of("a"));
+    import_bytes(&mut log, "b.jsonl", &text(&of("b")));
     assert_eq!(log.report.broken, []);
     assert_eq!(calls(&log), ["bash ok: a", "bash ok: b"]);
     assert_eq!(log.tokens(), [0, 0, 0, 2]);
@@ -255,7 +266,7 @@ fn hostile_events_are_named_or_kept() {
         bytes.push('\n');
     }
     let mut log = Log::empty();
-    grow(&mut log, "events.jsonl", &bytes);
+    import_bytes(&mut log, "events.jsonl", &bytes);
     let broken: Vec<u64> = log.report.broken.iter().map(|it| it.line).collect();
     assert_eq!(broken, [4, 5], "{}", log.report);
     assert_eq!(prompts(&log), ["Go"]);

@@ -179,7 +179,7 @@ fn a_document_that_was_continued_as_lines_adds_nothing_but_what_is_new() {
 
 #[test]
 fn cut_after_any_line_or_with_each_line_twice_it_is_the_same() {
-    check_lines("session-1.jsonl", &lines());
+    check_lines("session-1.jsonl", &lines(), 1);
 }
 
 /// A document is written again as a whole with each message.
@@ -243,7 +243,7 @@ fn a_history_that_was_made_shorter_is_a_checkpoint_and_repeats_nothing() {
     );
     assert!(has("checkpoint: <state_snapshot>"), "{frames:#?}");
     assert!(has("rewind: rewind"), "{frames:#?}");
-    check_lines("session-1.jsonl", &lines);
+    check_lines("session-1.jsonl", &lines, 1);
 }
 
 #[test]
