@@ -70,8 +70,8 @@ grown() {
     done
 }
 
-# other FILE: a recording of another agent than Claude Code, by what `annals import` finds it to be; what
-# nobody's recording is, is named and left alone.
+# other FILE: a recording of another agent than Claude Code, by what `annals import` finds it to be. A file of
+# which nothing is known is named and left alone.
 other() {
     local agent events
     rm -rf "$work/log"

@@ -1,4 +1,4 @@
-//! The catalogue over a long history: making it anew, lists, views of long runs, and what
+//! The catalogue over a long history: rebuilding it, lists, views of long runs, and what
 //! one more event costs in a large run and in a new one. It prints each number beside its
 //! target.
 //!

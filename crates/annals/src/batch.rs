@@ -20,7 +20,7 @@ pub(crate) struct DecidedBatch {
 }
 
 impl DecidedBatch {
-    /// Streams that it writes to whatever their states are. What is known of their states is old then.
+    /// Streams that it writes to without looking at their states. What is known of these is stale then.
     pub(crate) fn written_blindly(&self) -> Vec<StreamRef> {
         let dependences = self.world.dependences();
         let decided_on: Vec<StreamRef> = dependences
@@ -211,7 +211,7 @@ pub(crate) fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteEr
     let canonical: Vec<Canonical<'_>> = requests
         .iter()
         .map(|request| {
-            // A command has its verdict by its id, whoever repeats it.
+            // A command has its verdict by its id, not by who repeats it.
             let who = gate::given(request).is_none();
             Canonical {
                 command: request.command.name(),

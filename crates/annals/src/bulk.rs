@@ -145,7 +145,7 @@ struct Given {
 
 impl Given {
     fn has_arrived(&self, outcome: impl FnOnce(&Batch) -> BatchOutcome) {
-        // Nobody looks at it where its caller has dropped it.
+        // It is not needed where its caller has dropped it.
         if Arc::strong_count(&self.appended) > 1 {
             let _ = self.appended.set(outcome(&self.batch));
         }
@@ -231,7 +231,7 @@ impl BulkWriter<'_> {
     }
 
     /// Whether a batch cannot be decided before all that is on its way has arrived: its key is on its way,
-    /// names were removed, or somebody else waits for one of its objects.
+    /// names were removed, or another caller waits for one of its objects.
     fn must_wait(&self, batch: &Batch) -> bool {
         let annals = self.annals;
         batch.key().is_some_and(|key| self.is_on_its_way(key))
@@ -280,7 +280,7 @@ impl BulkWriter<'_> {
             HandedOver::Answered(Ok(appended)) if !appended.repeated => {
                 Box::pin(std::future::ready(Ok(appended)))
             }
-            // What became of it nobody knows: given once more under another id, it could be there twice.
+            // Whether it is there is unknown: given once more under another id, it could be there twice.
             HandedOver::Answered(Err(
                 error @ (AppendError::Unavailable { .. } | AppendError::Corrupt { .. }),
             )) => {

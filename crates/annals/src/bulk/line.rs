@@ -70,7 +70,7 @@ impl Line {
         }
     }
 
-    /// Waits for the answer to the oldest batch; none where there is no batch.
+    /// Waits for the answer to the oldest batch; `None` if there is none.
     pub(super) async fn oldest(&mut self) -> Option<(OnItsWay, Answer)> {
         poll_fn(|context| self.poll_oldest(context)).await
     }

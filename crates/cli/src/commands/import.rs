@@ -142,7 +142,7 @@ fn print(context: &mut Context, report: &ImportReport) -> Result<(), CliError> {
     }
 }
 
-/// What an import could not read is no success.
+/// An import that could not read everything fails.
 fn all_read(reports: &[ImportReport]) -> Result<(), CliError> {
     match reports.iter().map(|report| report.broken_count).sum() {
         0 => Ok(()),

@@ -284,7 +284,7 @@ fn thread(line: &Line) -> Option<Thread> {
         .within("subagent")
         .within("thread_spawn");
     let is_side = meta.within("source").raw("subagent").is_some();
-    // Newer versions say which session it is all for, whoever of its agents began it.
+    // Newer versions say which session it is all for, independent of which of its agents began it.
     let root = meta
         .text("session_id")
         .filter(|root| is_side && *root != id);

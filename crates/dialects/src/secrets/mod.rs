@@ -324,7 +324,7 @@ impl Secrets {
         joined(spans)
     }
 
-    /// The same, also where codes of a terminal, characters that nobody sees or the escapes of a URL
+    /// The same, also where codes of a terminal, invisible characters or the escapes of a URL
     /// stand between the letters.
     fn find_all(&self, candidates: &[usize], text: &[u8]) -> Vec<Span> {
         let mut spans = self.find(candidates, text);

@@ -1,5 +1,5 @@
 //! Texts in which something stands between the letters of a secret: codes of a terminal, characters
-//! that nobody sees, the escapes of a URL.
+//! that are invisible, the escapes of a URL.
 
 use std::sync::LazyLock;
 

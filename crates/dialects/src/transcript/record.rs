@@ -114,7 +114,7 @@ impl Importer<'_> {
     }
 
     /// The intent that a new prompt refines. What the log has of later prompts does not come before
-    /// it, whatever was imported first.
+    /// it, in whichever order they were imported.
     pub(super) async fn refined(
         &mut self,
         name: &str,
