@@ -244,7 +244,7 @@ fn ids_of_one_session_are_not_those_of_another() {
         session.0
     };
     let mut log = log_of_lines("a.jsonl", &of("a"));
-    import_bytes(&mut log, "b.jsonl", &text(&of("b")));
+    import_bytes(&mut log, "b.jsonl", text(&of("b")));
     assert_eq!(log.report.broken, []);
     assert_eq!(calls(&log), ["bash ok: a", "bash ok: b"]);
     assert_eq!(log.tokens(), [0, 0, 0, 2]);
